@@ -1,0 +1,52 @@
+# Needs make and Python 3.11 or newer with venv; everything else goes into .venv.
+# Another Python: make PYTHON=python3.13 demo. One test file: make test PYTEST_ARGS=tests/test_rows.py
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+# Two test processes with one BLAS thread each; a test about threads sets its own number.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo test lint bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+install: $(STAMP) ## build .venv with semisquares and its development tools
+
+demo: $(STAMP) ## run the main job on embedded data
+	@$(BIN)/python -m semisquares.demo
+
+test: lint ## lint, then run the tests and the doctests
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+lint: $(STAMP) ## check style, format, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy src
+	$(BIN)/lint-imports --no-logo
+
+bench: $(STAMP) ## run the benchmarks
+	@$(BIN)/python -m benchmarks
+
+clean: ## remove caches and build output, keep .venv
+	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis
+	rm -rf .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml | $(BIN)/python
+	@echo "Installing semisquares and its tools into .venv (once, and when pyproject.toml changes)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  found=$$($(PYTHON) --version 2>/dev/null) || found="nothing that runs"; \
+	  echo "semisquares needs Python 3.11 or newer with its venv module; '$(PYTHON)' is $$found:" \
+	    "install python3 and python3-venv, or name another one, as in 'make PYTHON=python3.13 demo'." >&2; \
+	  exit 1; }
+	@$(PYTHON) -m venv --clear .venv || { rm -rf .venv; exit 1; }

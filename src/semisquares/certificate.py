@@ -1,0 +1,161 @@
+"""Certificates: how far from the optimum weights can be, proven from the weights alone.
+
+A certificate never reads a solver's internals. All bounds are in the scale of J; relative ones are
+divided by `Objective.scale`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import linalg
+from .labelings import ConvexLabeling
+from .objective import Objective
+from .rows import Sweep
+
+Array = NDArray[Any]
+
+GRAM_WEIGHTS = 4096
+"""Up to so many weights a certificate forms Gram matrices."""
+
+
+def gradient_bound(objective: Objective) -> Callable[[Array], float]:
+    """Return the bound ``J(w) - J* ≤ h'(X'X + λD)⁻¹h`` as a function of half the gradient, h.
+
+    X are the labeled rows: their curvature is there whatever the others do. Where that matrix is
+    too wide to form, the smaller ``λ on the features + the labeled rows' mean`` takes its place;
+    where it is singular, the bound is infinite.
+    """
+    rows, alpha = objective.rows, objective.alpha
+    if rows.n_weights <= GRAM_WEIGHTS:
+        factor = objective.labeled_factor
+        if factor is not None:
+            return lambda h: max(0.0, float(np.vdot(h, factor.solve(h))))
+    if alpha <= 0.0:
+        return lambda h: np.inf
+    if not rows.intercept:
+        return lambda h: float(np.vdot(h, h)) / alpha
+    total = float(rows.labeled_weight.sum())
+    unit = np.zeros(rows.n_weights)
+    unit[-1] = 1.0
+    mean = rows.labeled_product(unit)[:-1] / total
+
+    def bound(h: Array) -> float:
+        features = h[:-1].reshape(len(mean), -1) - np.outer(mean, h[-1])
+        return float(np.vdot(features, features)) / alpha + float(np.vdot(h[-1], h[-1])) / total
+
+    return bound
+
+
+@dataclass(frozen=True)
+class Gap:
+    """J at some weights, and how far above the optimum it is at the most."""
+
+    value: float
+    absolute: float
+    scale: float
+
+    @property
+    def bound(self) -> float:
+        """A proven lower bound of the optimum."""
+        return self.value - self.absolute
+
+    @property
+    def relative(self) -> float:
+        """The gap, divided by J of the best constant decision value."""
+        return self.absolute / self.scale
+
+
+def duality_gap(objective: Objective, w: Array, sweep: Sweep | None = None) -> Gap:
+    """Bound the suboptimality of w in the soft problem: the better of two proofs.
+
+    The first is the gradient bound. The second is a dual point: w⁺ minimises the quadratic that J
+    is around w, ``θ = a (Xw⁺ - t)`` on the labeled and active rows and 0 elsewhere, and
+
+        dual = -Σ θ²/a - λ w⁺'Dw⁺ - 2 Σ θ'y - 2 Σ max(θ, 0)       (labeled; unlabeled rows)
+
+    is at most J*. With λ > 0 the ridge term is taken as ``‖X'θ‖²/λ`` where that is larger, so that
+    a rough w⁺ proves less, never something false.
+
+    Parameters
+    ----------
+    objective : Objective
+        With a convex labeling.
+    w : array
+        The weights to be certified.
+    sweep : Sweep, optional
+        A pass over the rows at w, where there is one.
+    """
+    sweep = objective.sweep(w) if sweep is None else sweep
+    value = objective.value(sweep)
+    gradient = objective.gradient(sweep)
+    gap = gradient_bound(objective)(gradient)
+    direct = not objective.labeling.per_class and objective.rows.n_weights <= GRAM_WEIGHTS
+    if direct and not gap <= 1e-15 * objective.scale:
+        gap = min(gap, max(0.0, value - _dual_value(objective, sweep, gradient)))
+    return Gap(value, gap, objective.scale)
+
+
+def _dual_value(objective: Objective, sweep: Sweep, gradient: Array) -> float:
+    """Return the dual value at the point that Newton's step from a sweep leads to."""
+    rows, alpha = objective.rows, objective.alpha
+    labeling: ConvexLabeling = objective.labeling  # type: ignore[assignment]
+    gram = rows.curvature(rows.active_gram(sweep.piece))
+    factor = linalg.factor(gram, alpha, rows.intercept)
+    residual = rows.residual(sweep.z, labeling)
+    if factor is None:
+        index = np.flatnonzero(sweep.piece)
+        triangle = rows.triangle(index, -residual[:, None])
+        step = linalg.least_norm_step(triangle, alpha, rows.intercept, sweep.w).step
+    else:
+        step = -factor.solve(gradient)
+    # residuals of the labeled and active rows at w⁺, their targets as they are at w
+    error = np.where(sweep.piece != 0, residual + rows.decisions(step), 0.0)
+    theta, image = rows.weighted_moment(error)
+    if alpha > 0.0:
+        if rows.intercept:  # move the intercept: θ must sum to nothing
+            error = np.where(sweep.piece != 0, error - image[-1] / gram[-1, -1], 0.0)
+            theta, image = rows.weighted_moment(error)
+        ridge = float(np.vdot(image[: rows.table.n_columns], image[: rows.table.n_columns])) / alpha
+    else:
+        ridge = 0.0
+        # θ must be orthogonal to every column; what is not rounding proves nothing
+        size = np.sqrt(
+            gram.diagonal() * max(float(np.vdot(theta, error)), linalg.EPS * objective.scale)
+        )
+        if not (np.abs(image) <= 1e-9 * size + 1e-300).all():
+            return -np.inf
+    known = theta[rows.labeled]
+    free = theta[rows.unlabeled]
+    return -float(
+        np.vdot(theta, error)
+        + ridge
+        + 2.0 * np.vdot(known, rows.y)
+        + 2.0 * labeling.support(free).sum()
+    )
+
+
+def is_label_stable(objective: Objective, labels: Array, fit: Callable[[Array], Array]) -> bool:
+    """Tell whether fitting labels and imputing anew changes none of the unlabeled rows' labels."""
+    rows, labeling = objective.rows, objective.labeling
+    imputed = labeling.impute(rows.decisions(fit(labels)))
+    return bool(np.array_equal(imputed[rows.unlabeled], labels[rows.unlabeled]))
+
+
+def relaxation_gap(objective: Objective, w: Array, bound: float) -> Gap:
+    """Bound how far hard-label weights are from the best of all labelings.
+
+    The soft objective is the convex relaxation of the hard one, so that a lower bound of the soft
+    optimum (`duality_gap(...).bound`) is one of the hard optimum too.
+    """
+    z = objective.rows.decisions(w)
+    value = objective.rows.loss(z, objective.labeling) + float(objective.ridge(w))
+    return Gap(value, max(0.0, value - bound), objective.scale)
+
+
+__all__ = ["Gap", "duality_gap", "gradient_bound", "is_label_stable", "relaxation_gap"]

@@ -1,0 +1,7 @@
+"""Least squares classifiers for tables where few rows have labels."""
+
+from .hard import HardLabelClassifier
+from .soft import SoftLabelClassifier
+from .supervised import LeastSquaresClassifier
+
+__all__ = ["HardLabelClassifier", "LeastSquaresClassifier", "SoftLabelClassifier"]

@@ -1,0 +1,211 @@
+"""What the classifiers share: reading the input, predicting, and the fitted attributes."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..inputs import Problem, explain_overflow, read_columns, read_problem
+from ..labelings import project_simplex
+from ..labels import labeled_mask
+from ..objective import Objective
+from ..solvers import Solution, Status
+
+Array = NDArray[Any]
+
+
+class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Base of the classifiers: linear decision values z, a class boundary at z = ½."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "unlabeled": "no_validation",
+    }
+
+    _doc_link_module = "semisquares"
+    _doc_link_template = "https://pypi.org/project/semisquares/#{estimator_name}"
+
+    alpha: float
+    fit_intercept: bool
+    class_weight: Any
+    unlabeled: Any
+    classes_: Array
+    coef_: Array
+    intercept_: Array
+
+    # -- predicting ---------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Array:
+        """Return ``X @ coef_.T + intercept_``: the decision value z less ½.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to decide on.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive for the second class; with more than two classes one column for each.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Array:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Their classes.
+        """
+        scores = self.decision_function(X)
+        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the soft label of each row: z clipped to [0, 1], or projected on the simplex.
+
+        This is the label that the soft-label method would fill in, **not** a calibrated
+        probability. For those, fit ``CalibratedClassifierCV(FrozenEstimator(model))`` on labeled
+        rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        soft_labels : ndarray of shape (n_samples, n_classes)
+            Non-negative, each row summing to one.
+        """
+        return soft_labels(self.decision_function(X) + 0.5)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the rows that have a label; the others are left out.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            Their labels; a missing one is marked as in ``fit``.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        accuracy : float
+            Between 0 and 1.
+        """
+        known = labeled_mask(y, self.unlabeled)
+        if not known.any():
+            raise ValueError(
+                f"None of the {len(known)} rows of y has a label to score with; pass labeled rows."
+            )
+        predicted = self.predict(X)
+        if len(predicted) != len(known):
+            raise ValueError(f"y has {len(known)} rows but X has {len(predicted)}.")
+        right = np.asarray(y).ravel()[known] == predicted[known]
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(np.average(right, weights=weight))
+
+    # -- fitting ------------------------------------------------------------------------------
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, unlabeled_weight: float) -> Problem:
+        try:
+            return read_problem(
+                self,
+                X,
+                y,
+                sample_weight,
+                fit_intercept=self.fit_intercept,
+                unlabeled=self.unlabeled,
+                unlabeled_weight=unlabeled_weight,
+                class_weight=self.class_weight,
+            )
+        except FloatingPointError:
+            explain_overflow(self, read_columns(self, X))
+            raise
+
+    def _set_weights(self, problem: Problem, w: Array) -> None:
+        self.classes_ = problem.classes
+        self.coef_, self.intercept_ = problem.to_user(w)
+
+    def _warn_unless_converged(self, solution: Solution, tol: float) -> None:
+        if solution.status is not Status.MAX_ITER:
+            return
+        gap = getattr(self, "certificate_", np.nan)
+        reached = "" if np.isnan(gap) else f" with a relative gap of {gap:.2g} (tol={tol:.2g})"
+        warnings.warn(
+            f"{type(self).__name__} stopped after max_iter={solution.n_iter} steps of solver "
+            f"{solution.solver!r}{reached}; raise max_iter, raise tol, or raise alpha.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def _warn_of_copies(self, solution: Solution) -> None:
+        if not solution.dependent:
+            return
+        names = getattr(self, "feature_names_in_", None)
+        shown = [repr(names[j]) if names is not None else str(j) for j in solution.dependent[:10]]
+        more = len(solution.dependent) - len(shown)
+        warnings.warn(
+            f"Columns {', '.join(shown)}{f' and {more} more' if more > 0 else ''} are combinations "
+            "of other columns, so alpha=0 leaves the weights open; those of least norm were taken. "
+            "Drop these columns or pass alpha > 0.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def soft_labels(z: Array) -> Array:
+    """Return the soft label of each decision value, one column for each class."""
+    if z.ndim == 2:
+        return project_simplex(z)
+    u = np.empty((len(z), 2))
+    np.clip(z, 0.0, 1.0, out=u[:, 1])
+    np.subtract(1.0, u[:, 1], out=u[:, 0])
+    return u
+
+
+def one_hot(codes: Array, n_classes: int) -> Array:
+    """Return one row of zeros and a one for each code."""
+    rows = np.zeros((len(codes), n_classes))
+    rows[np.arange(len(codes)), codes] = 1.0
+    return rows
+
+
+def check_width(objective: Objective, limit: int) -> None:
+    """Refuse what has no answer here: alpha = 0 on a table too wide for Gram matrices."""
+    n_weights = objective.rows.n_weights
+    if objective.alpha == 0.0 and n_weights > limit:
+        raise ValueError(
+            f"alpha=0 with {n_weights} columns: the solution of least norm is only found for up to "
+            f"{limit}; pass alpha > 0 or fewer columns."
+        )

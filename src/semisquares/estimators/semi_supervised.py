@@ -1,0 +1,277 @@
+"""What the soft- and the hard-label classifier share: starts, progress and fitted attributes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+
+from ..inputs import Problem, explain_overflow
+from ..labelings import Labeling, soft
+from ..objective import Objective
+from ..solvers import Solution, Step, block_descent, fit_labeled
+from ..solvers.curvature import DIRECT_WEIGHTS
+from .base import LinearLeastSquares, check_width, one_hot
+from .supervised import LeastSquaresClassifier
+
+Array = NDArray[Any]
+
+
+class SemiSupervised(LinearLeastSquares):
+    """Base of the classifiers that fill in missing labels."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LinearLeastSquares._parameter_constraints,
+        "unlabeled_weight": [Interval(Real, 0, None, closed="left")],
+        "solver": [str],
+        "init": [str, tuple, "array-like"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "warm_start": ["boolean"],
+        "record_path": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+    _starts: ClassVar[tuple[str, ...]]
+    _solvers: ClassVar[tuple[str, ...]]
+
+    unlabeled_weight: float
+    solver: str
+    init: Any
+    tol: float
+    max_iter: int | None
+    warm_start: bool
+    record_path: bool
+    random_state: Any
+    verbose: Any
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> SemiSupervised:
+        """Read the input, solve, and set the fitted attributes."""
+        self._check_combination()
+        problem = self._read(X, y, sample_weight, float(self.unlabeled_weight))
+        objective = Objective(problem.rows, soft(problem.n_classes), float(self.alpha))
+        check_width(objective, DIRECT_WEIGHTS)
+        report = _Report(self, problem, y)
+        try:
+            supervised, _ = fit_labeled(objective)
+            solution = self._solve(problem, objective, supervised, report)
+            report.end()
+            self._set_results(problem, objective, supervised, solution)
+        except FloatingPointError:
+            explain_overflow(self, problem.X)
+        if self.record_path:
+            self.path_ = tuple(report.path)
+        self._warn_unless_converged(solution, float(self.tol))
+        self._warn_of_copies(solution)
+        return self
+
+    def _solve(
+        self, problem: Problem, objective: Objective, supervised: Array, report: _Report
+    ) -> Solution:
+        raise NotImplementedError
+
+    def _check_combination(self) -> None:
+        name = type(self).__name__
+        if self.solver not in self._solvers:
+            raise ValueError(
+                f"solver={self.solver!r} is unknown to {name}; use one of {list(self._solvers)}."
+            )
+        if isinstance(self.init, str) and self.init not in self._starts:
+            raise ValueError(
+                f"init={self.init!r} is unknown to {name}; use one of {list(self._starts)}, "
+                "weights as a tuple (coef, intercept), or labels as an array with a value for each "
+                "unlabeled row."
+            )
+
+    # -- starts -------------------------------------------------------------------------------
+
+    def _start_labels(
+        self, problem: Problem, objective: Objective, labeling: Labeling, supervised: Array
+    ) -> Array:
+        """Return the labels of all rows that a descent starts from."""
+        rows = problem.rows
+        weights = self._start_weights(problem, supervised)
+        if weights is not None:
+            return labeling.impute(rows.decisions(weights))
+        if isinstance(self.init, str):
+            return random_labels(rows.n_rows, problem.n_classes, self.random_state)
+        return _given_labels(self.init, problem)
+
+    def _start_weights(self, problem: Problem, supervised: Array) -> Array | None:
+        """Return the weights to start from, or None where the start is a labeling."""
+        if (
+            self.warm_start
+            and hasattr(self, "coef_")
+            and self.coef_.shape[1] == problem.X.shape[1]
+            and np.array_equal(self.classes_, problem.classes)
+        ):
+            return problem.from_user(self.coef_, self.intercept_)
+        if isinstance(self.init, str):
+            return None if self.init == "random" else supervised
+        if isinstance(self.init, tuple):
+            if len(self.init) != 2:
+                raise ValueError(
+                    f"init is a tuple of {len(self.init)}; weights are given as (coef, intercept)."
+                )
+            return problem.from_user(*self.init)
+        return None
+
+    def _rng(self) -> np.random.Generator:
+        """Return a generator: seeded by random_state, and by 0 where that is None."""
+        if self.random_state is None or isinstance(self.random_state, Integral):
+            return np.random.default_rng(int(self.random_state or 0))
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+
+    # -- fitted attributes --------------------------------------------------------------------
+
+    def _set_results(
+        self, problem: Problem, objective: Objective, supervised: Array, solution: Solution
+    ) -> None:
+        self._set_weights(problem, solution.w)
+        self.supervised_ = self._supervised_classifier(problem, supervised)
+        codes = problem.labels.codes
+        distributions = self._imputed(problem, solution)
+        distributions[problem.labels.labeled] = one_hot(codes, problem.n_classes)
+        self.label_distributions_ = distributions
+        if problem.n_classes == 2:
+            winners = (distributions[:, 1] > 0.5).view(np.int8)
+        else:
+            winners = distributions.argmax(axis=1)
+        self.transduction_ = self.classes_.take(winners)
+        self.objective_ = solution.value
+        self.certificate_ = self._certify(problem, objective, solution)
+        self.solver_ = solution.solver
+        self.n_iter_ = solution.n_iter
+        self.termination_condition_ = solution.status.value
+        coef, intercept = self.coef_, self.intercept_ + 0.5
+        w = np.hstack((coef, intercept[:, None])) if self.fit_intercept else coef
+        self.solution_ = replace(solution, w=w, z=np.empty(0), labels=None, active=None)
+
+    def _imputed(self, problem: Problem, solution: Solution) -> Array:
+        raise NotImplementedError
+
+    def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
+        raise NotImplementedError
+
+    def _supervised_classifier(self, problem: Problem, w: Array) -> LeastSquaresClassifier:
+        """Return the classifier that the labeled rows alone give, ready to predict."""
+        model = LeastSquaresClassifier(
+            self.alpha,
+            fit_intercept=self.fit_intercept,
+            class_weight=self.class_weight,
+            unlabeled=self.unlabeled,
+        )
+        model._set_weights(problem, w)
+        model.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_
+        return model
+
+    def _warn_of_lost_classes(self, problem: Problem, supervised: Array, codes: Array) -> None:
+        """Warn where a class that the labeled rows alone would give out is gone."""
+        free = problem.rows.unlabeled
+        z = problem.rows.decisions(supervised)[free]
+        before = z.argmax(axis=1) if z.ndim == 2 else (z > 0.5).astype(np.intp)
+        lost = np.setdiff1d(before, codes[free])
+        if len(lost):
+            names = ", ".join(repr(c) for c in self.classes_[lost].tolist())
+            warnings.warn(
+                f"No unlabeled row got the label {names}, though the supervised classifier gives "
+                f"it to {int(np.isin(before, lost).sum())} of {len(free)}; the labels may have "
+                "collapsed: use SoftLabelClassifier, init='soft', a smaller alpha or a smaller "
+                "unlabeled_weight.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def random_labels(n_rows: int, n_classes: int, random_state: Any, n_starts: int = 0) -> Array:
+    """Draw uniform labels: in [0, 1], or on the simplex; for one start, or many behind the rows."""
+    rng = check_random_state(random_state)
+    shape = (n_starts, n_rows) if n_starts else (n_rows,)
+    if n_classes == 2:
+        drawn = rng.uniform(size=shape)
+    else:
+        drawn = rng.standard_exponential(size=(*shape, n_classes))
+        drawn /= drawn.sum(axis=-1, keepdims=True)
+    return np.moveaxis(drawn, 0, 1) if n_starts else drawn
+
+
+def _given_labels(init: Any, problem: Problem) -> Array:
+    """Read labels that a user gave for the unlabeled rows; any real numbers."""
+    rows = problem.rows
+    given = np.asarray(init, dtype=np.float64)
+    tail = () if problem.n_classes == 2 else (problem.n_classes,)
+    if given.shape != (rows.n_unlabeled, *tail) or not np.isfinite(given).all():
+        raise ValueError(
+            f"init has shape {given.shape}; labels to start from are finite numbers of shape "
+            f"{(rows.n_unlabeled, *tail)}, in the order of the unlabeled rows."
+        )
+    labels = np.zeros((rows.n_rows, *tail))
+    labels[rows.unlabeled] = given
+    return labels
+
+
+def fit_labels(objective: Objective, labels: Array) -> Array:
+    """Return the weights that least squares gives to labels of all rows."""
+    return block_descent(objective, labels, max_iter=1).w
+
+
+class _Report:
+    """Pass a solver's steps on: to the recorded path, to verbose output, to callbacks."""
+
+    def __init__(self, estimator: SemiSupervised, problem: Problem, y: Any) -> None:
+        self.estimator = estimator
+        self.problem = problem
+        self.path: list[Step] = []
+        self.context: Any = None
+        if getattr(estimator, "_skl_callbacks", None) or hasattr(estimator, "_parent_callback_ctx"):
+            self.context = estimator._init_callback_context(max_subtasks=None)
+            self.context.call_on_fit_task_begin(estimator=estimator)
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self.estimator.record_path or self.estimator.verbose or self.context)
+
+    def __call__(self, step: Step) -> bool:
+        estimator = self.estimator
+        if estimator.record_path:
+            coef, intercept = self.problem.to_user(step.w)
+            w = np.hstack((coef, intercept[:, None] + 0.5)) if estimator.fit_intercept else coef
+            self.path.append(replace(step, w=w))
+        if estimator.verbose:
+            print(  # noqa: T201 (verbose output is asked for)
+                f"[{type(estimator).__name__}] step {step.iteration}: J = {step.value:.10g}, "
+                f"{step.changed} rows changed"
+            )
+        if self.context is None:
+            return False
+        task = self.context.subcontext(task_name="step")
+        task.call_on_fit_task_begin(estimator=estimator)
+        return bool(task.call_on_fit_task_end(estimator=estimator, **self._state(step.w)))
+
+    def end(self) -> None:
+        """Tell the callbacks that the fit is over."""
+        if self.context is not None:
+            self.context.call_on_fit_task_end(estimator=self.estimator)
+
+    def _state(self, w: Array) -> dict[str, Any]:
+        """Return what callbacks may ask for: labeled rows, and the model as it is now."""
+        problem = self.problem
+        labels = problem.labels
+
+        def attributes() -> dict[str, Any]:
+            coef, intercept = problem.to_user(w)
+            return {"coef_": coef, "intercept_": intercept, "classes_": problem.classes}
+
+        return {
+            "X": lambda: problem.X[labels.labeled],
+            "y": lambda: labels.classes[labels.codes],
+            "reconstruction_attributes": attributes,
+        }

@@ -1,0 +1,209 @@
+"""From X, y and weights, as users give them, to rows and targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
+
+from .labels import Labels, read_labels
+from .rows import DenseTable, Rows, SparseTable, centre
+
+Array = NDArray[Any]
+
+_SAMPLE = 256
+"""So many labeled rows, and so many of all, tell whether columns need a shift."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows and targets of one fit, and the way back to the user's columns."""
+
+    X: Any
+    rows: Rows
+    labels: Labels
+    basis: Array | None = None
+    """Orthonormal columns that span a table with more columns than rows."""
+    origin: Array | None = None
+    """What was subtracted from the rows before they were written in that basis."""
+
+    @property
+    def classes(self) -> Array:
+        return self.labels.classes
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.labels.classes)
+
+    def to_user(self, w: Array) -> tuple[Array, Array]:
+        """Translate weights to ``coef_`` and ``intercept_``: z - ½ in the user's columns."""
+        if self.rows.intercept:
+            w = self.rows.to_user(w)
+            features, last = w[:-1], w[-1]
+        else:
+            features, last = w, np.zeros(w.shape[1:])
+        if self.basis is not None:
+            features = self.basis @ features
+            if self.origin is not None:
+                last = last - self.origin @ features
+        return np.atleast_2d(features.T), np.atleast_1d(last - 0.5)
+
+    def from_user(self, coef: Any, intercept: Any) -> Array:
+        """Translate ``coef_`` and ``intercept_`` to weights."""
+        n_columns = self.X.shape[1]
+        shape = (1 if self.n_classes == 2 else self.n_classes, n_columns)
+        coef = np.asarray(coef, dtype=np.float64)
+        if coef.size != shape[0] * shape[1] or coef.shape[-1:] != (n_columns,):
+            raise ValueError(
+                f"init has coefficients of shape {coef.shape}; give shape {shape}, as in coef_."
+            )
+        features = coef.reshape(shape).T
+        last = np.broadcast_to(np.asarray(intercept, dtype=np.float64).ravel(), shape[:1]) + 0.5
+        if self.basis is not None:
+            if self.origin is not None:
+                last = last + self.origin @ features
+            features = self.basis.T @ features
+        w = np.vstack((features, last)) if self.rows.intercept else features
+        w = w[:, 0] if self.n_classes == 2 else w
+        return self.rows.from_user(w) if self.rows.intercept else w
+
+
+def read_problem(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    fit_intercept: bool,
+    unlabeled: Any,
+    unlabeled_weight: float = 1.0,
+    class_weight: Any = None,
+) -> Problem:
+    """Check X, y and weights, and write them as rows. X is not copied where it is float."""
+    X = read_columns(estimator, X)
+    labels = read_labels(y, unlabeled=unlabeled, n_rows=X.shape[0])
+    weight = _read_weight(sample_weight, X)
+    labeled_weight = _labeled_weight(labels, weight, class_weight)
+    table: DenseTable | SparseTable
+    basis = origin = None
+    if sparse.issparse(X):
+        table = SparseTable(X)
+    elif X.shape[1] > X.shape[0]:
+        table, basis, origin = _compress(X, fit_intercept)
+    else:
+        shift = centre(X, _some_rows(labels)) if fit_intercept else None
+        table = DenseTable(X, shift)
+    rows = Rows(
+        table,
+        labels.labeled,
+        _targets(labels),
+        labeled_weight=labeled_weight,
+        row_weight=weight,
+        unlabeled_weight=unlabeled_weight,
+        intercept=fit_intercept,
+    )
+    return Problem(X, rows, labels, basis, origin)
+
+
+def read_columns(estimator: Any, X: Any) -> Any:
+    """Check X as scikit-learn does, and say which column is no number."""
+    try:
+        # NaN and infinity are found by the sums of the fit itself: see `explain_overflow`
+        return validate_data(
+            estimator,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+    except ValueError as error:
+        if "could not convert string" not in str(error) or not hasattr(X, "columns"):
+            raise
+        names = [str(c) for c in X.columns if not _is_numeric(X[c])]
+        raise ValueError(
+            f"X has columns that are not numeric: {', '.join(names)} ({error}); encode or drop "
+            "them, for instance with sklearn.compose.ColumnTransformer and OneHotEncoder."
+        ) from None
+
+
+def explain_overflow(estimator: Any, X: Any) -> None:
+    """Raise the error that tells why a sum over the rows of X was not finite."""
+    assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
+    raise ValueError(
+        f"X holds numbers as large as {abs(X).max():.3g}, whose squares overflow; rescale the "
+        "columns, for instance with sklearn.preprocessing.StandardScaler."
+    )
+
+
+def _is_numeric(column: Any) -> bool:
+    try:
+        np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _read_weight(sample_weight: Any, X: Any) -> Array | None:
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
+    )
+    if not weight.any():
+        raise ValueError(
+            f"All {len(weight)} sample weights are zero; at least one labeled row of every class "
+            "needs a positive weight."
+        )
+    return weight
+
+
+def _labeled_weight(labels: Labels, weight: Array | None, class_weight: Any) -> Array:
+    """Return the weights of the labeled rows: sample weight times class weight."""
+    labeled = np.ones(len(labels.labeled)) if weight is None else weight[labels.labeled]
+    if weight is not None:
+        mass = np.bincount(labels.codes, labeled, len(labels.classes))
+        if np.count_nonzero(mass) < 2:
+            names = ", ".join(repr(c) for c in labels.classes[mass > 0].tolist())
+            raise ValueError(
+                f"Labeled rows of positive weight are of one class only ({names or 'none'}) out of "
+                f"{len(mass)}; a classifier needs two: give rows of another class a weight."
+            )
+    if class_weight is None:
+        return labeled
+    factors = compute_class_weight(
+        class_weight,
+        classes=labels.classes,
+        y=labels.classes[labels.codes],
+        sample_weight=None if weight is None else labeled,
+    )
+    return labeled * factors[labels.codes]
+
+
+def _targets(labels: Labels) -> Array:
+    """Encode the labels: 0 and 1, or one-hot where there are more than two classes."""
+    if len(labels.classes) == 2:
+        return labels.codes.astype(np.float64)
+    return np.eye(len(labels.classes))[labels.codes]
+
+
+def _some_rows(labels: Labels) -> Array:
+    labeled = labels.labeled[:: max(1, len(labels.labeled) // _SAMPLE)]
+    return np.concatenate((labeled, np.arange(0, labels.n_rows, max(1, labels.n_rows // _SAMPLE))))
+
+
+def _compress(X: Array, intercept: bool) -> tuple[DenseTable, Array, Array | None]:
+    """Write rows with more columns than rows in an orthonormal basis of their span.
+
+    Neither decision values nor the norm of weights change, and Gram matrices stay small.
+    """
+    origin = X.mean(axis=0, dtype=np.float64) if intercept else None
+    rows = X.astype(np.float64) if origin is None else np.subtract(X, origin, dtype=np.float64)
+    if not np.isfinite(rows).all():
+        raise FloatingPointError("NaN, infinity or overflow in X")
+    basis, triangle = np.linalg.qr(rows.T)
+    return DenseTable(np.ascontiguousarray(triangle.T)), basis, origin

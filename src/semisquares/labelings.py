@@ -1,0 +1,243 @@
+"""Labelings (§IV): how a missing label is filled in, given the decision value of its row.
+
+A labeling is a rule `impute` and its derivative, side by side, and nothing more. Minimising the
+labels out of the paper's objectives leaves, for every unlabeled row, the squared distance between
+its decision value z and ``impute(z)``:
+
+====================  ==================================  =============================
+labeling              impute(z)                           objective
+====================  ==================================  =============================
+`SoftLabels`          clip(z, 0, 1)                       J_l, label based (§IV-A)
+`HardLabels`          1[z > ½]                            J_r, responsibility based (§IV-B)
+`DialLabels(tau)`     clip((z - τ/2) / (1-τ), 0, 1)       J_l + τ Σ u(1-u): between the two
+`FreeLabels`          z                                   missing outcomes (Yates 1933)
+`SimplexLabels`       projection on the simplex           J_l for more than two classes
+`ArgmaxLabels`        one-hot of the largest value        J_r for more than two classes
+`SimplexDialLabels`   projection of z / (1-τ)             between those two
+====================  ==================================  =============================
+
+Decision values have the shape ``(rows, ...)``; the labelings of more than two classes read the
+classes off the last axis, the others work value by value.
+
+Each rule is affine on **pieces**: `piece` tells on which one a row is, and `curve` multiplies
+by the curvature there, ``v - impute'(z) v``. While no row changes its piece, the objective is one
+quadratic; that is what the Newton solver lives on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Labeling(Protocol):
+    """A rule that fills in the labels of rows from their decision values."""
+
+    per_class: ClassVar[bool]
+    """Whether the last axis of the decision values runs over the classes."""
+    pinned: ClassVar[int]
+    """The piece of a row whose label is known: full curvature."""
+
+    def impute(self, z: Array) -> Array:
+        """Fill in the label that costs least at decision value z."""
+
+    def penalty(self, u: Array) -> Array:
+        """Return what label u costs besides its squared distance to z, row by row."""
+
+
+class ConvexLabeling(Labeling, Protocol):
+    """A labeling whose objective is convex: it has pieces, a curvature and a dual."""
+
+    def piece(self, z: Array) -> Array:
+        """Tell on which affine piece of `impute` each row is."""
+
+    def curve(self, piece: Array, v: Array) -> Array:
+        """Multiply by the curvature of the pieces: ``v - impute'(z) v``."""
+
+    def support(self, theta: Array) -> Array:
+        """Return the support function of the label set, ``max_u θ'u``, row by row."""
+
+
+def _nothing(u: Array) -> Array:
+    return np.zeros(u.shape)
+
+
+@dataclass(frozen=True)
+class SoftLabels:
+    """Labels in [0, 1]: the decision value, clipped (§IV-A)."""
+
+    per_class: ClassVar[bool] = False
+    pinned: ClassVar[int] = 2
+
+    def impute(self, z: Array) -> Array:
+        return np.clip(z, 0.0, 1.0)
+
+    def penalty(self, u: Array) -> Array:
+        return _nothing(u)
+
+    def piece(self, z: Array) -> Array:
+        # -1 below 0, 0 inside, +1 above 1
+        return (z > 1.0).view(np.int8) - (z < 0.0).view(np.int8)
+
+    def curve(self, piece: Array, v: Array) -> Array:
+        return np.where(piece != 0, v, 0.0)
+
+    def support(self, theta: Array) -> Array:
+        return np.maximum(theta, 0.0)
+
+
+@dataclass(frozen=True)
+class FreeLabels:
+    """Labels without bounds: a missing outcome takes the value of its own prediction (§II-B)."""
+
+    per_class: ClassVar[bool] = False
+    pinned: ClassVar[int] = 2
+
+    def impute(self, z: Array) -> Array:
+        return z.copy()
+
+    def penalty(self, u: Array) -> Array:
+        return _nothing(u)
+
+    def piece(self, z: Array) -> Array:
+        return np.zeros(z.shape, dtype=np.int8)
+
+    def curve(self, piece: Array, v: Array) -> Array:
+        return np.where(piece != 0, v, 0.0)
+
+    def support(self, theta: Array) -> Array:
+        return np.where(theta == 0.0, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class HardLabels:
+    """Labels 0 or 1: a row is class 1 when its decision value is greater than ½ (§IV-B)."""
+
+    per_class: ClassVar[bool] = False
+    pinned: ClassVar[int] = 2
+
+    def impute(self, z: Array) -> Array:
+        return (z > 0.5).astype(np.float64)
+
+    def penalty(self, u: Array) -> Array:
+        return u * (1.0 - u)
+
+
+@dataclass(frozen=True)
+class DialLabels:
+    """Labels between soft (τ = 0) and hard (τ → 1): the minimiser of (z-u)² + τ u(1-u)."""
+
+    tau: float
+    per_class: ClassVar[bool] = False
+    pinned: ClassVar[int] = 2
+
+    def impute(self, z: Array) -> Array:
+        return np.clip((z - 0.5 * self.tau) / (1.0 - self.tau), 0.0, 1.0)
+
+    def penalty(self, u: Array) -> Array:
+        return self.tau * u * (1.0 - u)
+
+
+def project_simplex(z: Array) -> Array:
+    """Project the last axis on the probability simplex: ``max(z - t, 0)`` that sums to 1.
+
+    The sum of ``max(z - t, 0)`` is convex and falls in t, so Newton's method from below finds the
+    right t in a few monotone steps, without sorting.
+
+    >>> project_simplex(np.array([[0.2, 0.9, 0.5], [3.0, 0.0, 0.0]])).round(3)
+    array([[0. , 0.7, 0.3],
+           [1. , 0. , 0. ]])
+    """
+    n_classes = z.shape[-1]
+    ones = np.ones(n_classes)
+    z = z - z.max(axis=-1, keepdims=True)  # now t lies in [-1, 0), whatever the size of z
+    threshold = np.maximum((z @ ones - 1.0) / n_classes, -1.0)
+    for _ in range(n_classes):
+        above = np.maximum(z - threshold[..., None], 0.0)
+        excess = above @ ones - 1.0
+        step = excess / ((above > 0.0).astype(np.float64) @ ones)
+        threshold = threshold + step
+        if not (step > 1e-15).any():
+            break
+    return np.maximum(z - threshold[..., None], 0.0)
+
+
+@dataclass(frozen=True)
+class SimplexLabels:
+    """Labels on the probability simplex: soft labels for any number of classes."""
+
+    per_class: ClassVar[bool] = True
+    pinned: ClassVar[int] = 0
+
+    def impute(self, z: Array) -> Array:
+        return project_simplex(z)
+
+    def penalty(self, u: Array) -> Array:
+        return _nothing(u[..., 0])
+
+    def piece(self, z: Array) -> Array:
+        # the classes that share the row: the support of its label
+        return project_simplex(z) > 0.0
+
+    def curve(self, piece: Array, v: Array) -> Array:
+        # impute' is v - mean of v over the support, on the support, and 0 elsewhere
+        ones = np.ones(v.shape[-1])
+        shared = piece.astype(np.float64)
+        mean = ((shared * v) @ ones) / np.maximum(shared @ ones, 1.0)
+        return v - shared * (v - mean[..., None])
+
+    def support(self, theta: Array) -> Array:
+        return theta.max(axis=-1)
+
+
+@dataclass(frozen=True)
+class ArgmaxLabels:
+    """One-hot labels of the largest decision value: hard labels for any number of classes."""
+
+    per_class: ClassVar[bool] = True
+    pinned: ClassVar[int] = 0
+
+    def impute(self, z: Array) -> Array:
+        u = np.zeros(z.shape)
+        np.put_along_axis(u, z.argmax(axis=-1)[..., None], 1.0, axis=-1)
+        return u
+
+    def penalty(self, u: Array) -> Array:
+        return (u * (1.0 - u)).sum(axis=-1)
+
+
+@dataclass(frozen=True)
+class SimplexDialLabels:
+    """Labels between the simplex (τ = 0) and the argmax (τ → 1)."""
+
+    tau: float
+    per_class: ClassVar[bool] = True
+    pinned: ClassVar[int] = 0
+
+    def impute(self, z: Array) -> Array:
+        return project_simplex(z / (1.0 - self.tau))
+
+    def penalty(self, u: Array) -> Array:
+        return self.tau * (u * (1.0 - u)).sum(axis=-1)
+
+
+def soft(n_classes: int) -> SoftLabels | SimplexLabels:
+    """Return the soft labeling for a number of classes."""
+    return SoftLabels() if n_classes == 2 else SimplexLabels()
+
+
+def hard(n_classes: int) -> HardLabels | ArgmaxLabels:
+    """Return the hard labeling for a number of classes."""
+    return HardLabels() if n_classes == 2 else ArgmaxLabels()
+
+
+def dial(n_classes: int, tau: float) -> Labeling:
+    """Return the labeling at τ in [0, 1] on the way from soft to hard."""
+    if tau >= 1.0:
+        return hard(n_classes)
+    return DialLabels(tau) if n_classes == 2 else SimplexDialLabels(tau)

@@ -1,0 +1,199 @@
+"""Read y of a semi-supervised classifier: which rows have a label, and of which class.
+
+A row has no label when its value is missing (NaN, None, NA, NaT, null, masked) or equals the
+marker `unlabeled`. Frames are read by duck typing: neither pandas nor polars is imported.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.exceptions import DataConversionWarning
+
+__all__ = ["Labels", "labeled_mask", "read_labels"]
+
+
+@dataclass(frozen=True, eq=False)  # eq=False: == of arrays is an array, not an answer
+class Labels:
+    """Hold the labels of y: ``classes[codes[i]]`` is the label of row ``labeled[i]``."""
+
+    labeled: NDArray[np.intp]  # rows with a label, ascending
+    codes: NDArray[np.intp]  # the class of each of them, 0 .. K-1
+    classes: NDArray[Any]  # the K classes, ascending
+    n_rows: int
+
+
+def labeled_mask(y: Any, unlabeled: Any = -1) -> NDArray[np.bool_]:
+    """Say for each row of y whether it has a label; the parameters are those of `read_labels`.
+
+    Examples
+    --------
+    >>> labeled_mask([1, -1, None, 0])
+    array([ True, False, False,  True])
+    """
+    return _labeled(_column(y), unlabeled)[0]
+
+
+def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> Labels:
+    """Read which rows of y have a label, and of which class each of them is.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels of two classes or more: ints, bools, strings, whole floats or dates, in a list,
+        an array or a column of a pandas or polars frame.
+    unlabeled : scalar, default=-1
+        Value that marks a row without a label; None turns the marker off. Missing values always
+        mean "no label".
+    n_rows : int, optional
+        Number of rows that y must have.
+
+    Examples
+    --------
+    >>> labels = read_labels(["ham", None, "spam", "ham"])
+    >>> labels.classes.tolist(), labels.labeled.tolist(), labels.codes.tolist()
+    (['ham', 'spam'], [0, 2, 3], [0, 1, 0])
+    """
+    y = _column(y)
+    mask, values = _labeled(y, unlabeled)
+    if n_rows is not None and len(mask) != n_rows:
+        raise ValueError(
+            f"y has {len(mask)} rows but X has {n_rows}; give y one value per row of X."
+        )
+    if not len(values):
+        raise ValueError(
+            f"None of the {len(mask)} rows of y has a label, as missing values (NaN, None, NA) and "
+            f"unlabeled={unlabeled!r} mark rows without one; label rows of two or more classes."
+        )
+    classes, codes = _encode(_plain(values))
+    text = "" if isinstance(unlabeled, str | None) else str(unlabeled)
+    if text and classes.dtype.kind in "UO" and text in classes:
+        raise ValueError(
+            f"y holds the string {text!r} but unlabeled={unlabeled!r} is no string; pass "
+            f"unlabeled={text!r} if it marks missing labels, or unlabeled=None if it is a class."
+        )
+    if len(classes) == 1:
+        n_marked = _labeled(y, None)[0].sum() - len(values)
+        hint = (
+            f", or pass unlabeled=None (or another marker) if {unlabeled!r} is a class, because "
+            f'rows with it ({n_marked} here) were read as "no label"'
+        )
+        raise ValueError(
+            f"y has labels of one class only, {classes.tolist()[0]!r}, and a classifier needs two; "
+            f"label some rows of another class{hint if n_marked else ''}."
+        )
+    return Labels(np.flatnonzero(mask), codes, classes, len(mask))
+
+
+def _column(y: Any) -> Any:
+    """Give y as something of one dimension, a Series or an array, or say why it is not."""
+    if y is None:
+        raise ValueError(
+            "A classifier requires y to be passed, but the target y is None; pass one value per "
+            "row, a missing value where the label is unknown."
+        )
+    if issparse(y):
+        raise ValueError(f"y is sparse, of shape {y.shape}; pass a dense column, a label per row.")
+    if not hasattr(y, "__array__"):
+        # As objects: np.asarray makes strings of ["a", nan] and ints of [True, -1].
+        y = np.asarray(y, dtype=object)
+        y = y.astype(str) if set(map(type, y.flat)) == {str} else y
+    elif not hasattr(y, "shape"):
+        y = np.asarray(y)
+    if len(y.shape) == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape "
+            "of y to (n_samples, ), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        y = y[y.columns[0]] if hasattr(y, "columns") else y.reshape(-1)
+    if len(y.shape) != 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {tuple(y.shape)} instead; pass one "
+            "label per row, and fit one classifier per column of a multilabel y."
+        )
+    return y
+
+
+def _labeled(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Say which rows of a column have a label, and give the values of those rows."""
+    if np.ndim(unlabeled):
+        raise ValueError(f"unlabeled={unlabeled!r} is not a scalar; pass the one value to ignore.")
+    if hasattr(y, "dropna"):  # pandas: dropped first, as np.asarray makes floats of ints and NA
+        mask, values = ~np.asarray(y.isna()), np.asarray(y.dropna())
+    elif hasattr(y, "drop_nulls"):  # polars: likewise
+        mask, values = np.array(y.is_not_null()), np.asarray(y.drop_nulls())
+    elif isinstance(y, np.ma.MaskedArray):
+        mask, values = ~np.ma.getmaskarray(y), y.compressed()
+    else:
+        mask, values = np.ones(len(y), dtype=bool), np.asarray(y)
+    if values.dtype.kind in "OT":  # T: numpy's StringDType, whose missing value is any object
+        values = values.astype(object, copy=False)
+        for kind in set(map(type, values)):
+            if hasattr(kind, "__len__") and not issubclass(kind, str | bytes):
+                raise ValueError(f"y holds a {kind.__name__} in a row; pass one label per row.")
+        missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
+        mask, values = _keep(mask, values, ~missing)
+    elif values.dtype.kind in "fM":
+        mask, values = _keep(mask, values, ~np.isnan(values))
+    return (mask, values) if _is_missing(unlabeled) else _keep(mask, values, values != unlabeled)
+
+
+def _is_missing(value: Any) -> bool:
+    """Recognise None, NaN, NaT and (by name, as its == is no bool) pd.NA."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _keep(mask: NDArray[np.bool_], values: NDArray[Any], keep: NDArray[np.bool_]) -> Any:
+    """Thin out the values, and in place the mask of the rows that they come from."""
+    if not keep.all():
+        mask[mask], values = keep, values[keep]
+    return mask, values
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Give labels that sort: objects become bools, ints or floats, or are all strings."""
+    if values.dtype.kind in "biufUM":
+        return values
+    types = set(map(type, values)) if values.dtype.kind == "O" else {values.dtype.type}
+    if all(issubclass(t, int | float | np.bool_ | np.integer | np.floating) for t in types):
+        return np.array(values.tolist())
+    names = " and ".join(sorted(t.__name__ for t in types))
+    if values.dtype.kind != "O" or not any(issubclass(t, str) for t in types):
+        raise ValueError(f"Unknown label type: {names}; make the labels in y ints or strings.")
+    if not all(issubclass(t, str) for t in types):
+        raise ValueError(f"y mixes labels of type {names}; make them all strings, or all numbers.")
+    return values
+
+
+def _encode(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Give the sorted classes among the values, and of each value the index of its class."""
+    if values.dtype.kind in "UO":  # hashing strings is far cheaper than the sort of np.unique
+        items = values.tolist()
+        index = {label: code for code, label in enumerate(sorted(set(items)))}
+        codes = np.fromiter(map(index.__getitem__, items), dtype=np.intp, count=len(items))
+        return np.array(list(index), dtype=values.dtype), codes
+    if values.dtype.kind in "biuf":
+        low, high = values.min().item(), values.max().item()
+        if math.isinf(low) or math.isinf(high):
+            raise ValueError("y holds an infinite label; use NaN for a row without a label.")
+        if values.dtype.kind == "f" and (parts := values[values != np.trunc(values)]).size:
+            raise ValueError(
+                f"Unknown label type: continuous, as y holds {parts[0].item()!r}; a classifier "
+                "needs classes, so use a regressor or cut y into classes."
+            )
+        low, high = int(low), int(high)
+        if high - low < max(1024, 4 * len(values)) and high <= np.iinfo(np.intp).max:
+            # A histogram finds the classes of small whole numbers without a sort.
+            shifted = np.subtract(values, low, dtype=np.intp, casting="unsafe")
+            seen = np.bincount(shifted) > 0
+            classes = (np.flatnonzero(seen) + low).astype(values.dtype)
+            return classes, shifted if seen.all() else (np.cumsum(seen) - 1)[shifted]
+    return np.unique(values, return_inverse=True)

@@ -1,0 +1,217 @@
+"""Small dense linear algebra: factor once, solve many; least-norm steps where columns depend.
+
+Weights carry the intercept as their **last** entry, unpenalised by construction: it is eliminated
+as a border, never a column of ones stacked to X. The ridge is ``alpha`` times the identity on the
+features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+Array = NDArray[Any]
+
+EPS = float(np.finfo(np.float64).eps)
+WORST_CONDITION = 1e10
+"""Above this condition of the scaled Gram matrix, half of the digits are gone: use QR instead."""
+
+
+def penalty(alpha: float, intercept: bool, w: Array) -> Array:
+    """Return αDw: the ridge's half gradient, 0 for the intercept.
+
+    >>> penalty(2.0, True, np.array([1.0, 3.0, 5.0]))
+    array([2., 6., 0.])
+    """
+    out = alpha * w
+    if intercept:
+        out[-1] = 0.0
+    return out
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The Cholesky factor of H = Gram + αD, scaled to a unit diagonal, intercept eliminated."""
+
+    triangle: Array
+    scale: Array
+    border: Array | None
+    total: float
+    rcond: float
+
+    def solve(self, b: Array) -> Array:
+        """Solve ``H x = b`` for one right-hand side or many."""
+        columns = b.reshape(b.shape[0], -1)
+        if self.border is None:
+            x = self._solve_features(columns)
+        else:
+            top, last = columns[:-1], columns[-1]
+            features = self._solve_features(top - np.outer(self.border, last / self.total))
+            x = np.vstack((features, (last - self.border @ features) / self.total))
+        return x.reshape(b.shape)
+
+    def _solve_features(self, b: Array) -> Array:
+        if not len(b):
+            return b
+        x, _ = lapack.dpotrs(self.triangle, self.scale[:, None] * b, lower=1)
+        return self.scale[:, None] * x
+
+
+def factor(gram: Array, alpha: float, intercept: bool) -> Factor | None:
+    """Factor ``gram + αD``; None where it is singular or too ill-conditioned for a Gram matrix."""
+    if intercept:
+        border, total = gram[:-1, -1], float(gram[-1, -1])
+        if total <= 0.0:
+            return None
+        inner = gram[:-1, :-1] - np.outer(border / total, border)
+    else:
+        border, total = None, 1.0
+        inner = gram.copy()
+    d = len(inner)
+    raw = gram.diagonal()[:d]
+    diagonal = inner.diagonal() + alpha
+    # what is left of a constant column after the intercept took its share is rounding
+    dead = diagonal <= 64.0 * EPS * raw
+    if dead.any() and (raw[dead] > 0.0).any() and not intercept:
+        return None
+    scale = np.zeros(d)
+    np.divide(1.0, np.sqrt(diagonal, where=~dead, out=np.ones(d)), out=scale, where=~dead)
+    inner.flat[:: d + 1] = diagonal
+    inner *= scale
+    inner *= scale[:, None]
+    inner.flat[:: d + 1] = 1.0
+    if d == 0:
+        return Factor(inner, scale, border, total, 1.0)
+    norm = np.abs(inner).sum(axis=0).max()
+    triangle, info = lapack.dpotrf(inner.T, lower=1, clean=0, overwrite_a=1)
+    if info != 0:
+        return None
+    rcond, _ = lapack.dpocon(triangle, norm, uplo="L")
+    if not rcond * WORST_CONDITION >= 1.0:
+        return None
+    return Factor(triangle, scale, border, total, float(rcond))
+
+
+def triangle_of(matrix: Array) -> Array:
+    """Return the R factor of a QR decomposition."""
+    return np.asarray(np.linalg.qr(matrix, mode="r"))
+
+
+@dataclass(frozen=True)
+class LeastNorm:
+    """The least squares solution of least norm, and the directions that it leaves free."""
+
+    step: Array
+    null: Array
+    """Orthonormal columns: directions of the features' weights that change no residual."""
+
+
+def least_norm_step(triangle: Array, alpha: float, intercept: bool, w: Array) -> LeastNorm:
+    """Solve ``min ‖A(w + p) - t‖² + α‖features of w + p‖²`` for the step p, of least norm w + p.
+
+    `triangle` is the R factor of the columns (1, x₁ … x_d, t - Aw), without the first where there
+    is no intercept: QR of the rows themselves keeps the digits that their Gram matrix loses.
+    Columns are scaled inside for the rank; the norm that is least is in the caller's units.
+    """
+    first = int(intercept)
+    weights = w.reshape(len(w), -1)[: len(w) - first]
+    d = len(weights)
+    matrix = triangle[first:, first : first + d]
+    target = triangle[first:, first + d :]
+    if alpha > 0.0:
+        ridge = np.sqrt(alpha)
+        matrix = np.vstack((matrix, ridge * np.eye(d)))
+        target = np.vstack((target, -ridge * weights))
+    norms = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+    if intercept:  # a constant column leaves only rounding behind the intercept
+        norms[norms <= 8.0 * EPS * np.abs(triangle[0, 1 : d + 1])] = 0.0
+    live = norms > 0.0
+    scale = np.zeros(d)
+    scale[live] = 1.0 / norms[live]
+    left, values, right = np.linalg.svd(matrix * scale, full_matrices=False)
+    tolerance = EPS * max(matrix.shape) * (values[0] if len(values) else 0.0)
+    rank = int((values > tolerance).sum())
+    inverse = right[:rank].T / values[:rank]
+    step = scale[:, None] * (inverse @ (left[:, :rank].T @ target))
+    free = _complement(right[:rank], live)
+    null = np.linalg.qr(free * np.where(live, scale, 1.0)[:, None])[0] if free.size else free
+    step = step - null @ (null.T @ (weights + step))
+    if intercept:
+        last = (triangle[0, first + d :] - triangle[0, 1 : d + 1] @ step) / triangle[0, 0]
+        step = np.vstack((step, last))
+    return LeastNorm(step.reshape(w.shape), null)
+
+
+def _complement(rows: Array, live: Array) -> Array:
+    """Return orthonormal columns spanning what `rows` leave out; dead columns are unit vectors."""
+    d = rows.shape[1]
+    if rows.shape[0] == d:
+        return np.zeros((d, 0))
+    dead = np.eye(d)[:, ~live]
+    taken = np.vstack((rows, dead.T))
+    basis = np.linalg.svd(taken, full_matrices=True)[2][taken.shape[0] :].T
+    return np.hstack((dead, basis))
+
+
+def dependent_columns(triangle: Array, intercept: bool) -> tuple[int, ...]:
+    """Name the columns that are combinations of columns before them, to rounding.
+
+    `triangle` is the R factor of the columns (1, x₁ … x_d), without the first where there is no
+    intercept. Constant columns beside an intercept are not counted: they are harmless.
+    """
+    first = int(intercept)
+    matrix = triangle[first:, first:]
+    norms = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+    whole = np.sqrt(np.einsum("ij,ij->j", triangle[:, first:], triangle[:, first:]))
+    kept: list[int] = []
+    dependent: list[int] = []
+    basis = np.zeros((len(matrix), 0))
+    tolerance = 32.0 * EPS * np.sqrt(max(matrix.shape, default=1))
+    for j in np.flatnonzero(norms > tolerance * whole):
+        column = matrix[:, j] / norms[j]
+        for _ in range(2):  # twice is enough for orthogonality to rounding
+            column = column - basis @ (basis.T @ column)
+        left = float(np.linalg.norm(column))
+        if left <= tolerance * max(1.0, whole[j] / norms[j]):
+            dependent.append(int(j))
+        else:
+            kept.append(int(j))
+            basis = np.column_stack((basis, column / left))
+    return tuple(dependent)
+
+
+def conjugate_gradient(
+    product: Callable[[Array], Array],
+    b: Array,
+    *,
+    precondition: Callable[[Array], Array],
+    done: Callable[[Array], bool],
+    max_iter: int,
+) -> tuple[Array, int]:
+    """Solve ``H x = b`` from 0 until `done` accepts the residual; return x and the products.
+
+    Every iterate lowers the quadratic ``x'Hx - 2 b'x``, so that an early stop is still a descent.
+    """
+    x = np.zeros(b.shape)
+    residual = b.copy()
+    preconditioned = precondition(residual)
+    direction = preconditioned
+    rho = float(np.vdot(residual, preconditioned))
+    for iteration in range(max_iter):
+        if rho <= 0.0 or done(residual):
+            return x, iteration
+        image = product(direction)
+        curvature = float(np.vdot(direction, image))
+        if curvature <= 0.0:  # a flat direction, to rounding
+            return x, iteration + 1
+        x += (rho / curvature) * direction
+        residual -= (rho / curvature) * image
+        preconditioned = precondition(residual)
+        previous, rho = rho, float(np.vdot(residual, preconditioned))
+        direction = preconditioned + (rho / previous) * direction
+    return x, max_iter

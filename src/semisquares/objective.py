@@ -1,0 +1,82 @@
+"""The objective (§III–IV): rows + a labeling + a ridge.
+
+    J(w) = Σ labeled a (x'w - y)² + Σ unlabeled a (z - impute(z))² + λ w'Dw,      z = x'w
+
+a is the weight of a row, λ is called `alpha`, D leaves the intercept out. The labels are minimised
+out: J is J_l of the paper with soft labels and J_r with hard ones (the literal two are in `paper`).
+Values are in the paper's scale: sums, no ½ in front.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .labelings import ConvexLabeling, Labeling
+from .linalg import Factor, factor, penalty
+from .rows import Rows, Sweep
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """J as a function of the weights (last entry: the intercept, where there is one)."""
+
+    rows: Rows
+    labeling: Labeling
+    alpha: float
+
+    def ridge(self, w: Array) -> Array:
+        """Return λ w'Dw, summed over classes; one value for each run where w holds many."""
+        features = w[: self.rows.table.n_columns]
+        axes = (0, -1) if self.labeling.per_class else (0,)
+        return self.alpha * np.sum(features * features, axis=axes)
+
+    def value(self, sweep: Sweep) -> float:
+        """Return J at a sweep's weights."""
+        return sweep.loss + float(self.ridge(sweep.w))
+
+    def gradient(self, sweep: Sweep) -> Array:
+        """Return half the gradient of J at a sweep's weights."""
+        return sweep.gradient + penalty(self.alpha, self.rows.intercept, sweep.w)
+
+    def slope(self, first: Sweep, second: Sweep, t: float) -> float:
+        """Return half the derivative of J along the segment between two sweeps."""
+        direction = second.w - first.w
+        w = first.w + t * direction
+        data = self.rows.slope(first, second, t, self.labeling)
+        return data + float(np.vdot(penalty(self.alpha, self.rows.intercept, w), direction))
+
+    def sweep(self, w: Array, previous: Sweep | None = None) -> Sweep:
+        """Pass over the rows once at w; the labeling must be a convex one."""
+        labeling: ConvexLabeling = self.labeling  # type: ignore[assignment]
+        return self.rows.sweep(w, labeling, previous)
+
+    def with_labeling(self, labeling: Labeling) -> Objective:
+        """Return the objective with the missing labels filled in by another rule."""
+        return replace(self, labeling=labeling)
+
+    def with_alpha(self, alpha: float) -> Objective:
+        """Return the objective with another ridge."""
+        return replace(self, alpha=alpha)
+
+    @cached_property
+    def labeled_factor(self) -> Factor | None:
+        """The factor of X'X + λD over the labeled rows; None where it is singular."""
+        return factor(self.rows.labeled_gram, self.alpha, self.rows.intercept)
+
+    @cached_property
+    def scale(self) -> float:
+        """J of the best constant decision value: an upper bound of the optimum, never 0.
+
+        Gaps are relative to it, since J itself may be 0. Without an intercept the one constant at
+        hand is 0.
+        """
+        y, weight = self.rows.y, self.rows.labeled_weight
+        best = np.average(y, axis=0, weights=weight) if self.rows.intercept else 0.0
+        return float(weight @ ((y - best) ** 2).reshape(len(y), -1).sum(axis=1))

@@ -1,0 +1,6 @@
+"""Rows: the only place where a fit touches X. Sums over blocks of rows, in float64."""
+
+from .in_memory import Relabeling, Rows, Sweep
+from .tables import DenseTable, SparseTable, Table, centre
+
+__all__ = ["DenseTable", "Relabeling", "Rows", "SparseTable", "Sweep", "Table", "centre"]

@@ -1,0 +1,128 @@
+"""Tables: float64 blocks of the rows of X, whatever X is, without ever copying all of it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[Any]
+
+BLOCK_BYTES = 1 << 21
+"""A block that fits the cache serves the decision values and the gradient in one reading."""
+
+
+class Table(Protocol):
+    """Rows of X as float64 matrices, shifted so that large offsets cost no digits."""
+
+    n_rows: int
+    n_columns: int
+    block_rows: int
+    n_values: int
+    shift: Array | None
+
+    def slice(self, start: int, stop: int) -> Any:
+        """Return the rows from start to stop."""
+
+    def take(self, index: Array) -> Any:
+        """Return the rows of an index."""
+
+    def subset(self, index: Array) -> Table:
+        """Return a table of its own with the rows of an index."""
+
+    def gram(self, matrix: Any, weight: Array | None) -> Array:
+        """Return the weighted Gram matrix of a matrix made by `slice` or `take`."""
+
+    def dense(self, matrix: Any) -> Array:
+        """Return such a (small) matrix as a dense one."""
+
+
+class DenseTable:
+    """A dense X; each block is a view of it where it is float64 and well centred."""
+
+    def __init__(self, X: Array, shift: Array | None = None) -> None:
+        self.X = X
+        self.shift = shift
+        self.n_rows, self.n_columns = X.shape
+        self.n_values = X.size
+        self.block_rows = max(256, BLOCK_BYTES // (8 * max(1, self.n_columns)))
+
+    def slice(self, start: int, stop: int) -> Array:
+        return self._shifted(self.X[start:stop])
+
+    def take(self, index: Array) -> Array:
+        return self._shifted(self.X[index])
+
+    def subset(self, index: Array) -> DenseTable:
+        return DenseTable(self.X[index], self.shift)
+
+    def gram(self, matrix: Array, weight: Array | None) -> Array:
+        if weight is not None:
+            matrix = matrix * np.sqrt(weight)[:, None]
+        return matrix.T @ matrix
+
+    def dense(self, matrix: Array) -> Array:
+        return matrix
+
+    def _shifted(self, block: Array) -> Array:
+        if self.shift is not None:
+            return np.subtract(block, self.shift, dtype=np.float64)
+        return block.astype(np.float64, copy=False)
+
+
+class SparseTable:
+    """A sparse X in CSR format; blocks share its index arrays, and nothing is shifted."""
+
+    shift: Array | None = None
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.n_rows, self.n_columns = X.shape
+        self.n_values = X.nnz
+        per_row = 12 * max(1, X.nnz // max(1, self.n_rows))
+        self.block_rows = max(256, BLOCK_BYTES // per_row)
+
+    def slice(self, start: int, stop: int) -> Any:
+        if start == 0 and stop == self.n_rows and self.X.dtype == np.float64:
+            return self.X
+        first, last = self.X.indptr[start], self.X.indptr[stop]
+        parts = (
+            self.X.data[first:last].astype(np.float64, copy=False),
+            self.X.indices[first:last],
+            self.X.indptr[start : stop + 1] - first,
+        )
+        return sparse.csr_array(parts, shape=(stop - start, self.n_columns), copy=False)
+
+    def subset(self, index: Array) -> SparseTable:
+        return SparseTable(self.X[index])
+
+    def take(self, index: Array) -> Any:
+        return self.X[index].astype(np.float64, copy=False)
+
+    def gram(self, matrix: Any, weight: Array | None) -> Array:
+        if weight is not None:
+            matrix = sparse.diags_array(np.sqrt(weight)) @ matrix
+        return (matrix.T @ matrix).toarray()
+
+    def dense(self, matrix: Any) -> Array:
+        return matrix.toarray()
+
+
+FAR = 32.0
+"""Columns with a mean further from 0 than this many spreads are shifted before they are summed."""
+
+
+def centre(X: Array, sample: Array) -> Array | None:
+    """Choose a shift for the columns of a dense X from some of its rows; None where none is needed.
+
+    A column far from the origin loses digits in every sum. A constant column is shifted by its
+    exact value, so that beside an intercept it vanishes instead of leaving rounding behind.
+    """
+    rows = X[sample].astype(np.float64)
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    mean = rows.mean(axis=0)
+    if not (np.abs(mean) > FAR * (high - low)).any():
+        return None
+    return np.where(low == high, low, mean)

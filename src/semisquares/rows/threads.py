@@ -1,0 +1,65 @@
+"""Threads over blocks of rows: as many as BLAS may use, one BLAS thread each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # looking the libraries up takes a millisecond: once a process
+    return ThreadpoolController()
+
+
+class _SingleThreadedBlas:
+    """Hold BLAS at one thread while any fit of this process is inside.
+
+    The setting is the process's, not the thread's: fits that run side by side in threads share
+    one change of it, or the last to leave would restore the limit of the first.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+        self._threads = 1
+
+    @contextmanager
+    def __call__(self) -> Iterator[int]:
+        with self._lock:
+            if self._inside == 0:
+                blas = _controller().select(user_api="blas")
+                self._threads = max((lib["num_threads"] for lib in blas.info()), default=1)
+                self._limit = blas.limit(limits=1)
+            self._inside += 1
+        try:
+            yield self._threads
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._limit.restore_original_limits()
+
+
+single_threaded_blas = _SingleThreadedBlas()
+
+
+def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Do the work for each item, in threads where there are several; results in their order."""
+    if len(items) == 1:
+        return [work(items[0])]
+    with single_threaded_blas() as threads:
+        if threads == 1:
+            return [work(item) for item in items]
+        with ThreadPoolExecutor(min(threads, len(items))) as pool:
+            return list(pool.map(work, items))

@@ -1,0 +1,22 @@
+"""Solvers: silent functions that take an objective and a start, and return one `Solution`."""
+
+from .block_descent import block_descent, hard_descent
+from .curvature import fit_labeled
+from .enumerate import enumerate_hard
+from .newton import minimise, newton
+from .solution import ActiveSet, EndPoint, Solution, Status, Step, StoppingTest
+
+__all__ = [
+    "ActiveSet",
+    "EndPoint",
+    "Solution",
+    "Status",
+    "Step",
+    "StoppingTest",
+    "block_descent",
+    "enumerate_hard",
+    "fit_labeled",
+    "hard_descent",
+    "minimise",
+    "newton",
+]

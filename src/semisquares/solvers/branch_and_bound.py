@@ -1,0 +1,249 @@
+"""The best of all hard labelings, by branch and bound with the soft bound.
+
+Hartley & Rao (1968, *Classification and estimation in analysis of variance problems*, Review of
+the International Statistical Institute 36) fit least squares to every labeling and keep the best.
+With w minimised out the hard problem is quadratic in the labels alone,
+
+    min  f(q) = q'Pq + 2c'q + k   over q in {0,1}^U,      P positive semidefinite,
+
+and its relaxation to the box [0,1]^U is exactly the soft problem. Bounds come from three facts:
+
+* *Tangent.* A convex f lies above its tangent: at any u in the box, with gradient g,
+  min f ≥ f(u) + Σ min_v g_i (v − u_i), however roughly u solves the box problem.
+* *Shift.* Labels have q_i² = q_i, so f(q) = q'(P − Δ)q + (2c + δ)'q + k for any Δ = diag(δ). While
+  P − Δ ⪰ 0 (then so is every sub-block) this box problem is convex too, and the best δ makes its
+  minimum at least the soft one (Billionnet & Elloumi 2007, Mathematical Programming 109).
+* *Fixing.* With q_i held at 0 or 1 the tangent's bound rises by max(0, −g_i) or max(0, g_i).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import lapack
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, float, float], object]
+
+TABLE = 12  # at most this many free labels are tried all at once
+PATTERNS = (np.arange(2**TABLE)[:, None] >> np.arange(TABLE) & 1).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """The best labeling found, and what is proven about all others (up to rounding)."""
+
+    labels: Floats  # U zeros and ones
+    value: float  # f(labels)
+    bound: float  # no labeling has a smaller f
+    relaxation: float  # the soft minimum, from below: the bound before any shift or branching
+    n_nodes: int  # nodes of the search tree that were bounded or tabulated
+    exact: bool  # value − bound is within rounding: the labels are a global optimum
+
+
+def enumerate_labelings(
+    P: ArrayLike,
+    c: ArrayLike,
+    k: float,
+    *,
+    start: ArrayLike | None = None,
+    max_nodes: int = 20_000,
+    callback: Progress | None = None,
+) -> Enumeration:
+    """Minimise f(q) = q'Pq + 2c'q + k over all labelings q in {0,1}^U.
+
+    1. Leave out the rows that f does not depend on (weight zero): their label is 0.
+    2. Solve the soft problem; round it, and the start, to first labelings (then 1-opt).
+    3. Choose the shift δ, kept if its bound beats the soft one. With more labels than features
+       it took 3–15 times fewer nodes (Gaussian classes, U = 20 to 40), else about as many.
+    4. Take the open node with the least bound; stop when none lies below the best value.
+    5. Branch on the label that, held at 0 and at 1, promises to raise the bound most.
+    6. Bound each child by its box problem, warm-started; round its minimiser to a labeling.
+    7. Fix labels whose other side cannot beat the best value.
+    8. With at most 12 labels left free, try all their patterns by one matrix product.
+
+    Parameters
+    ----------
+    P, c, k : symmetric positive semidefinite (U, U), (U,), and a constant
+    start : labels to start from, (U,); they only speed up the search
+    max_nodes : where to stop with the least bound of the open nodes; U = 20 needs at most 511
+    callback : ``callback(n_nodes, value, bound)`` after each branching; a true answer stops
+
+    Examples
+    --------
+    >>> result = enumerate_labelings([[1.0, 0.5], [0.5, 1.0]], [-0.9, -0.6], 1.0)
+    >>> result.labels.tolist(), round(result.value, 12), result.exact
+    ([1.0, 0.0], 0.2, True)
+    """
+    P, c = np.asarray(P, dtype=np.float64), np.asarray(c, dtype=np.float64)
+    rows = np.flatnonzero(P.any(axis=1) | (c != 0))  # 1
+    search = _Search((P + P.T)[np.ix_(rows, rows)] / 2, c[rows], float(k))
+    if start is not None:
+        search.offer(np.asarray(start, dtype=np.float64)[rows])
+    n_nodes, bound = search.run(max_nodes, callback)
+    labels = np.zeros(len(c))
+    labels[rows] = search.labels
+    value, relaxation = search.value, min(search.relaxation, bound)  # in order despite rounding
+    return Enumeration(labels, value, bound, relaxation, n_nodes, value - bound <= search.rounding)
+
+
+class _Search:
+    """The best labeling so far, and the open nodes: (bound, ticket, u, which labels are free)."""
+
+    def __init__(self, P: Floats, c: Floats, k: float) -> None:
+        self.P, self.c, self.k = P, c, k
+        self.rounding = 2e-14 * float(np.abs(P).sum() + 2 * np.abs(c).sum() + abs(k))
+        self.ridge = 1e-10 * float(max(np.abs(P).max(initial=0.0), np.abs(c).max(initial=0.0)))
+        self.open: list[tuple[float, int, Floats, NDArray[np.bool_]]] = []
+        self.ticket = count()  # breaks ties, so that runs repeat
+        u, low, _ = _box_minimum(P, c, np.full(len(c), 0.5), self.rounding, self.ridge)  # 2
+        self.u, self.relaxation = u, low + k
+        self.value, self.labels = np.inf, np.zeros(len(c))
+        self.offer(u)
+        delta = _best_shift(P, c)  # 3
+        self.Q, self.b = P - np.diag(delta), c + delta / 2
+        if _box_minimum(self.Q, self.b, u, self.rounding, self.ridge)[1] <= low:
+            self.Q, self.b = P, c
+
+    def run(self, max_nodes: int, callback: Progress | None) -> tuple[int, float]:
+        """Search best bound first; return the number of nodes and the proven bound."""
+        self.visit(self.u, np.ones(len(self.u), dtype=bool))
+        n_nodes = 1
+        while self.value - self.bound() > self.rounding and n_nodes + 2 <= max_nodes:
+            _, _, u, free = heapq.heappop(self.open)  # 4
+            row = self.branch_row(u, free)  # 5
+            free[row] = False
+            for side in (0.0, 1.0):
+                self.visit(np.where(np.arange(len(u)) == row, side, u), free.copy())
+            n_nodes += 2
+            if callback is not None and callback(n_nodes, self.value, self.bound()):
+                break
+        return n_nodes, self.bound()
+
+    def bound(self) -> float:
+        """Return the least f that a labeling may still have."""
+        return min(self.value, max(self.open[0][0], self.relaxation)) if self.open else self.value
+
+    def branch_row(self, u: Floats, free: NDArray[np.bool_]) -> int:
+        """Return the row with the largest rise u_i²/(Q⁻¹)_ii times (1 − u_i)²/(Q⁻¹)_ii."""
+        inside = np.flatnonzero(free & (u > 0) & (u < 1))
+        Q = self.Q[np.ix_(inside, inside)] + self.ridge * np.eye(len(inside))
+        score = free * 0.0
+        score[inside] = u[inside] * (1 - u[inside]) / np.abs(np.linalg.inv(Q).diagonal())
+        return int(np.where(free, score, -1.0).argmax())
+
+    def visit(self, u: Floats, free: NDArray[np.bool_]) -> None:
+        """Bound a node and drop it, finish it, or leave it open; u and free become its own."""
+        F = np.flatnonzero(free)
+        if len(F) > TABLE:
+            fixed = np.where(free, 0.0, u)
+            b = self.Q @ fixed + self.b
+            known = float(fixed @ (b + self.b)) + self.k
+            Q, tol, target = self.Q[np.ix_(F, F)], 100 * self.rounding, self.value - known
+            u[F], low, g = _box_minimum(Q, b[F], u[F], tol, self.ridge, target)  # 6
+            self.offer(u)
+            low, least = low + known, self.value - self.rounding
+            if low >= least:
+                return
+            zero, one = low + np.maximum(g, 0) >= least, low - np.minimum(g, 0) >= least  # 7
+            u[F[zero]], u[F[one]] = 0.0, 1.0
+            free[F[zero | one]] = False
+            F = np.flatnonzero(free)
+        if len(F) > TABLE:
+            heapq.heappush(self.open, (low, next(self.ticket), u, free))
+        else:
+            self.tabulate(u, F)
+
+    def tabulate(self, u: Floats, F: NDArray[np.intp]) -> None:
+        """Try all patterns of the labels F, the others fixed."""
+        q, patterns = u.copy(), PATTERNS[: 2 ** len(F), : len(F)]
+        q[F] = 0.0
+        slopes = patterns @ self.P[np.ix_(F, F)] + 2 * (self.P @ q + self.c)[F]  # 8
+        q[F] = patterns[np.einsum("ij,ij->i", slopes, patterns).argmin()]
+        self.keep(q)
+
+    def offer(self, u: Floats) -> None:
+        """Round u and flip the label that lowers f most until none does (1-opt)."""
+        q = (u > 0.5).astype(np.float64)
+        turn, slope = 1 - 2 * q, 2 * (self.P @ q + self.c)
+        for _ in range(len(q) ** 2):
+            rise = self.P.diagonal() + turn * slope
+            i = rise.argmin()
+            if rise[i] >= -self.rounding:
+                break
+            slope += 2 * turn[i] * self.P[i]
+            q[i], turn[i] = q[i] + turn[i], -turn[i]
+        self.keep(q)
+
+    def keep(self, q: Floats) -> None:
+        """Make q the best labeling if it is."""
+        value = float(q @ (self.P @ q + 2 * self.c)) + self.k
+        self.value, self.labels = min((self.value, self.labels), (value, q), key=lambda v: v[0])
+
+
+def _box_minimum(
+    Q: Floats, b: Floats, u: Floats, tol: float, ridge: float, cutoff: float = np.inf
+) -> tuple[Floats, float, Floats]:
+    """Minimise u'Qu + 2b'u over the box by projected Newton; return u, its bound and gradient."""
+    best = (u, -np.inf, b)
+    for _ in range(100):
+        g = Q @ u + b
+        value = float(u @ (g + b))
+        low = value - 2 * float(np.maximum(g, 0) @ u - np.minimum(g, 0) @ (1 - u))
+        if low > best[1]:
+            best = (u, low, 2 * g)
+        if value - low <= tol or low >= cutoff:
+            break
+        lower = _newton_point(Q, b, u, g, ridge)
+        if lower is None:  # one sweep over the coordinates frees a Newton step that is stuck
+            lower = u.copy()
+            for i, q in enumerate(Q):
+                lower[i] = min(1.0, max(0.0, lower[i] - (q @ lower + b[i]) / (abs(q[i]) + ridge)))
+            if lower @ (Q @ lower + 2 * b) >= value:
+                break
+        u = lower
+    return best
+
+
+def _newton_point(Q: Floats, b: Floats, u: Floats, g: Floats, ridge: float) -> Floats | None:
+    """Return a lower point on the projected Newton arc, or None."""
+    move = np.flatnonzero(np.where(g > 0, u > 0, u < 1))
+    H = Q[np.ix_(move, move)]
+    H[np.diag_indices(len(move))] += ridge  # P may be singular
+    _, step, failed = lapack.dposv(H, -g[move])
+    for length in () if failed else (1.0, 0.3, 0.1, 0.03):
+        point = u.copy()
+        point[move] = np.clip(u[move] + length * step, 0, 1)
+        if point @ (Q @ point + 2 * b) < u @ (g + b):
+            return point
+    return None
+
+
+def _best_shift(P: Floats, c: Floats) -> Floats:
+    """Return δ with P − diag(δ) positive definite and a nearly largest shifted bound.
+
+    In signs s = 2q − 1, s_0 = 1, f is s'Ms + constant, so Σ d_i bounds s'Ms if M − diag(d) ⪰ 0;
+    Newton maximises Σ d_i + μ log det(M − diag(d)) for falling μ. δ = 4d.
+    """
+    M = np.zeros((len(c) + 1, len(c) + 1))
+    M[1:, 1:] = P / 4
+    M[0, 1:] = M[1:, 0] = P.sum(axis=1) / 4 + c / 2
+    reach = np.abs(M).sum(axis=1)
+    mu, least = reach.max(), 1e-4 * reach.max() / len(M)
+    d = delta = -reach - mu / 10
+    while mu >= least:
+        try:
+            half = np.linalg.inv(np.linalg.cholesky(M - np.diag(d)))
+            delta, W = d, half.T @ half
+            step = np.linalg.solve(W * W, 1 / mu - W.diagonal())
+        except np.linalg.LinAlgError:  # rounding: the last positive definite one will do
+            break
+        length = min(1.0, 0.9 / max(float(np.linalg.eigvalsh(half * step @ half.T)[-1]), 0.9))
+        d = d + length * step
+        mu *= 0.2 if length > 0.5 else 0.9
+    return np.asarray(4 * delta[1:])

@@ -1,0 +1,138 @@
+"""Curvature of a sum over some rows, ready to take steps with.
+
+A step p from w minimises ``‖A(w + p) - t‖² + λ‖features of w + p‖²`` over some rows A. Three ways:
+
+* the Gram matrix, factored: the rule;
+* QR of the rows themselves where the Gram matrix is singular or has lost its digits, with the
+  solution of least norm where there are many;
+* conjugate gradients where there are too many columns to form a Gram matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import linalg
+from ..objective import Objective
+
+Array = NDArray[Any]
+
+DIRECT_WEIGHTS = 4096
+"""Up to so many weights Gram matrices are formed; above, only products with them."""
+MAX_PRODUCTS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """H = Σ a x x' over some rows + λD."""
+
+    objective: Objective
+    factor: linalg.Factor | None
+    index: Callable[[], Array]
+    product: Callable[[Array], Array]
+
+    @property
+    def direct(self) -> bool:
+        return self.factor is not None
+
+    def step(self, w: Array, gradient: Array, residual: Callable[[], Array]) -> Array:
+        """Return the step from w that solves the least squares problem of these rows.
+
+        `gradient` is half the gradient at w; `residual` gives z - t for all rows, asked for only
+        where the rows themselves are needed.
+        """
+        if self.factor is not None:
+            return -self.factor.solve(gradient)
+        if self.objective.rows.n_weights > DIRECT_WEIGHTS:
+            return self._iterate(gradient)
+        return self.least_norm(w, residual()).step
+
+    def least_norm(self, w: Array, residual: Array) -> linalg.LeastNorm:
+        """Return the step to the solution of least norm, by QR of the rows."""
+        rows = self.objective.rows
+        triangle = rows.triangle(self.index(), -residual.reshape(rows.n_rows, -1))
+        return linalg.least_norm_step(triangle, self.objective.alpha, rows.intercept, w)
+
+    def _iterate(self, gradient: Array) -> Array:
+        rows, alpha = self.objective.rows, self.objective.alpha
+        small = 1e-12 * np.linalg.norm(gradient)
+        step, _ = linalg.conjugate_gradient(
+            lambda V: self.product(V) + linalg.penalty(alpha, rows.intercept, V),
+            -gradient,
+            precondition=jacobi(self.objective),
+            done=lambda r: bool(np.linalg.norm(r) <= small),
+            max_iter=MAX_PRODUCTS,
+        )
+        return step
+
+
+def jacobi(objective: Objective) -> Callable[[Array], Array]:
+    """Return the preconditioner that divides by the diagonal of the full curvature."""
+    rows = objective.rows
+    diagonal = rows.diagonal + linalg.penalty(
+        objective.alpha, rows.intercept, np.ones(rows.n_weights)
+    )
+    inverse = 1.0 / np.where(diagonal > 0.0, diagonal, 1.0)
+    return lambda r: (inverse * r.T).T
+
+
+def _factor(objective: Objective, gram: Callable[[], Array]) -> linalg.Factor | None:
+    if objective.rows.n_weights > DIRECT_WEIGHTS:
+        return None
+    return linalg.factor(gram(), objective.alpha, objective.rows.intercept)
+
+
+def labeled_curvature(objective: Objective) -> Curvature:
+    """Return the curvature of the labeled rows: the supervised problem's."""
+    rows = objective.rows
+    factor = objective.labeled_factor if rows.n_weights <= DIRECT_WEIGHTS else None
+    return Curvature(objective, factor, lambda: rows.labeled, rows.labeled_product)
+
+
+def full_curvature(objective: Objective) -> Curvature:
+    """Return the curvature of all rows: block descent's."""
+    rows = objective.rows
+    factor = _factor(objective, lambda: rows.full_gram)
+    return Curvature(objective, factor, lambda: np.arange(rows.n_rows), rows.full_product)
+
+
+def active_curvature(objective: Objective, piece: Array, active_gram: Array | None) -> Curvature:
+    """Return the curvature of the labeled and the active rows: Newton's."""
+    rows = objective.rows
+    factor = None
+    if active_gram is not None:
+        gram = active_gram
+        factor = _factor(objective, lambda: rows.curvature(gram))
+    return Curvature(
+        objective,
+        factor,
+        lambda: np.flatnonzero(piece),
+        lambda V: rows.curvature_product(V, piece, objective.labeling),  # type: ignore[arg-type]
+    )
+
+
+def fit_labeled(objective: Objective) -> tuple[Array, Array]:
+    """Fit the labeled rows alone (§III): the supervised weights, and what they leave undecided.
+
+    The second array holds the directions of the features' weights that no labeled row sees.
+    """
+    rows, alpha = objective.rows, objective.alpha
+    curvature = labeled_curvature(objective)
+    w = np.zeros(rows.weights_shape)
+    nothing = np.zeros((rows.table.n_columns, 0))
+    if curvature.factor is None and rows.n_weights <= DIRECT_WEIGHTS:
+        residual = np.zeros((rows.n_rows, *rows.y.shape[1:]))
+        residual[rows.labeled] = -rows.y
+        found = curvature.least_norm(w, residual)
+        return found.step, found.null
+    w = curvature.step(w, -rows.labeled_moment, lambda: w)
+    if curvature.factor is not None and curvature.factor.rcond < 1e-4:
+        # one refinement, with the residuals of the rows themselves
+        gradient = rows.labeled_product(w) - rows.labeled_moment
+        w = w - curvature.factor.solve(gradient + linalg.penalty(alpha, rows.intercept, w))
+    return w, nothing

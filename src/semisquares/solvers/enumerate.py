@@ -1,0 +1,82 @@
+"""All labelings (Hartley & Rao 1968): the best hard labels there are, two classes.
+
+With w minimised out, J_r is a quadratic in the labels alone: the squared part of the targets that
+the columns of X cannot explain. `branch_and_bound` searches it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import svd
+
+from ..linalg import EPS
+from ..objective import Objective
+from .block_descent import block_descent
+from .branch_and_bound import enumerate_labelings
+from .solution import Callback, EndPoint, Solution, Status, Step
+
+Array = NDArray[Any]
+
+MAX_UNLABELED = 2000
+"""The quadratic is a dense matrix of this size at the most."""
+
+
+def enumerate_hard(
+    objective: Objective,
+    labels: Array,
+    *,
+    max_nodes: int = 20_000,
+    callback: Callback | None = None,
+) -> Solution:
+    """Find the labels of lowest J_r by branch and bound, with the labels given as first incumbent.
+
+    Exact where the search ends by itself; stopped by `max_nodes` it returns the best labels seen
+    and, in `Solution.bound`, a proven lower bound of what any labeling could reach.
+    """
+    rows = objective.rows
+    P, c, k = label_quadratic(objective)
+
+    def told(n_nodes: int, best: float, bound: float) -> bool:
+        return bool(callback is not None and callback(Step(n_nodes, np.empty(0), best, 0)))
+
+    found = enumerate_labelings(
+        P, c, k, start=labels[rows.unlabeled], max_nodes=max_nodes, callback=told
+    )
+    best = labels.astype(np.float64)
+    best[rows.unlabeled] = found.labels
+    # one fit of these labels; at the optimum imputing anew changes none of them
+    fitted = block_descent(objective, best, max_iter=1)
+    status = Status.ENUMERATED if found.exact else Status.MAX_NODES
+    classes = (best > 0.5).astype(np.intp)
+    classes[rows.labeled] = rows.y.astype(np.intp)
+    stable = fitted.status is Status.STABLE
+    end = EndPoint(fitted.value, classes, stable, found.n_nodes)
+    return Solution(
+        fitted.w, fitted.value, fitted.z, status, "enumerate", max(1, found.n_nodes), 3,
+        labels=best, bound=min(found.bound, fitted.value), end_points=(end,),
+    )  # fmt: skip
+
+
+def label_quadratic(objective: Objective) -> tuple[Array, Array, float]:
+    """Write J as ``q'Pq + 2c'q + k`` in the labels q of the unlabeled rows, w minimised out."""
+    rows = objective.rows
+    x = rows.table.dense(rows.table.slice(0, rows.n_rows))
+    if rows.intercept:
+        x = np.hstack((x, np.ones((rows.n_rows, 1))))
+    root = np.sqrt(rows.weights)
+    ridge = np.sqrt(objective.alpha) * np.eye(rows.table.n_columns, rows.n_weights)
+    design = np.vstack((x * root[:, None], ridge))
+    norms = np.linalg.norm(design, axis=0)
+    left, values, _ = svd(design / np.where(norms > 0.0, norms, 1.0), full_matrices=False)
+    rank = int((values > EPS * max(design.shape) * values[0]).sum())
+    span = left[: rows.n_rows, :rank] * root[:, None]
+    known, free = span[rows.labeled], span[rows.unlabeled]
+    y = rows.y
+    P = np.diag(rows.weights[rows.unlabeled]) - free @ free.T
+    explained = known.T @ y
+    c = -free @ explained
+    k = float(rows.labeled_weight @ y**2 - explained @ explained)
+    return P, c, k
