@@ -2,6 +2,12 @@
 
 from .hard import HardLabelClassifier
 from .soft import SoftLabelClassifier
+from .soft_cv import SoftLabelClassifierCV
 from .supervised import LeastSquaresClassifier
 
-__all__ = ["HardLabelClassifier", "LeastSquaresClassifier", "SoftLabelClassifier"]
+__all__ = [
+    "HardLabelClassifier",
+    "LeastSquaresClassifier",
+    "SoftLabelClassifier",
+    "SoftLabelClassifierCV",
+]

@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval
 from ..inputs import Problem, explain_overflow
 from ..labelings import Labeling, soft
 from ..objective import Objective
+from ..rows import single_threaded_blas
 from ..solvers import Solution, Step, block_descent, fit_labeled
 from ..solvers.curvature import DIRECT_WEIGHTS
 from .base import LinearLeastSquares, check_width, one_hot
@@ -51,18 +52,22 @@ class SemiSupervised(LinearLeastSquares):
     random_state: Any
     verbose: Any
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> SemiSupervised:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> SemiSupervised:
         """Read the input, solve, and set the fitted attributes."""
         self._check_combination()
-        problem = self._read(X, y, sample_weight, float(self.unlabeled_weight))
-        objective = Objective(problem.rows, soft(problem.n_classes), float(self.alpha))
-        check_width(objective, DIRECT_WEIGHTS)
-        report = _Report(self, problem, y)
+        problem = self._read(X, y, sample_weight, 1.0)
+        report = _Report(self, problem)
         try:
-            supervised, _ = fit_labeled(objective)
-            solution = self._solve(problem, objective, supervised, report)
-            report.end()
-            self._set_results(problem, objective, supervised, solution)
+            with single_threaded_blas():
+                alpha, unlabeled_weight = self._choose(problem, y, groups)
+                rows = problem.rows.reweighted(unlabeled_weight=unlabeled_weight)
+                problem = replace(problem, rows=rows)
+                objective = Objective(rows, soft(problem.n_classes), alpha)
+                check_width(objective, DIRECT_WEIGHTS)
+                supervised, _ = fit_labeled(objective)
+                solution = self._solve(problem, objective, supervised, report)
+                report.end()
+                self._set_results(problem, objective, supervised, solution)
         except FloatingPointError:
             explain_overflow(self, problem.X)
         if self.record_path:
@@ -70,6 +75,10 @@ class SemiSupervised(LinearLeastSquares):
         self._warn_unless_converged(solution, float(self.tol))
         self._warn_of_copies(solution)
         return self
+
+    def _choose(self, problem: Problem, y: Any, groups: Any) -> tuple[float, float]:
+        """Return the ridge and the weight of unlabeled rows to fit with."""
+        return float(self.alpha), float(self.unlabeled_weight)
 
     def _solve(
         self, problem: Problem, objective: Objective, supervised: Array, report: _Report
@@ -134,7 +143,7 @@ class SemiSupervised(LinearLeastSquares):
         self, problem: Problem, objective: Objective, supervised: Array, solution: Solution
     ) -> None:
         self._set_weights(problem, solution.w)
-        self.supervised_ = self._supervised_classifier(problem, supervised)
+        self.supervised_ = self._supervised_classifier(problem, objective.alpha, supervised)
         codes = problem.labels.codes
         distributions = self._imputed(problem, solution)
         distributions[problem.labels.labeled] = one_hot(codes, problem.n_classes)
@@ -159,10 +168,12 @@ class SemiSupervised(LinearLeastSquares):
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
         raise NotImplementedError
 
-    def _supervised_classifier(self, problem: Problem, w: Array) -> LeastSquaresClassifier:
+    def _supervised_classifier(
+        self, problem: Problem, alpha: float, w: Array
+    ) -> LeastSquaresClassifier:
         """Return the classifier that the labeled rows alone give, ready to predict."""
         model = LeastSquaresClassifier(
-            self.alpha,
+            alpha,
             fit_intercept=self.fit_intercept,
             class_weight=self.class_weight,
             unlabeled=self.unlabeled,
@@ -226,7 +237,7 @@ def fit_labels(objective: Objective, labels: Array) -> Array:
 class _Report:
     """Pass a solver's steps on: to the recorded path, to verbose output, to callbacks."""
 
-    def __init__(self, estimator: SemiSupervised, problem: Problem, y: Any) -> None:
+    def __init__(self, estimator: SemiSupervised, problem: Problem) -> None:
         self.estimator = estimator
         self.problem = problem
         self.path: list[Step] = []

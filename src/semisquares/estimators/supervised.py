@@ -10,6 +10,7 @@ from sklearn.callback import with_callbacks
 from ..inputs import explain_overflow
 from ..labelings import soft
 from ..objective import Objective
+from ..rows import single_threaded_blas
 from ..solvers import fit_labeled
 from ..solvers.curvature import DIRECT_WEIGHTS
 from .base import LinearLeastSquares, check_width
@@ -91,9 +92,11 @@ class LeastSquaresClassifier(LinearLeastSquares):
         objective = Objective(problem.rows, soft(problem.n_classes), float(self.alpha))
         check_width(objective, DIRECT_WEIGHTS)
         try:
-            w, _ = fit_labeled(objective)
+            with single_threaded_blas():
+                w, _ = fit_labeled(objective)
+                value = problem.rows.labeled_loss(w) + float(objective.ridge(w))
         except FloatingPointError:
             explain_overflow(self, problem.X)
         self._set_weights(problem, w)
-        self.objective_ = problem.rows.labeled_loss(w) + float(objective.ridge(w))
+        self.objective_ = value
         return self

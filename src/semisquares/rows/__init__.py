@@ -2,5 +2,15 @@
 
 from .in_memory import Relabeling, Rows, Sweep
 from .tables import DenseTable, SparseTable, Table, centre
+from .threads import single_threaded_blas
 
-__all__ = ["DenseTable", "Relabeling", "Rows", "SparseTable", "Sweep", "Table", "centre"]
+__all__ = [
+    "DenseTable",
+    "Relabeling",
+    "Rows",
+    "SparseTable",
+    "Sweep",
+    "Table",
+    "centre",
+    "single_threaded_blas",
+]

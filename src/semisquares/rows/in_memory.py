@@ -321,6 +321,29 @@ class Rows:
 
         return self._sum_labeled(work).reshape(V.shape)
 
+    @property
+    def labeled_spread(self) -> float:
+        """Σ a ‖x - mean‖² over the labeled rows."""
+        index, weight = self.labeled, self.labeled_weight
+        total = float(weight.sum())
+        d = self.table.n_columns
+
+        def work(block: Any, part: slice) -> Array:
+            return np.append(block.T @ weight[part], (block * block).T @ weight[part])
+
+        sums = self._sum_labeled(work)
+        centred = sums[d:] - sums[:d] ** 2 / total if self.intercept else sums[d:]
+        return float(np.maximum(centred, 0.0).sum()) if len(index) else 0.0
+
+    def gram_of_labeled(self, weight: Array) -> Array:
+        """Return the Gram matrix of the labeled rows, counting differently."""
+        some = np.flatnonzero(weight)
+        return self._gram(self.labeled[some], weight[some])
+
+    def decisions_of(self, index: Array, w: Array) -> Array:
+        """Return the decision values of some rows."""
+        return self._decide(self.table.take(index), w)
+
     def labeled_loss(self, w: Array) -> float:
         """Return Σ a ‖z - y‖² over the labeled rows."""
 

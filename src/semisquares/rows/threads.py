@@ -24,6 +24,9 @@ def _controller() -> ThreadpoolController:
 class _SingleThreadedBlas:
     """Hold BLAS at one thread while any fit of this process is inside.
 
+    Small matrices gain nothing from BLAS threads, and lose much where the cores are busy; large X
+    is summed in threads of our own.
+
     The setting is the process's, not the thread's: fits that run side by side in threads share
     one change of it, or the last to leave would restore the limit of the first.
     """

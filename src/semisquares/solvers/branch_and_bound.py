@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
 Floats = NDArray[np.float64]
+Tangent = tuple[Floats, float, Floats]  # a point, the lower bound it gives, the gradient there
 Progress = Callable[[int, float, float], object]
 
 TABLE = 12  # at most this many free labels are tried all at once
@@ -98,16 +99,15 @@ class _Search:
     def __init__(self, P: Floats, c: Floats, k: float) -> None:
         self.P, self.c, self.k = P, c, k
         self.rounding = 2e-14 * float(np.abs(P).sum() + 2 * np.abs(c).sum() + abs(k))
-        self.ridge = 1e-10 * float(max(np.abs(P).max(initial=0.0), np.abs(c).max(initial=0.0)))
         self.open: list[tuple[float, int, Floats, NDArray[np.bool_]]] = []
         self.ticket = count()  # breaks ties, so that runs repeat
-        u, low, _ = _box_minimum(P, c, np.full(len(c), 0.5), self.rounding, self.ridge)  # 2
+        u, low, _ = _box_minimum(P, c, np.full(len(c), 0.5), self.rounding)  # 2
         self.u, self.relaxation = u, low + k
         self.value, self.labels = np.inf, np.zeros(len(c))
         self.offer(u)
         delta = _best_shift(P, c)  # 3
         self.Q, self.b = P - np.diag(delta), c + delta / 2
-        if _box_minimum(self.Q, self.b, u, self.rounding, self.ridge)[1] <= low:
+        if _box_minimum(self.Q, self.b, u, self.rounding)[1] <= low:
             self.Q, self.b = P, c
 
     def run(self, max_nodes: int, callback: Progress | None) -> tuple[int, float]:
@@ -132,10 +132,11 @@ class _Search:
     def branch_row(self, u: Floats, free: NDArray[np.bool_]) -> int:
         """Return the row with the largest rise u_i²/(Q⁻¹)_ii times (1 − u_i)²/(Q⁻¹)_ii."""
         inside = np.flatnonzero(free & (u > 0) & (u < 1))
-        Q = self.Q[np.ix_(inside, inside)] + self.ridge * np.eye(len(inside))
-        score = free * 0.0
-        score[inside] = u[inside] * (1 - u[inside]) / np.abs(np.linalg.inv(Q).diagonal())
-        return int(np.where(free, score, -1.0).argmax())
+        ridge = 1e-12 * np.abs(self.P).max() * np.eye(len(inside))
+        inverse = np.linalg.inv(self.Q[np.ix_(inside, inside)] + ridge)
+        score = np.where(free, 0.0, -1.0)
+        score[inside] = u[inside] * (1 - u[inside]) / np.abs(inverse.diagonal())
+        return int(score.argmax())
 
     def visit(self, u: Floats, free: NDArray[np.bool_]) -> None:
         """Bound a node and drop it, finish it, or leave it open; u and free become its own."""
@@ -145,7 +146,7 @@ class _Search:
             b = self.Q @ fixed + self.b
             known = float(fixed @ (b + self.b)) + self.k
             Q, tol, target = self.Q[np.ix_(F, F)], 100 * self.rounding, self.value - known
-            u[F], low, g = _box_minimum(Q, b[F], u[F], tol, self.ridge, target)  # 6
+            u[F], low, g = _box_minimum(Q, b[F], u[F], tol, target)  # 6
             self.offer(u)
             low, least = low + known, self.value - self.rounding
             if low >= least:
@@ -173,8 +174,7 @@ class _Search:
         turn, slope = 1 - 2 * q, 2 * (self.P @ q + self.c)
         for _ in range(len(q) ** 2):
             rise = self.P.diagonal() + turn * slope
-            i = rise.argmin()
-            if rise[i] >= -self.rounding:
+            if rise[i := int(rise.argmin())] >= -self.rounding:
                 break
             slope += 2 * turn[i] * self.P[i]
             q[i], turn[i] = q[i] + turn[i], -turn[i]
@@ -186,10 +186,8 @@ class _Search:
         self.value, self.labels = min((self.value, self.labels), (value, q), key=lambda v: v[0])
 
 
-def _box_minimum(
-    Q: Floats, b: Floats, u: Floats, tol: float, ridge: float, cutoff: float = np.inf
-) -> tuple[Floats, float, Floats]:
-    """Minimise u'Qu + 2b'u over the box by projected Newton; return u, its bound and gradient."""
+def _box_minimum(Q: Floats, b: Floats, u: Floats, tol: float, cutoff: float = np.inf) -> Tangent:
+    """Minimise u'Qu + 2b'u over the box by projected Newton; return the best tangent."""
     best = (u, -np.inf, b)
     for _ in range(100):
         g = Q @ u + b
@@ -199,28 +197,31 @@ def _box_minimum(
             best = (u, low, 2 * g)
         if value - low <= tol or low >= cutoff:
             break
-        lower = _newton_point(Q, b, u, g, ridge)
-        if lower is None:  # one sweep over the coordinates frees a Newton step that is stuck
-            lower = u.copy()
-            for i, q in enumerate(Q):
-                lower[i] = min(1.0, max(0.0, lower[i] - (q @ lower + b[i]) / (abs(q[i]) + ridge)))
-            if lower @ (Q @ lower + 2 * b) >= value:
-                break
+        if (lower := _newton_point(Q, b, u, g)) is None:
+            break
         u = lower
     return best
 
 
-def _newton_point(Q: Floats, b: Floats, u: Floats, g: Floats, ridge: float) -> Floats | None:
-    """Return a lower point on the projected Newton arc, or None."""
+def _newton_point(Q: Floats, b: Floats, u: Floats, g: Floats) -> Floats | None:
+    """Return a lower point: a Newton step clipped to the box, or else cut at the first bound."""
     move = np.flatnonzero(np.where(g > 0, u > 0, u < 1))
-    H = Q[np.ix_(move, move)]
-    H[np.diag_indices(len(move))] += ridge  # P may be singular
-    _, step, failed = lapack.dposv(H, -g[move])
-    for length in () if failed else (1.0, 0.3, 0.1, 0.03):
-        point = u.copy()
-        point[move] = np.clip(u[move] + length * step, 0, 1)
-        if point @ (Q @ point + 2 * b) < u @ (g + b):
-            return point
+    while len(move):
+        H, x, point = Q[np.ix_(move, move)], u[move], u.copy()
+        H[np.diag_indices(len(move))] += 1e-12 * max(np.abs(H).max(), np.abs(g).max())  # P singular
+        _, step, failed = lapack.dposv(H, -g[move])
+        if failed:
+            break
+        room = np.where(step > 0, 1 - x, x)
+        pressed = np.flatnonzero(room < 1e-13)
+        cut = (room / (np.abs(step) + 1e-300)).min()
+        for length in (1.0,) if len(pressed) else (1.0, cut):
+            point[move] = np.clip(x + length * step, 0, 1)
+            if point @ (Q @ point + 2 * b) < u @ (g + b):
+                return point
+        # labels pressed on their bound rest, the steepest last: alone it would be free to move
+        pressed = pressed[np.abs(g[move[pressed]]).argsort()]
+        move = np.delete(move, pressed[: max(1, len(pressed) - 1)]) if len(pressed) else move[:0]
     return None
 
 
@@ -230,9 +231,8 @@ def _best_shift(P: Floats, c: Floats) -> Floats:
     In signs s = 2q − 1, s_0 = 1, f is s'Ms + constant, so Σ d_i bounds s'Ms if M − diag(d) ⪰ 0;
     Newton maximises Σ d_i + μ log det(M − diag(d)) for falling μ. δ = 4d.
     """
-    M = np.zeros((len(c) + 1, len(c) + 1))
-    M[1:, 1:] = P / 4
-    M[0, 1:] = M[1:, 0] = P.sum(axis=1) / 4 + c / 2
+    edge = (P.sum(axis=1) / 4 + c / 2)[None]
+    M = np.block([[np.zeros((1, 1)), edge], [edge.T, P / 4]])
     reach = np.abs(M).sum(axis=1)
     mu, least = reach.max(), 1e-4 * reach.max() / len(M)
     d = delta = -reach - mu / 10
