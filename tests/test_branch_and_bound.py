@@ -192,12 +192,14 @@ def test_no_rows_give_the_constant():
 
 
 def test_rows_of_weight_zero_get_label_zero_and_change_nothing():
-    X, y, X_u, a = rows(2, 24, 4, 8, True)
+    X, y, X_u, a = rows(2, 60, 4, 8, True)
     a[::3] = 0.0
-    P, c, k = quadratic(X, y, X_u, a, 1.0)
-    result = enumerate_labelings(P, c, k, start=np.ones(24))
     counted = a > 0
-    without = enumerate_labelings(P[np.ix_(counted, counted)], c[counted], k)
+    P, c, k = quadratic(X, y, X_u, a, 1.0)
+    without = enumerate_labelings(P[np.ix_(counted, counted)], c[counted], k, max_nodes=501)
+    start = np.ones(60)
+    start[counted] = without.labels
+    result = enumerate_labelings(P, c, k, start=start, max_nodes=1)
     np.testing.assert_array_equal(result.labels[~counted], 0.0)
     np.testing.assert_array_equal(result.labels[counted], without.labels)
     assert result.value == without.value
@@ -235,11 +237,42 @@ def test_a_start_at_the_optimum_is_kept():
     np.testing.assert_array_equal(again.labels, best.labels)
 
 
-def test_no_single_flip_improves_a_search_cut_short():
+def test_no_single_flip_improves_an_offered_labeling():
     P, c, k = problem(0, 60, KINDS[2])
-    result = enumerate_labelings(P, c, k, start=np.ones(60), max_nodes=1)
-    flips = np.abs(result.labels - np.eye(60))
-    assert min(f(P, c, k, q) for q in flips) >= result.value - 1e-12
+    search = branch_and_bound._Search(P, c, k)
+    for u in np.random.default_rng(0).random((10, 60)):
+        search.value = np.inf
+        search.offer(u)
+        flips = np.abs(search.labels - np.eye(60))
+        assert min(f(P, c, k, q) for q in flips) >= search.value - 1e-12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fixed_labels_never_cut_off_the_optimum_below_the_second_best(kind, monkeypatch):
+    for seed in range(5):
+        P, c, k = problem(seed, 15, kind)
+        values = all_values(P, c, k)
+        s, t = np.unravel_index(np.argsort(values, axis=None)[1], values.shape)
+        second = np.r_[patterns(7)[s], patterns(8)[t]]
+        monkeypatch.setattr(
+            branch_and_bound._Search, "offer", lambda self, u, second=second: self.keep(second)
+        )
+        result = enumerate_labelings(P, c, k)
+        assert result.value == pytest.approx(values.min(), abs=1e-12)
+
+
+def test_the_labels_of_a_linear_f_are_fixed_exactly_where_the_other_side_costs_too_much(
+    monkeypatch,
+):
+    monkeypatch.setattr(branch_and_bound._Search, "offer", lambda self, u: None)
+    cost = np.arange(1.0, 21.0)
+    c = cost * np.resize([-1.0, 1.0], 20) / 2
+    search = branch_and_bound._Search(np.zeros((20, 20)), c, 0.0)
+    search.value = search.relaxation + 13.5
+    search.visit(search.u, np.ones(20, dtype=bool))
+    ((_, _, u, free),) = search.open
+    np.testing.assert_array_equal(free, cost < 13.5)
+    np.testing.assert_array_equal(u[~free], c[~free] < 0)
 
 
 def test_the_callback_sees_the_gap_close_and_may_stop_the_search():
@@ -269,8 +302,8 @@ def test_the_shift_keeps_the_matrix_positive_definite_and_raises_the_bound():
     delta = branch_and_bound._best_shift(P, c)
     assert np.linalg.eigvalsh(P - np.diag(delta))[0] > 0
     u = np.full(30, 0.5)
-    soft = branch_and_bound._box_minimum(P, c, u, 1e-12, 1e-10)[1]
-    shifted = branch_and_bound._box_minimum(P - np.diag(delta), c + delta / 2, u, 1e-12, 1e-10)[1]
+    soft = branch_and_bound._box_minimum(P, c, u, 1e-12)[1]
+    shifted = branch_and_bound._box_minimum(P - np.diag(delta), c + delta / 2, u, 1e-12)[1]
     assert shifted > soft
 
 

@@ -27,14 +27,13 @@ from sklearn.model_selection import (
 )
 from sklearn.semi_supervised import SelfTrainingClassifier
 
+from semisquares.labels import labeled_mask
 from semisquares.model_selection import (
     LabeledRepeatedStratifiedKFold,
     LabeledStratifiedGroupKFold,
     LabeledStratifiedKFold,
     LabeledStratifiedShuffleSplit,
     LabeledTestSplit,
-    _as_labels,
-    _labeled_mask,
     _spread,
     _stratified_order,
 )
@@ -66,7 +65,7 @@ class DropUnlabeled(ClassifierMixin, BaseEstimator):
         self.C = C
 
     def fit(self, X, y):
-        labeled = _labeled_mask(_as_labels(y), -1)
+        labeled = labeled_mask(y, -1)
         self.n_labeled_, self.n_unlabeled_ = labeled.sum(), (~labeled).sum()
         values = np.asarray(y)[labeled]
         self.model_ = LogisticRegression(C=self.C).fit(np.asarray(X)[labeled], values.tolist())
@@ -338,7 +337,7 @@ def test_every_splitter_takes_another_marker(build, groups):
     ],
 )
 def test_the_marker_and_missing_values_are_found_in_every_kind_of_column(y, unlabeled, labeled):
-    mask = _labeled_mask(_as_labels(y), unlabeled)
+    mask = labeled_mask(y, unlabeled)
     assert mask.dtype == bool
     np.testing.assert_array_equal(mask, np.array(labeled, dtype=bool))
 

@@ -53,8 +53,8 @@ class Labeling(Protocol):
 class ConvexLabeling(Labeling, Protocol):
     """A labeling whose objective is convex: it has pieces, a curvature and a dual."""
 
-    def piece(self, z: Array) -> Array:
-        """Tell on which affine piece of `impute` each row is."""
+    def piece(self, z: Array, u: Array | None = None) -> Array:
+        """Tell on which affine piece of `impute` each row is; u is ``impute(z)`` where known."""
 
     def curve(self, piece: Array, v: Array) -> Array:
         """Multiply by the curvature of the pieces: ``v - impute'(z) v``."""
@@ -80,7 +80,7 @@ class SoftLabels:
     def penalty(self, u: Array) -> Array:
         return _nothing(u)
 
-    def piece(self, z: Array) -> Array:
+    def piece(self, z: Array, u: Array | None = None) -> Array:
         # -1 below 0, 0 inside, +1 above 1
         return (z > 1.0).view(np.int8) - (z < 0.0).view(np.int8)
 
@@ -104,7 +104,7 @@ class FreeLabels:
     def penalty(self, u: Array) -> Array:
         return _nothing(u)
 
-    def piece(self, z: Array) -> Array:
+    def piece(self, z: Array, u: Array | None = None) -> Array:
         return np.zeros(z.shape, dtype=np.int8)
 
     def curve(self, piece: Array, v: Array) -> Array:
@@ -180,9 +180,9 @@ class SimplexLabels:
     def penalty(self, u: Array) -> Array:
         return _nothing(u[..., 0])
 
-    def piece(self, z: Array) -> Array:
+    def piece(self, z: Array, u: Array | None = None) -> Array:
         # the classes that share the row: the support of its label
-        return project_simplex(z) > 0.0
+        return (project_simplex(z) if u is None else u) > 0.0
 
     def curve(self, piece: Array, v: Array) -> Array:
         # impute' is v - mean of v over the support, on the support, and 0 elsewhere

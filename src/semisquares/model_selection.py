@@ -25,6 +25,8 @@ from sklearn.model_selection._split import GroupsConsumerMixin  # marks splitter
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_consistent_length
 
+from .labels import labeled_mask
+
 _STRATIFIED = (
     sk.RepeatedStratifiedKFold,
     sk.StratifiedGroupKFold,
@@ -72,7 +74,7 @@ class LabeledTestSplit(sk.BaseCrossValidator):
         """Return the number of splits, which for some splitters depends on y and groups."""
         if y is None:
             return int(self.cv.get_n_splits())
-        labeled = _labeled_mask(_as_labels(y), self.unlabeled)
+        labeled = labeled_mask(y, self.unlabeled)
         groups = None if groups is None else np.asarray(groups)[labeled]
         return int(self.cv.get_n_splits(np.zeros(labeled.sum()), groups=groups))
 
@@ -92,7 +94,7 @@ class LabeledTestSplit(sk.BaseCrossValidator):
         """
         values = _as_labels(y)
         check_consistent_length(X, values, groups)
-        is_labeled = _labeled_mask(values, self.unlabeled)
+        is_labeled = labeled_mask(y, self.unlabeled)
         labeled, rest = np.flatnonzero(is_labeled), np.flatnonzero(~is_labeled)
         if not labeled.size:
             raise ValueError(
@@ -282,24 +284,6 @@ def _as_labels(y: Any) -> NDArray[Any]:
         given = "no y" if y is None else f"y of shape {values.shape}"
         raise ValueError(f"Got {given}, but a split needs one label per row; pass y as one column.")
     return values
-
-
-def _labeled_mask(values: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
-    """Tell which labels are neither missing nor the marker."""
-    no_marker = _is_missing(unlabeled)
-    if values.dtype.kind in "biufU":
-        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-        return ~missing if no_marker else ~missing & (values != unlabeled)
-    given = (not _is_missing(v) and (no_marker or v != unlabeled) for v in values.astype(object))
-    return np.fromiter(given, dtype=bool, count=len(values))
-
-
-def _is_missing(value: Any) -> bool:
-    """Tell None, NaN and pd.NA from a label, without importing pandas."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pd.NA is neither true nor false
-        return True
 
 
 def _encode(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:

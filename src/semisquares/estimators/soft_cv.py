@@ -26,7 +26,7 @@ from .soft import SoftLabelClassifier
 Array = NDArray[Any]
 
 N_ALPHAS = 9
-ROUGH = 1e-8
+ROUGH = 1e-12
 """The relative gap that is good enough for choosing."""
 FEW_LABELS = 30
 """Up to so many labels, with a class of fewer than five, every label is a fold of its own."""
@@ -217,6 +217,12 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         known[labels.labeled] = True
         for train, test in check_cv(self.cv).split(np.zeros((n_rows, 1)), y, groups):
             test = np.asarray(test)[known[test]]
+            inside = np.isin(labels.labeled, train)
+            if len(np.unique(labels.codes[inside])) < 2:
+                raise ValueError(
+                    f"cv={self.cv!r} gives a training set of {len(train)} rows with labels of fewer "
+                    "than two classes; use stratified splits, or fewer of them."
+                )
             if len(test):
                 yield np.sort(train), np.sort(test)
 
@@ -349,7 +355,7 @@ def _labeled_splits(
     counts = np.bincount(labels.codes)
     fewest = int(counts.min())
     if fewest == 1:
-        name = labels.classes[counts.argmin()].item()
+        name = labels.classes.tolist()[counts.argmin()]
         raise ValueError(
             f"Class {name!r} has a single labeled row, so none is left to train on when it is "
             "tested; label another row of that class or use SoftLabelClassifier with a given alpha."

@@ -195,8 +195,9 @@ class Rows:
         def work(start: int, stop: int) -> Array:
             block = self.table.slice(start, stop)
             value = z[start:stop] = self._decide(block, w)
-            piece[start:stop] = labeling.piece(value)
-            residual = value - labeling.impute(value)
+            imputed = labeling.impute(value)
+            piece[start:stop] = labeling.piece(value, imputed)
+            residual = value - imputed
             loss = self._weigh(start, stop, value, residual)
             piece[self._known(start, stop)[0]] = labeling.pinned
             return np.append(self._combine(block, residual), loss)
@@ -388,6 +389,22 @@ class Rows:
         if len(removed):
             gram = gram - self._gram_of(removed)
         return gram
+
+    def outside_grams(self, support: Array) -> Array:
+        """Sum, for each class, the Gram matrix of the rows whose label leaves it out.
+
+        A row counts 1 + 1/|support|: in directions that sum to nothing over the classes that is
+        all the curvature a row has that leaves one class out, and nearly all where it is more.
+        """
+        size = support.sum(axis=1)
+        grams = []
+        for k in range(support.shape[1]):
+            index = np.flatnonzero(~support[:, k] & (size > 0))
+            weight = 1.0 + 1.0 / size[index]
+            if self.row_weight is not None:
+                weight *= self.row_weight[index]
+            grams.append(self._gram(index, weight))
+        return self.labeled_gram + self.unlabeled_weight * np.stack(grams)
 
     def curvature(self, active_gram: Array) -> Array:
         """Put the labeled rows' Gram matrix and that of the active ones together."""

@@ -61,7 +61,7 @@ def enumerate_labelings(
     1. Leave out the rows that f does not depend on (weight zero): their label is 0.
     2. Solve the soft problem; round it, and the start, to first labelings (then 1-opt).
     3. Choose the shift δ, kept if its bound beats the soft one. With more labels than features
-       it took 3–15 times fewer nodes (Gaussian classes, U = 20 to 40), else about as many.
+       it took 2–13 times fewer nodes (Gaussian classes, U = 20 to 40), else about as many.
     4. Take the open node with the least bound; stop when none lies below the best value.
     5. Branch on the label that, held at 0 and at 1, promises to raise the bound most.
     6. Bound each child by its box problem, warm-started; round its minimiser to a labeling.

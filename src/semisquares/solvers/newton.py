@@ -84,12 +84,11 @@ class _ConjugateSteps:
         self.test = test
         self.products = 0
         self._first = 0.0
-        full = full_curvature(objective).factor
-        self._precondition: Callable[[Array], Array] = (
-            jacobi(objective) if full is None else full.solve
-        )
+        self._precondition: Callable[[Array], Array] | None = None
 
     def __call__(self, sweep: Sweep) -> Array:
+        if self._precondition is None:
+            self._precondition = _preconditioner(self.objective, sweep)
         rows, alpha = self.objective.rows, self.objective.alpha
         gradient = self.objective.gradient(sweep)
         size = float(np.linalg.norm(gradient))
@@ -117,6 +116,39 @@ class _ConjugateSteps:
         )
         self.products += products
         return step
+
+
+def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Array]:
+    """Return a solve with something near the curvature of a sweep."""
+    rows = objective.rows
+    if rows.n_weights > DIRECT_WEIGHTS:
+        return jacobi(objective)
+    left_out = np.count_nonzero(~sweep.piece) if objective.labeling.per_class else np.inf
+    cheap = left_out <= 2 * rows.n_rows and rows.n_weights**2 <= 20 * rows.n_rows
+    if rows.intercept and cheap:
+        by_class = [
+            linalg.factor(gram, objective.alpha, True) for gram in rows.outside_grams(sweep.piece)
+        ]
+        if all(by_class):
+            return _solve_by_class([f.solve(np.eye(rows.n_weights)) for f in by_class if f])
+    full = full_curvature(objective).factor
+    return jacobi(objective) if full is None else full.solve
+
+
+def _solve_by_class(inverses: list[Array]) -> Callable[[Array], Array]:
+    """Solve with one matrix for each class, in the space of steps that sum to nothing over classes.
+
+    With an intercept, decision values sum to one from the first weights on, so steps to nothing.
+    """
+    together = np.linalg.inv(sum(inverses[1:], inverses[0]))
+
+    def solve(r: Array) -> Array:
+        r = r - r.mean(axis=1, keepdims=True)
+        apart = np.stack([inverse @ r[:, k] for k, inverse in enumerate(inverses)], axis=1)
+        excess = together @ apart.sum(axis=1)
+        return apart - np.stack([inverse @ excess for inverse in inverses], axis=1)
+
+    return solve
 
 
 def newton(

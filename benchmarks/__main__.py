@@ -1,0 +1,48 @@
+"""Run the benchmarks and print their ratios; `python -m benchmarks large` runs one of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy
+import scipy
+import sklearn
+
+from . import large, small, solvers
+
+SUITES = {"small": small, "solvers": solvers, "large": large}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}")
+    parser.add_argument("--repeats", type=int, default=5, help="turns of each rival (default 5)")
+    parser.add_argument("--json", type=Path, help="also write the lines to this file")
+    options = parser.parse_args()
+    unknown = set(options.suites) - set(SUITES)
+    if unknown:
+        parser.error(f"unknown suite {sorted(unknown)}; use some of {list(SUITES)}")
+    versions = {
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    print(f"Ratios of median times, {options.repeats} turns each, one run; {versions}\n")
+    lines = []
+    for name in options.suites or SUITES:
+        for line in SUITES[name].run(options.repeats):
+            print(line, flush=True)
+            lines.append(asdict(line) | {"kept": line.kept})
+    missed = [line for line in lines if line["asked"] and not line["kept"]]
+    print(f"\n{len(lines)} ratios, {len(missed)} of those promised missed.")
+    if options.json:
+        options.json.write_text(json.dumps({"versions": versions, "lines": lines}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

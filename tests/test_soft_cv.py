@@ -1,0 +1,194 @@
+"""Claims about SoftLabelClassifierCV: the labels choose alpha and the weight of unlabeled rows."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.model_selection import GroupKFold, KFold
+
+from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
+from semisquares.estimators.soft_cv import _choice
+from semisquares.model_selection import LabeledStratifiedKFold
+
+ALPHAS = (0.1, 1.0, 10.0)
+WEIGHTS = (0.0, 0.3, 1.0)
+
+
+def table(n_labels=30, n_rows=150, d=4, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(n_classes, size=n_rows)
+    X = rng.normal(size=(n_rows, d)) + 1.2 * rng.normal(size=(n_classes, d))[truth]
+    y = np.where(np.arange(n_rows) < n_labels, truth, -1)
+    return X, y, truth
+
+
+def squared_loss(model, X, truth):
+    z = model.decision_function(X) + 0.5
+    target = np.eye(len(model.classes_))[truth] if z.ndim == 2 else truth
+    return float(((z - target) ** 2).reshape(len(z), -1).sum(axis=1).mean())
+
+
+def literal_scores(X, y, splits, alphas, weights):
+    """Fit every choice on every training set, one by one, with the plain estimators."""
+    scores = []
+    for weight in weights:
+        for alpha in alphas:
+            models = [
+                SoftLabelClassifier(alpha, unlabeled_weight=weight).fit(X[train], y[train])
+                for train, _ in splits
+            ]
+            losses = [
+                squared_loss(m, X[test], y[test])
+                for m, (_, test) in zip(models, splits, strict=True)
+            ]
+            scores.append(-np.mean(losses))
+    return scores
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_scores_are_those_of_fitting_every_choice_by_hand(n_classes, form):
+    X, y, _ = table(n_classes=n_classes)
+    splits = list(LabeledStratifiedKFold(3).split(X, y))
+    model = SoftLabelClassifierCV(ALPHAS, unlabeled_weights=WEIGHTS, cv=splits).fit(form(X), y)
+    expected = literal_scores(X, y, splits, ALPHAS, WEIGHTS)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected, rtol=1e-5)
+
+
+def test_rows_outside_a_training_set_do_not_count():
+    X, y, _ = table()
+    # tests unlabeled rows too: those leave training as well
+    splits = list(KFold(3, shuffle=True, random_state=0).split(X))
+    model = SoftLabelClassifierCV(ALPHAS, unlabeled_weights=WEIGHTS, cv=splits[:1]).fit(X, y)
+    train, test = splits[0]
+    test = test[y[test] >= 0]
+    expected = literal_scores(X, y, [(train, test)], ALPHAS, WEIGHTS)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected, rtol=1e-5)
+
+
+def test_sample_weights_are_repeated_rows_in_training_and_testing():
+    X, y, _ = table(n_labels=20, n_rows=80)
+    weight = np.random.default_rng(1).integers(1, 4, size=len(X))
+    again = np.repeat(np.arange(len(X)), weight)
+    fold = np.arange(len(X)) % 2
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero((fold == k) & (y >= 0))) for k in (0, 1)]
+    repeated = [
+        (np.flatnonzero(np.isin(again, train)), np.flatnonzero(np.isin(again, test)))
+        for train, test in splits
+    ]
+    weighted = SoftLabelClassifierCV(ALPHAS, cv=splits).fit(X, y, sample_weight=weight)
+    plain = SoftLabelClassifierCV(ALPHAS, cv=repeated).fit(X[again], y[again])
+    np.testing.assert_allclose(
+        weighted.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], rtol=1e-5
+    )
+
+
+def test_the_fit_is_that_of_the_choice():
+    X, y, _ = table()
+    model = SoftLabelClassifierCV(ALPHAS).fit(X, y)
+    chosen = SoftLabelClassifier(model.alpha_, unlabeled_weight=model.unlabeled_weight_).fit(X, y)
+    np.testing.assert_allclose(model.coef_, chosen.coef_, rtol=1e-9)
+    assert model.certificate_ < 1e-12
+
+
+def test_leaving_the_unlabeled_rows_out_is_always_a_choice():
+    X, y, _ = table()
+    model = SoftLabelClassifierCV(ALPHAS, unlabeled_weights=[0.5]).fit(X, y)
+    assert set(model.cv_results_["param_unlabeled_weight"]) == {0.0, 0.5}
+
+
+def test_weight_zero_is_the_supervised_classifier():
+    X, y, _ = table()
+    model = SoftLabelClassifierCV(ALPHAS, unlabeled_weights=[0.0]).fit(X, y)
+    plain = LeastSquaresClassifier(model.alpha_).fit(X, y)
+    np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-12)
+    np.testing.assert_allclose(model.supervised_.coef_, plain.coef_, atol=1e-12)
+
+
+def test_the_supervised_classifier_beside_it_has_the_best_alpha_without_unlabeled_rows():
+    X, y, _ = table(n_labels=12, d=8)
+    model = SoftLabelClassifierCV(ALPHAS).fit(X, y)
+    results = model.cv_results_
+    without = results["param_unlabeled_weight"] == 0.0
+    best = results["param_alpha"][without][results["mean_test_score"][without].argmax()]
+    assert model.supervised_.alpha == best
+
+
+def test_a_gain_within_one_standard_error_does_not_count():
+    losses = np.zeros((2, 1, 4))
+    losses[0, 0] = [0.2, 0.0, 0.2, 0.0]
+    losses[1, 0] = [0.0, 0.1, 0.0, 0.1]  # better by 0.05 on average, a standard error of 0.087
+    assert _choice(-losses, losses)[0] == (0, 0)
+    losses[1, 0] = [0.1, -0.1, 0.1, -0.1]  # better by 0.1 in every row
+    assert _choice(-losses, losses)[0] == (1, 0)
+
+
+def test_unlabeled_rows_are_used_where_they_clearly_help():
+    rng = np.random.default_rng(0)
+    truth = np.arange(600) % 2
+    X = rng.normal(size=(600, 20)) * 0.5 + (2 * truth[:, None] - 1)
+    y = np.where(np.arange(600) < 24, truth, -1)
+    model = SoftLabelClassifierCV([1e-8]).fit(X, y)
+    assert model.unlabeled_weight_ > 0.0
+    assert model.score(X, truth) > model.supervised_.score(X, truth)
+
+
+def test_default_alphas_follow_the_units_of_the_columns():
+    X, y, _ = table()
+    grid = np.unique(SoftLabelClassifierCV().fit(X, y).cv_results_["param_alpha"])
+    scaled = np.unique(SoftLabelClassifierCV().fit(1000.0 * X, y).cv_results_["param_alpha"])
+    np.testing.assert_allclose(scaled, 1e6 * grid)
+
+
+def test_few_labels_are_left_out_one_by_one():
+    X, y, truth = table(n_labels=0)
+    kept = np.concatenate([np.flatnonzero(truth == k)[:3] for k in (0, 1)])
+    y[kept] = truth[kept]
+    assert SoftLabelClassifierCV(ALPHAS).fit(X, y).n_splits_ == 6
+
+
+def test_a_rare_class_among_many_labels_means_fewer_folds():
+    X, y, truth = table(n_labels=0)
+    rare, common = np.flatnonzero(truth == 0)[:3], np.flatnonzero(truth == 1)[:40]
+    y[rare], y[common] = 0, 1
+    assert SoftLabelClassifierCV(ALPHAS).fit(X, y).n_splits_ == 3
+
+
+def test_a_class_with_one_label_is_an_error_that_names_it():
+    X, _, truth = table()
+    y = np.where(truth == 1, "many", "none").astype(object)
+    y[np.flatnonzero(truth == 0)[1:]] = None
+    with pytest.raises(ValueError, match="Class 'none' has a single labeled row"):
+        SoftLabelClassifierCV(ALPHAS).fit(X, y)
+
+
+def test_groups_reach_the_splitter():
+    X, y, _ = table()
+    groups = np.arange(len(X)) % 4
+    model = SoftLabelClassifierCV(ALPHAS, cv=GroupKFold(4)).fit(X, y, groups=groups)
+    assert model.n_splits_ == 4
+
+
+def test_a_split_that_trains_on_one_class_is_refused():
+    X, y, _ = table(n_labels=30)
+    with pytest.raises(ValueError, match="labels of fewer than two classes"):
+        SoftLabelClassifierCV(ALPHAS, cv=KFold(3)).fit(X, y)
+
+
+def test_any_scorer_can_choose():
+    X, y, truth = table()
+    model = SoftLabelClassifierCV(ALPHAS, scoring="accuracy").fit(X, y)
+    assert 0.5 < model.best_score_ <= 1.0
+    assert model.score(X, truth) > 0.5
+
+
+def test_random_state_none_gives_the_same_folds_again():
+    X, y, _ = table()
+    first, second = (SoftLabelClassifierCV(ALPHAS).fit(X, y).cv_results_ for _ in range(2))
+    np.testing.assert_array_equal(first["mean_test_score"], second["mean_test_score"])
+
+
+@pytest.mark.parametrize(("name", "grid"), [("alphas", [-1.0]), ("unlabeled_weights", [np.nan])])
+def test_a_grid_with_a_number_out_of_range_is_named(name, grid):
+    X, y, _ = table()
+    with pytest.raises(ValueError, match=f"{name}=.* must be finite numbers, none negative"):
+        SoftLabelClassifierCV(**{name: grid}).fit(X, y)
