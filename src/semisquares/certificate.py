@@ -72,9 +72,10 @@ class Gap:
 
 
 def duality_gap(objective: Objective, w: Array, sweep: Sweep | None = None) -> Gap:
-    """Bound the suboptimality of w in the soft problem: the better of two proofs.
+    """Bound the suboptimality of w in the soft problem: the best of three proofs.
 
-    The first is the gradient bound. The second is a dual point: w⁺ minimises the quadratic that J
+    J itself is one, since no J is below 0. The gradient bound is another. The third is a dual
+    point: w⁺ minimises the quadratic that J
     is around w, ``θ = a (Xw⁺ - t)`` on the labeled and active rows and 0 elsewhere, and
 
         dual = -Σ θ²/a - λ w⁺'Dw⁺ - 2 Σ θ'y - 2 Σ max(θ, 0)       (labeled; unlabeled rows)
@@ -94,7 +95,7 @@ def duality_gap(objective: Objective, w: Array, sweep: Sweep | None = None) -> G
     sweep = objective.sweep(w) if sweep is None else sweep
     value = objective.value(sweep)
     gradient = objective.gradient(sweep)
-    gap = gradient_bound(objective)(gradient)
+    gap = min(value, gradient_bound(objective)(gradient))
     direct = not objective.labeling.per_class and objective.rows.n_weights <= GRAM_WEIGHTS
     if direct and not gap <= 1e-15 * objective.scale:
         gap = min(gap, max(0.0, value - _dual_value(objective, sweep, gradient)))
@@ -123,8 +124,8 @@ def _dual_value(objective: Objective, sweep: Sweep, gradient: Array) -> float:
             theta, image = rows.weighted_moment(error)
         ridge = float(np.vdot(image[: rows.table.n_columns], image[: rows.table.n_columns])) / alpha
     else:
-        ridge = 0.0
         # θ must be orthogonal to every column; what is not rounding proves nothing
+        ridge = 2.0 * float(np.abs(image) @ np.abs(sweep.w + step))
         size = np.sqrt(
             gram.diagonal() * max(float(np.vdot(theta, error)), linalg.EPS * objective.scale)
         )

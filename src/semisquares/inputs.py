@@ -49,8 +49,7 @@ class Problem:
             features, last = w, np.zeros(w.shape[1:])
         if self.basis is not None:
             features = self.basis @ features
-            if self.origin is not None:
-                last = last - self.origin @ features
+            last = last - self.origin @ features
         return np.atleast_2d(features.T), np.atleast_1d(last - 0.5)
 
     def from_user(self, coef: Any, intercept: Any) -> Array:
@@ -65,8 +64,7 @@ class Problem:
         features = coef.reshape(shape).T
         last = np.broadcast_to(np.asarray(intercept, dtype=np.float64).ravel(), shape[:1]) + 0.5
         if self.basis is not None:
-            if self.origin is not None:
-                last = last + self.origin @ features
+            last = last + self.origin @ features
             features = self.basis.T @ features
         w = np.vstack((features, last)) if self.rows.intercept else features
         w = w[:, 0] if self.n_classes == 2 else w
@@ -196,14 +194,16 @@ def _some_rows(labels: Labels) -> Array:
     return np.concatenate((labeled, np.arange(0, labels.n_rows, max(1, labels.n_rows // _SAMPLE))))
 
 
-def _compress(X: Array, intercept: bool) -> tuple[DenseTable, Array, Array | None]:
+def _compress(X: Array, intercept: bool) -> tuple[DenseTable, Array, Array]:
     """Write rows with more columns than rows in an orthonormal basis of their span.
 
     Neither decision values nor the norm of weights change, and Gram matrices stay small.
     """
-    origin = X.mean(axis=0, dtype=np.float64) if intercept else None
-    rows = X.astype(np.float64) if origin is None else np.subtract(X, origin, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        origin = X.mean(axis=0, dtype=np.float64) if intercept else np.zeros(X.shape[1])
+        rows = np.subtract(X, origin, dtype=np.float64)
     if not np.isfinite(rows).all():
         raise FloatingPointError("NaN, infinity or overflow in X")
-    basis, triangle = np.linalg.qr(rows.T)
-    return DenseTable(np.ascontiguousarray(triangle.T)), basis, origin
+    left, size, right = np.linalg.svd(rows, full_matrices=False)
+    rank = int((size > np.finfo(np.float64).eps * max(rows.shape) * size[0]).sum())
+    return DenseTable(left[:, :rank] * size[:rank]), right[:rank].T, origin

@@ -43,6 +43,8 @@ class Factor:
     border: Array | None
     total: float
     rcond: float
+    dead: Array
+    """Columns that are constant over the rows, to rounding: their weight is 0."""
 
     def solve(self, b: Array) -> Array:
         """Solve ``H x = b`` for one right-hand side or many."""
@@ -86,7 +88,7 @@ def factor(gram: Array, alpha: float, intercept: bool) -> Factor | None:
     inner *= scale[:, None]
     inner.flat[:: d + 1] = 1.0
     if d == 0:
-        return Factor(inner, scale, border, total, 1.0)
+        return Factor(inner, scale, border, total, 1.0, dead)
     norm = np.abs(inner).sum(axis=0).max()
     triangle, info = lapack.dpotrf(inner.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
@@ -94,7 +96,7 @@ def factor(gram: Array, alpha: float, intercept: bool) -> Factor | None:
     rcond, _ = lapack.dpocon(triangle, norm, uplo="L")
     if not rcond * WORST_CONDITION >= 1.0:
         return None
-    return Factor(triangle, scale, border, total, float(rcond))
+    return Factor(triangle, scale, border, total, float(rcond), dead)
 
 
 def triangle_of(matrix: Array) -> Array:
@@ -192,8 +194,10 @@ def conjugate_gradient(
     precondition: Callable[[Array], Array],
     done: Callable[[Array], bool],
     max_iter: int,
-) -> tuple[Array, int]:
-    """Solve ``H x = b`` from 0 until `done` accepts the residual; return x and the products.
+) -> tuple[Array, int, bool]:
+    """Solve ``H x = b`` from 0 until `done` accepts the residual.
+
+    Returns x, the number of products, and whether the residual was accepted.
 
     Every iterate lowers the quadratic ``x'Hx - 2 b'x``, so that an early stop is still a descent.
     """
@@ -203,15 +207,15 @@ def conjugate_gradient(
     direction = preconditioned
     rho = float(np.vdot(residual, preconditioned))
     for iteration in range(max_iter):
-        if rho <= 0.0 or done(residual):
-            return x, iteration
+        if done(residual):
+            return x, iteration, True
         image = product(direction)
         curvature = float(np.vdot(direction, image))
-        if curvature <= 0.0:  # a flat direction, to rounding
-            return x, iteration + 1
+        if rho <= 0.0 or curvature <= 0.0:  # a flat direction, to rounding
+            return x, iteration + 1, False
         x += (rho / curvature) * direction
         residual -= (rho / curvature) * image
         preconditioned = precondition(residual)
         previous, rho = rho, float(np.vdot(residual, preconditioned))
         direction = preconditioned + (rho / previous) * direction
-    return x, max_iter
+    return x, max_iter, done(residual)

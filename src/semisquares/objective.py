@@ -67,8 +67,17 @@ class Objective:
 
     @cached_property
     def labeled_factor(self) -> Factor | None:
-        """The factor of X'X + λD over the labeled rows; None where it is singular."""
-        return factor(self.rows.labeled_gram, self.alpha, self.rows.intercept)
+        """The factor of X'X + λD over the labeled rows; None where it is singular.
+
+        A column that is constant over the labeled rows but not over all of them is a direction
+        that the labeled rows leave open.
+        """
+        found = factor(self.rows.labeled_gram, self.alpha, self.rows.intercept)
+        if found is None or not found.dead.any():
+            return found
+        everywhere = factor(self.rows.full_gram, self.alpha, self.rows.intercept)
+        same = everywhere is not None and bool(everywhere.dead[found.dead].all())
+        return found if same else None
 
     @cached_property
     def scale(self) -> float:

@@ -153,23 +153,28 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = problem.to_user(w)
 
     def _warn_unless_converged(self, solution: Solution, tol: float) -> None:
-        if solution.status is not Status.MAX_ITER:
-            return
         gap = getattr(self, "certificate_", np.nan)
         reached = "" if np.isnan(gap) else f" with a relative gap of {gap:.2g} (tol={tol:.2g})"
+        if solution.status in (Status.MAX_ITER, Status.MAX_NODES):
+            limit = f"max_iter={solution.n_iter} {solution.solver!r} steps"
+            advice = "raise max_iter, raise tol, or raise alpha"
+        elif solution.status is Status.ROUNDING and gap > max(tol, 1e-8):
+            limit = f"{solution.n_iter} {solution.solver!r} steps, where rounding allows no more,"
+            advice = "rescale the columns or raise alpha"
+        else:
+            return
         warnings.warn(
-            f"{type(self).__name__} stopped after max_iter={solution.n_iter} steps of solver "
-            f"{solution.solver!r}{reached}; raise max_iter, raise tol, or raise alpha.",
+            f"{type(self).__name__} stopped after {limit}{reached}; {advice}.",
             ConvergenceWarning,
             stacklevel=4,
         )
 
-    def _warn_of_copies(self, solution: Solution) -> None:
-        if not solution.dependent:
+    def _warn_of_copies(self, dependent: tuple[int, ...]) -> None:
+        if not dependent:
             return
         names = getattr(self, "feature_names_in_", None)
-        shown = [repr(names[j]) if names is not None else str(j) for j in solution.dependent[:10]]
-        more = len(solution.dependent) - len(shown)
+        shown = [repr(names[j]) if names is not None else str(j) for j in dependent[:10]]
+        more = len(dependent) - len(shown)
         warnings.warn(
             f"Columns {', '.join(shown)}{f' and {more} more' if more > 0 else ''} are combinations "
             "of other columns, so alpha=0 leaves the weights open; those of least norm were taken. "

@@ -16,7 +16,7 @@ from ..inputs import Problem, explain_overflow
 from ..labelings import Labeling, soft
 from ..objective import Objective
 from ..rows import single_threaded_blas
-from ..solvers import Solution, Step, block_descent, fit_labeled
+from ..solvers import Solution, Step, block_descent, copied_columns, fit_labeled
 from ..solvers.curvature import DIRECT_WEIGHTS
 from .base import LinearLeastSquares, check_width, one_hot
 from .supervised import LeastSquaresClassifier
@@ -66,6 +66,8 @@ class SemiSupervised(LinearLeastSquares):
                 check_width(objective, DIRECT_WEIGHTS)
                 supervised, _ = fit_labeled(objective)
                 solution = self._solve(problem, objective, supervised, report)
+                if problem.basis is None:
+                    solution = replace(solution, dependent=copied_columns(objective))
                 report.end()
                 self._set_results(problem, objective, supervised, solution)
         except FloatingPointError:
@@ -73,7 +75,7 @@ class SemiSupervised(LinearLeastSquares):
         if self.record_path:
             self.path_ = tuple(report.path)
         self._warn_unless_converged(solution, float(self.tol))
-        self._warn_of_copies(solution)
+        self._warn_of_copies(solution.dependent)
         return self
 
     def _choose(self, problem: Problem, y: Any, groups: Any) -> tuple[float, float]:

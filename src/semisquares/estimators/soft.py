@@ -48,7 +48,8 @@ class SoftLabelClassifier(SemiSupervised):
         What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
     solver : {"auto", "newton", "block"}, default="auto"
         "newton" is exact in a few passes over the rows; "block" is the paper's block coordinate
-        descent. "auto" is "newton".
+        descent (where minimisers are many it ends in one of them, not in that of least norm).
+        "auto" is "newton".
     init : {"supervised", "random"}, tuple or array, default="supervised"
         Where to start: the supervised weights, random labels, weights ``(coef, intercept)`` in the
         form of `coef_` and `intercept_`, or labels, one for each unlabeled row, used as they are.

@@ -220,8 +220,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             inside = np.isin(labels.labeled, train)
             if len(np.unique(labels.codes[inside])) < 2:
                 raise ValueError(
-                    f"cv={self.cv!r} gives a training set of {len(train)} rows with labels of fewer "
-                    "than two classes; use stratified splits, or fewer of them."
+                    f"cv={self.cv!r} gives a training set of {len(train)} rows with labels of "
+                    "fewer than two classes; use stratified splits, or fewer of them."
                 )
             if len(test):
                 yield np.sort(train), np.sort(test)

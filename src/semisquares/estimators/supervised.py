@@ -11,7 +11,7 @@ from ..inputs import explain_overflow
 from ..labelings import soft
 from ..objective import Objective
 from ..rows import single_threaded_blas
-from ..solvers import fit_labeled
+from ..solvers import copied_columns, fit_labeled
 from ..solvers.curvature import DIRECT_WEIGHTS
 from .base import LinearLeastSquares, check_width
 
@@ -95,8 +95,10 @@ class LeastSquaresClassifier(LinearLeastSquares):
             with single_threaded_blas():
                 w, _ = fit_labeled(objective)
                 value = problem.rows.labeled_loss(w) + float(objective.ridge(w))
+                copies = copied_columns(objective) if problem.basis is None else ()
         except FloatingPointError:
             explain_overflow(self, problem.X)
         self._set_weights(problem, w)
         self.objective_ = value
+        self._warn_of_copies(copies)
         return self

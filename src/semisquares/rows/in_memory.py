@@ -359,7 +359,9 @@ class Rows:
     @cached_property
     def labeled_gram(self) -> Array:
         """The Gram matrix of the labeled rows."""
-        return self._gram(self.labeled, self.labeled_weight)
+        gram = self._gram(self.labeled, self.labeled_weight)
+        _check_finite(gram.trace())
+        return gram
 
     @cached_property
     def full_gram(self) -> Array:
@@ -575,7 +577,7 @@ class Rows:
         """
         if not 0 < len(moved) <= 64 or z.ndim > 1:
             return moved
-        reach = np.abs(self.table.take(moved)) @ np.abs(w[: self.table.n_columns])
+        reach = abs(self.table.take(moved)) @ np.abs(w[: self.table.n_columns])
         reach = reach + (np.abs(w[-1]) if self.intercept else 0.0)
         distance = np.minimum(np.abs(z[moved]), np.abs(z[moved] - 1.0))
         opposite = piece[moved] * before[moved] == -1
@@ -587,7 +589,8 @@ class Rows:
         """Sum the work over blocks of rows, in threads where X is large, always in one order."""
         step = self.table.block_rows
         if n_items <= step:
-            return work(0, n_items)
+            with np.errstate(over="ignore", invalid="ignore"):  # `_check_finite` tells
+                return work(0, n_items)
         size = self.table.n_values * (n_items / max(1, self.n_rows))
         panels = PANELS if size >= THREADED_VALUES else 1
         blocks = -(-n_items // step)
@@ -595,12 +598,13 @@ class Rows:
 
         def panel(k: int) -> Any:
             total: Any = None
-            for start in range(cuts[k], cuts[k + 1], step):
-                part = work(start, min(start + step, cuts[k + 1]))
-                if total is None:
-                    total = part
-                else:
-                    total += part
+            with np.errstate(over="ignore", invalid="ignore"):
+                for start in range(cuts[k], cuts[k + 1], step):
+                    part = work(start, min(start + step, cuts[k + 1]))
+                    if total is None:
+                        total = part
+                    else:
+                        total += part
             return total
 
         parts = [part for part in run(panel, range(panels)) if part is not None]

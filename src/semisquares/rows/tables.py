@@ -121,8 +121,9 @@ def centre(X: Array, sample: Array) -> Array | None:
     exact value, so that beside an intercept it vanishes instead of leaving rounding behind.
     """
     rows = X[sample].astype(np.float64)
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    mean = rows.mean(axis=0)
-    if not (np.abs(mean) > FAR * (high - low)).any():
-        return None
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity are told by the sums
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        mean = rows.mean(axis=0)
+        if not (np.abs(mean) > FAR * (high - low)).any():
+            return None
     return np.where(low == high, low, mean)

@@ -1,7 +1,7 @@
 """Solvers: silent functions that take an objective and a start, and return one `Solution`."""
 
 from .block_descent import block_descent, hard_descent
-from .curvature import fit_labeled
+from .curvature import copied_columns, fit_labeled
 from .enumerate import enumerate_hard
 from .newton import minimise, newton
 from .solution import ActiveSet, EndPoint, Solution, Status, Step, StoppingTest
@@ -14,6 +14,7 @@ __all__ = [
     "Step",
     "StoppingTest",
     "block_descent",
+    "copied_columns",
     "enumerate_hard",
     "fit_labeled",
     "hard_descent",

@@ -67,9 +67,10 @@ def block_descent(
     fit = _Fit(full_curvature(objective))
     moment = rows.moment(labels)
     status, n_iter = Status.MAX_ITER, 0
+    share = relaxation
     while n_iter < max_iter:
         fitted = fit(moment, labels, w)  # 1
-        w = fitted if w is None or relaxation == 1.0 else w + relaxation * (fitted - w)
+        w = fitted if w is None or share == 1.0 else w + share * (fitted - w)
         n_iter += 1
         new = rows.relabel(w, labels, moment, labeling)  # 2
         ridge = float(objective.ridge(w))
@@ -80,8 +81,12 @@ def block_descent(
             status = Status.CALLBACK
             break
         if changed <= tol * rows.n_unlabeled:  # 3
-            status = Status.STABLE if changed == 0 else Status.TOLERATED
-            break
+            if share == 1.0:
+                status = Status.STABLE if changed == 0 else Status.TOLERATED
+                break
+            share = 1.0  # a relaxed w does not fit these labels yet
+        else:
+            share = relaxation
         if test is not None and test.met(fit.gradient(w, moment)):
             status = Status.GAP
             break

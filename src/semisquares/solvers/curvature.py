@@ -61,7 +61,7 @@ class Curvature:
     def _iterate(self, gradient: Array) -> Array:
         rows, alpha = self.objective.rows, self.objective.alpha
         small = 1e-12 * np.linalg.norm(gradient)
-        step, _ = linalg.conjugate_gradient(
+        step, _, _ = linalg.conjugate_gradient(
             lambda V: self.product(V) + linalg.penalty(alpha, rows.intercept, V),
             -gradient,
             precondition=jacobi(self.objective),
@@ -114,6 +114,17 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
         lambda: np.flatnonzero(piece),
         lambda V: rows.curvature_product(V, piece, objective.labeling),  # type: ignore[arg-type]
     )
+
+
+def copied_columns(objective: Objective) -> tuple[int, ...]:
+    """Name columns that are combinations of others in all rows, where that leaves weights open."""
+    rows = objective.rows
+    if objective.alpha > 0.0 or objective.labeled_factor is not None:
+        return ()
+    if rows.n_rows <= rows.n_weights:  # too few rows to tell
+        return ()
+    rows = rows.reweighted(unlabeled_weight=1.0)  # a weight of 0 hides no column
+    return linalg.dependent_columns(rows.triangle(np.arange(rows.n_rows), None), rows.intercept)
 
 
 def fit_labeled(objective: Objective) -> tuple[Array, Array]:

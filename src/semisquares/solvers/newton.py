@@ -50,6 +50,8 @@ NEGLIGIBLE = 1e-24
 class _DirectSteps:
     """Steps with the factored curvature of the labeled and active rows (two classes)."""
 
+    solved = True
+
     def __init__(self, objective: Objective, active: ActiveSet | None) -> None:
         self.objective = objective
         self.active = active
@@ -83,6 +85,7 @@ class _ConjugateSteps:
         self.objective = objective
         self.test = test
         self.products = 0
+        self.solved = True
         self._first = 0.0
         self._precondition: Callable[[Array], Array] | None = None
 
@@ -104,7 +107,7 @@ class _ConjugateSteps:
                 return True
             return test is not None and test.bound(residual) <= 0.1 * test.target
 
-        step, products = linalg.conjugate_gradient(
+        step, products, self.solved = linalg.conjugate_gradient(
             lambda V: (
                 rows.curvature_product(V, sweep.piece, self.objective.labeling)  # type: ignore[arg-type]
                 + linalg.penalty(alpha, rows.intercept, V)
@@ -129,7 +132,8 @@ def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Arr
         by_class = [
             linalg.factor(gram, objective.alpha, True) for gram in rows.outside_grams(sweep.piece)
         ]
-        if all(by_class):
+        # inverses are taken and summed below: no digits to spare
+        if all(f is not None and f.rcond > 1e-6 for f in by_class):
             return _solve_by_class([f.solve(np.eye(rows.n_weights)) for f in by_class if f])
     full = full_curvature(objective).factor
     return jacobi(objective) if full is None else full.solve
@@ -171,6 +175,8 @@ def newton(
         steps = _ConjugateSteps(objective, test)
     else:
         steps = _DirectSteps(objective, active)
+    if objective.labeling.per_class and objective.rows.intercept:
+        w = _summing_to_one(w)
     scale = objective.scale
     sweep = objective.sweep(w)  # 2
     value = objective.value(sweep)
@@ -184,11 +190,10 @@ def newton(
             break
         direction = steps(sweep)  # 3
         decrease = -float(np.vdot(gradient, direction))
-        if settled and not NEGLIGIBLE * scale < decrease < 0.25 * smallest:  # 5
-            status = Status.EXACT
-            break
-        if decrease <= NEGLIGIBLE * scale:
-            status = Status.EXACT if decrease >= 0.0 else Status.ROUNDING
+        ended = decrease <= NEGLIGIBLE * scale or (settled and decrease >= 0.25 * smallest)  # 5
+        if ended:
+            exact = steps.solved and decrease >= 0.0
+            status = Status.EXACT if exact else Status.ROUNDING
             break
         trial = objective.sweep(sweep.w + direction, sweep)  # 2
         trial_value = objective.value(trial)
@@ -218,8 +223,17 @@ def newton(
     )  # fmt: skip
 
 
+def _summing_to_one(w: Array) -> Array:
+    """Shift weights so that decision values sum to one over the classes: that only lowers J."""
+    w = w - w.mean(axis=1, keepdims=True)
+    w[-1] += 1.0 / w.shape[1]
+    return w
+
+
 def _exact_search(objective: Objective, first: Sweep, second: Sweep) -> float:
     """Return the minimiser of J on the segment between two sweeps (4)."""
+    if objective.slope(first, second, 0.0) >= 0.0:  # rounding: this is the end
+        return 0.0
     if objective.slope(first, second, 1.0) <= 0.0:
         return 1.0
     return float(brentq(lambda t: objective.slope(first, second, t), 0.0, 1.0, xtol=1e-12))
@@ -292,6 +306,7 @@ def vanishing_ridge(
     Rows bind at exactly 0 or 1 in the limit and then have no side, so Newton with least-norm steps
     cycles. A small ridge tells the sides: it shrinks from 1e-1 to 1e-7 of the features' mean
     square, each solution the start of the next; one least-norm solve with the last sides ends it.
+    Where columns differ in scale the ridge shrinks further, until that end is a minimum.
     """
     rows = objective.rows
     features = rows.full_gram.diagonal()[: rows.table.n_columns]
@@ -300,7 +315,7 @@ def vanishing_ridge(
     size = float(features.mean()) or 1.0
     n_iter, n_passes = 0, 0.0
     best: Solution | None = None
-    for exponent in range(1, 13):
+    for exponent in range(1, 31):
         ridged = objective.with_alpha(size * 10.0**-exponent)
         found = newton(ridged, w, max_iter=max_iter, callback=callback)
         w = found.w
@@ -320,10 +335,7 @@ def vanishing_ridge(
         if settled:
             break
     assert best is not None
-    dependent = linalg.dependent_columns(
-        rows.triangle(np.arange(rows.n_rows), None), rows.intercept
-    )
-    return replace(best, n_iter=n_iter, n_passes=n_passes, dependent=dependent)
+    return replace(best, n_iter=n_iter, n_passes=n_passes)
 
 
 def _least_norm_end(objective: Objective, sweep: Sweep) -> Sweep:
@@ -379,6 +391,8 @@ def _least_norm_of_many(objective: Objective, sweep: Sweep) -> Array:
 
 def _is_minimum(objective: Objective, sweep: Sweep) -> bool:
     """Tell whether the gradient at a sweep is rounding, measured in the size of its terms."""
-    rows = objective.rows
-    size = np.sqrt(rows.full_gram.diagonal() * max(sweep.loss, EPS * objective.scale))
-    return bool((np.abs(sweep.gradient.T) <= 1e-9 * size + 1e-300).all())
+    gram = objective.rows.full_gram
+    total = float(objective.rows.weights.sum())
+    rounding = 1e3 * EPS * np.sqrt(total) * (1.0 + float(np.abs(sweep.z).max()))
+    size = np.sqrt(gram.diagonal()) * (1e-9 * np.sqrt(sweep.loss) + rounding)
+    return bool((np.abs(sweep.gradient.T) <= size).all())
