@@ -20,9 +20,6 @@ from .rows import Sweep
 
 Array = NDArray[Any]
 
-GRAM_WEIGHTS = 4096
-"""Up to so many weights a certificate forms Gram matrices."""
-
 
 def gradient_bound(objective: Objective) -> Callable[[Array], float]:
     """Return the bound ``J(w) - J* ≤ h'(X'X + λD)⁻¹h`` as a function of half the gradient, h.
@@ -32,7 +29,7 @@ def gradient_bound(objective: Objective) -> Callable[[Array], float]:
     where it is singular, the bound is infinite.
     """
     rows, alpha = objective.rows, objective.alpha
-    if rows.n_weights <= GRAM_WEIGHTS:
+    if objective.direct:
         factor = objective.labeled_factor
         if factor is not None:
             return lambda h: max(0.0, float(np.vdot(h, factor.solve(h))))
@@ -96,8 +93,7 @@ def duality_gap(objective: Objective, w: Array, sweep: Sweep | None = None) -> G
     value = objective.value(sweep)
     gradient = objective.gradient(sweep)
     gap = min(value, gradient_bound(objective)(gradient))
-    direct = not objective.labeling.per_class and objective.rows.n_weights <= GRAM_WEIGHTS
-    if direct and not gap <= 1e-15 * objective.scale:
+    if not gap <= 1e-15 * objective.scale:
         gap = min(gap, max(0.0, value - _dual_value(objective, sweep, gradient)))
     return Gap(value, gap, objective.scale)
 
@@ -106,39 +102,58 @@ def _dual_value(objective: Objective, sweep: Sweep, gradient: Array) -> float:
     """Return the dual value at the point that Newton's step from a sweep leads to."""
     rows, alpha = objective.rows, objective.alpha
     labeling: ConvexLabeling = objective.labeling  # type: ignore[assignment]
-    gram = rows.curvature(rows.active_gram(sweep.piece))
-    factor = linalg.factor(gram, alpha, rows.intercept)
-    residual = rows.residual(sweep.z, labeling)
-    if factor is None:
-        index = np.flatnonzero(sweep.piece)
-        triangle = rows.triangle(index, -residual[:, None])
-        step = linalg.least_norm_step(triangle, alpha, rows.intercept, sweep.w).step
-    else:
-        step = -factor.solve(gradient)
-    # residuals of the labeled and active rows at w⁺, their targets as they are at w
-    error = np.where(sweep.piece != 0, residual + rows.decisions(step), 0.0)
+    error, w = rows.residual(sweep.z, labeling), sweep.w
+    if not labeling.per_class and objective.direct:
+        # residuals of the labeled and active rows at w⁺, their targets as they are at w
+        step = _newton_step(objective, sweep, gradient, error)
+        error, w = np.where(sweep.piece != 0, error + rows.decisions(step), 0.0), w + step
     theta, image = rows.weighted_moment(error)
-    if alpha > 0.0:
-        if rows.intercept:  # move the intercept: θ must sum to nothing
-            error = np.where(sweep.piece != 0, error - image[-1] / gram[-1, -1], 0.0)
-            theta, image = rows.weighted_moment(error)
-        ridge = float(np.vdot(image[: rows.table.n_columns], image[: rows.table.n_columns])) / alpha
-    else:
-        # θ must be orthogonal to every column; what is not rounding proves nothing
-        ridge = 2.0 * float(np.abs(image) @ np.abs(sweep.w + step))
-        size = np.sqrt(
-            gram.diagonal() * max(float(np.vdot(theta, error)), linalg.EPS * objective.scale)
-        )
-        if not (np.abs(image) <= 1e-9 * size + 1e-300).all():
-            return -np.inf
-    known = theta[rows.labeled]
-    free = theta[rows.unlabeled]
+    if alpha > 0.0 and rows.intercept and not labeling.per_class:
+        # move the intercept: θ must sum to nothing
+        active = sweep.piece != 0
+        error = np.where(active, error - image[-1] / rows.weights[active].sum(), 0.0)
+        theta, image = rows.weighted_moment(error)
+    ridge = _ridge_term(objective, w, image, float(np.vdot(theta, error)))
+    known, free = theta[rows.labeled], theta[rows.unlabeled]
     return -float(
         np.vdot(theta, error)
         + ridge
         + 2.0 * np.vdot(known, rows.y)
         + 2.0 * labeling.support(free).sum()
     )
+
+
+def _newton_step(objective: Objective, sweep: Sweep, gradient: Array, residual: Array) -> Array:
+    """Return the step to the minimiser of the quadratic that J is around a sweep."""
+    rows, alpha = objective.rows, objective.alpha
+    gram = rows.curvature(rows.active_gram(sweep.piece))
+    factor = linalg.factor(gram, alpha, rows.intercept)
+    if factor is not None:
+        return -factor.solve(gradient)
+    triangle = rows.triangle(np.flatnonzero(sweep.piece), -residual[:, None])
+    return linalg.least_norm_step(triangle, alpha, rows.intercept, sweep.w).step
+
+
+def _ridge_term(objective: Objective, w: Array, image: Array, loss: float) -> float:
+    """Return what the dual value loses by the ridge, given X'θ; infinite where θ proves nothing.
+
+    Without a ridge θ must be orthogonal to every column. Rounding is allowed for, and counted.
+    """
+    rows, alpha = objective.rows, objective.alpha
+    last = image[-1] if rows.intercept else np.zeros(image.shape[1:])
+    features = image[: rows.table.n_columns]
+    size = np.sqrt(max(loss, linalg.EPS * objective.scale))
+    if alpha > 0.0:
+        open_ends, slack = last, float(np.vdot(features, features)) / alpha
+        limits = np.sqrt(rows.weights.sum()) * size
+        rounding = 2.0 * float(np.abs(np.vdot(last, w[-1]))) if rows.intercept else 0.0
+    else:
+        open_ends, slack = image, 0.0
+        limits = (np.sqrt(rows.diagonal) * size).reshape(-1, *(1,) * (image.ndim - 1))
+        rounding = 2.0 * float(np.vdot(np.abs(image), np.abs(w)))
+    if not (np.abs(open_ends) <= 1e-9 * limits).all():
+        return np.inf
+    return slack + rounding
 
 
 def is_label_stable(objective: Objective, labels: Array, fit: Callable[[Array], Array]) -> bool:

@@ -56,19 +56,36 @@ class Problem:
         """Translate ``coef_`` and ``intercept_`` to weights."""
         n_columns = self.X.shape[1]
         shape = (1 if self.n_classes == 2 else self.n_classes, n_columns)
-        coef = np.asarray(coef, dtype=np.float64)
+        coef = read_numbers("coefficients", coef)
+        last = read_numbers("an intercept", intercept)
         if coef.size != shape[0] * shape[1] or coef.shape[-1:] != (n_columns,):
             raise ValueError(
                 f"init has coefficients of shape {coef.shape}; give shape {shape}, as in coef_."
             )
+        if last.size not in (1, shape[0]):
+            raise ValueError(
+                f"init has an intercept of shape {last.shape}; give shape {shape[:1]}, as in "
+                "intercept_."
+            )
         features = coef.reshape(shape).T
-        last = np.broadcast_to(np.asarray(intercept, dtype=np.float64).ravel(), shape[:1]) + 0.5
+        last = np.broadcast_to(last.ravel(), shape[:1]) + 0.5
         if self.basis is not None:
             last = last + self.origin @ features
             features = self.basis.T @ features
         w = np.vstack((features, last)) if self.rows.intercept else features
         w = w[:, 0] if self.n_classes == 2 else w
         return self.rows.from_user(w) if self.rows.intercept else w
+
+
+def read_numbers(what: str, given: Any) -> Array:
+    """Read numbers that a user gave as a start."""
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if not np.isfinite(values).all():
+        raise ValueError(f"init has {what} that are not finite numbers; give numbers.")
+    return values
 
 
 def read_problem(
@@ -79,7 +96,6 @@ def read_problem(
     *,
     fit_intercept: bool,
     unlabeled: Any,
-    unlabeled_weight: float = 1.0,
     class_weight: Any = None,
 ) -> Problem:
     """Check X, y and weights, and write them as rows. X is not copied where it is float."""
@@ -102,7 +118,6 @@ def read_problem(
         _targets(labels),
         labeled_weight=labeled_weight,
         row_weight=weight,
-        unlabeled_weight=unlabeled_weight,
         intercept=fit_intercept,
     )
     return Problem(X, rows, labels, basis, origin)
@@ -119,26 +134,39 @@ def read_columns(estimator: Any, X: Any) -> Any:
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
         )
-    except ValueError as error:
-        if "could not convert string" not in str(error) or not hasattr(X, "columns"):
+    except (TypeError, ValueError) as error:
+        names = [str(c) for c in getattr(X, "columns", ()) if not _is_numeric(X[c])]
+        if not names:
             raise
-        names = [str(c) for c in X.columns if not _is_numeric(X[c])]
+        text = "could not convert string" in str(error)
+        reason = str(error) if text else f"of type {X[names[0]].dtype}"
         raise ValueError(
-            f"X has columns that are not numeric: {', '.join(names)} ({error}); encode or drop "
+            f"X has columns that are not numeric: {', '.join(names)} ({reason}); encode or drop "
             "them, for instance with sklearn.compose.ColumnTransformer and OneHotEncoder."
         ) from None
 
 
 def explain_overflow(estimator: Any, X: Any) -> None:
     """Raise the error that tells why a sum over the rows of X was not finite."""
-    assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
+    try:
+        assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
+    except ValueError as error:
+        raise error from None
+    largest = float(abs(X).max())
+    if largest < np.sqrt(np.finfo(np.float64).max / X.shape[0]):
+        raise ValueError(
+            "Sums over the rows overflow though X does not: alpha, sample_weight, class_weight or "
+            "unlabeled_weight is too large; make it smaller."
+        ) from None
     raise ValueError(
-        f"X holds numbers as large as {abs(X).max():.3g}, whose squares overflow; rescale the "
+        f"X holds numbers as large as {largest:.3g}, whose squares overflow; rescale the "
         "columns, for instance with sklearn.preprocessing.StandardScaler."
-    )
+    ) from None
 
 
 def _is_numeric(column: Any) -> bool:
+    if getattr(np.asarray(column), "dtype", np.dtype(object)).kind in "mM":
+        return False
     try:
         np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
@@ -163,23 +191,28 @@ def _read_weight(sample_weight: Any, X: Any) -> Array | None:
 def _labeled_weight(labels: Labels, weight: Array | None, class_weight: Any) -> Array:
     """Return the weights of the labeled rows: sample weight times class weight."""
     labeled = np.ones(len(labels.labeled)) if weight is None else weight[labels.labeled]
-    if weight is not None:
-        mass = np.bincount(labels.codes, labeled, len(labels.classes))
-        if np.count_nonzero(mass) < 2:
-            names = ", ".join(repr(c) for c in labels.classes[mass > 0].tolist())
-            raise ValueError(
-                f"Labeled rows of positive weight are of one class only ({names or 'none'}) out of "
-                f"{len(mass)}; a classifier needs two: give rows of another class a weight."
-            )
-    if class_weight is None:
+    if weight is None and class_weight is None:
         return labeled
-    factors = compute_class_weight(
-        class_weight,
-        classes=labels.classes,
-        y=labels.classes[labels.codes],
-        sample_weight=None if weight is None else labeled,
-    )
-    return labeled * factors[labels.codes]
+    if class_weight is not None:
+        factors = compute_class_weight(
+            class_weight,
+            classes=labels.classes,
+            y=labels.classes[labels.codes],
+            sample_weight=None if weight is None else labeled,
+        )
+        if not (np.isfinite(factors) & (factors >= 0.0)).all():
+            raise ValueError(
+                f"class_weight={class_weight!r} must hold finite numbers, none of them negative."
+            )
+        labeled = labeled * factors[labels.codes]
+    mass = np.bincount(labels.codes, labeled, len(labels.classes))
+    if np.count_nonzero(mass) < 2:
+        names = ", ".join(repr(c) for c in labels.classes[mass > 0].tolist())
+        raise ValueError(
+            f"Labeled rows of positive weight are of one class only ({names or 'none'}) out of "
+            f"{len(mass)}; a classifier needs two: give rows of another class a weight."
+        )
+    return labeled
 
 
 def _targets(labels: Labels) -> Array:

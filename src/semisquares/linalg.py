@@ -213,8 +213,8 @@ def conjugate_gradient(
         curvature = float(np.vdot(direction, image))
         if rho <= 0.0 or curvature <= 0.0:  # a flat direction, to rounding
             return x, iteration + 1, False
-        x += (rho / curvature) * direction
-        residual -= (rho / curvature) * image
+        x = x + (rho / curvature) * direction
+        residual = residual - (rho / curvature) * image
         preconditioned = precondition(residual)
         previous, rho = rho, float(np.vdot(residual, preconditioned))
         direction = preconditioned + (rho / previous) * direction

@@ -18,9 +18,12 @@ from numpy.typing import NDArray
 
 from .labelings import ConvexLabeling, Labeling
 from .linalg import Factor, factor, penalty
-from .rows import Rows, Sweep
+from .rows import Rows, SparseTable, Sweep
 
 Array = NDArray[Any]
+
+MAX_DIRECT = 4096
+"""Up to so many weights Gram matrices may be formed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +33,17 @@ class Objective:
     rows: Rows
     labeling: Labeling
     alpha: float
+
+    @property
+    def direct(self) -> bool:
+        """Whether Gram matrices are formed and factored, or only multiplied with.
+
+        A sparse table is denser as a Gram matrix than as itself where columns are many.
+        """
+        n_weights = self.rows.n_weights
+        if self.alpha > 0.0 and isinstance(self.rows.table, SparseTable):
+            return n_weights <= max(256, min(MAX_DIRECT, self.rows.table.n_values**0.5))
+        return n_weights <= MAX_DIRECT
 
     def ridge(self, w: Array) -> Array:
         """Return λ w'Dw, summed over classes; one value for each run where w holds many."""
@@ -84,8 +98,12 @@ class Objective:
         """J of the best constant decision value: an upper bound of the optimum, never 0.
 
         Gaps are relative to it, since J itself may be 0. Without an intercept the one constant at
-        hand is 0.
+        hand is 0, which costs unlabeled rows their distance to the simplex too.
         """
-        y, weight = self.rows.y, self.rows.labeled_weight
-        best = np.average(y, axis=0, weights=weight) if self.rows.intercept else 0.0
-        return float(weight @ ((y - best) ** 2).reshape(len(y), -1).sum(axis=1))
+        rows = self.rows
+        y, weight = rows.y, rows.labeled_weight
+        best = np.average(y, axis=0, weights=weight) if rows.intercept else 0.0
+        known = float(weight @ ((y - best) ** 2).reshape(len(y), -1).sum(axis=1))
+        if rows.intercept or not self.labeling.per_class:
+            return known
+        return known + float(rows.weights[rows.unlabeled].sum()) / y.shape[1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -13,15 +15,18 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from ..inputs import Problem, explain_overflow, read_columns, read_problem
 from ..labelings import project_simplex
 from ..labels import labeled_mask
-from ..objective import Objective
+from ..objective import MAX_DIRECT, Objective
 from ..solvers import Solution, Status
 
 Array = NDArray[Any]
+
+_USER = 6
+"""How many calls up from a warning the user's call of ``fit`` is."""
 
 
 class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -124,29 +129,47 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"None of the {len(known)} rows of y has a label to score with; pass labeled rows."
             )
         predicted = self.predict(X)
-        if len(predicted) != len(known):
-            raise ValueError(f"y has {len(known)} rows but X has {len(predicted)}.")
+        weight = np.ones(len(predicted)) if sample_weight is None else np.asarray(sample_weight)
+        if len(predicted) != len(known) or len(predicted) != len(weight):
+            raise ValueError(
+                f"y has {len(known)} rows but X has {len(predicted)}, and sample_weight "
+                f"{len(weight)}; give each as many."
+            )
         right = np.asarray(y).ravel()[known] == predicted[known]
-        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return float(np.average(right, weights=weight))
+        if not weight[known].sum() > 0.0:
+            raise ValueError(
+                f"All {known.sum()} labeled rows' weights are zero; give some of them a weight."
+            )
+        return float(np.average(right, weights=weight[known]))
 
     # -- fitting ------------------------------------------------------------------------------
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, unlabeled_weight: float) -> Problem:
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, all_rows: bool) -> Problem:
+        """Read the input; NaN in rows that the fit will not sum is looked for here."""
         try:
-            return read_problem(
+            problem = read_problem(
                 self,
                 X,
                 y,
                 sample_weight,
                 fit_intercept=self.fit_intercept,
                 unlabeled=self.unlabeled,
-                unlabeled_weight=unlabeled_weight,
                 class_weight=self.class_weight,
             )
         except FloatingPointError:
             explain_overflow(self, read_columns(self, X))
             raise
+        if not all_rows:
+            assert_all_finite(problem.X, input_name="X", estimator_name=type(self).__name__)
+        return problem
+
+    def _callback_context(self, max_subtasks: int | None) -> Any:
+        """Tell callbacks that a fit begins; None where there are none to tell."""
+        if not getattr(self, "_skl_callbacks", None) and not hasattr(self, "_parent_callback_ctx"):
+            return None
+        context = self._init_callback_context(max_subtasks=max_subtasks)
+        context.call_on_fit_task_begin(estimator=self)
+        return context
 
     def _set_weights(self, problem: Problem, w: Array) -> None:
         self.classes_ = problem.classes
@@ -156,17 +179,18 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         gap = getattr(self, "certificate_", np.nan)
         reached = "" if np.isnan(gap) else f" with a relative gap of {gap:.2g} (tol={tol:.2g})"
         if solution.status in (Status.MAX_ITER, Status.MAX_NODES):
-            limit = f"max_iter={solution.n_iter} {solution.solver!r} steps"
+            most = getattr(self, "max_iter", None) or solution.n_iter
+            limit = f"max_iter={most} steps of solver {solution.solver!r}"
             advice = "raise max_iter, raise tol, or raise alpha"
         elif solution.status is Status.ROUNDING and gap > max(tol, 1e-8):
-            limit = f"{solution.n_iter} {solution.solver!r} steps, where rounding allows no more,"
+            limit = f"{solution.n_iter} steps, where rounding allows no more,"
             advice = "rescale the columns or raise alpha"
         else:
             return
         warnings.warn(
             f"{type(self).__name__} stopped after {limit}{reached}; {advice}.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=_USER,
         )
 
     def _warn_of_copies(self, dependent: tuple[int, ...]) -> None:
@@ -180,13 +204,30 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             "of other columns, so alpha=0 leaves the weights open; those of least norm were taken. "
             "Drop these columns or pass alpha > 0.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=_USER,
         )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+@contextmanager
+def fitted_state_kept(estimator: Any) -> Iterator[None]:
+    """Put the fitted attributes back as they were where a fit fails: it loses nothing."""
+
+    def fitted() -> dict[str, Any]:
+        return {k: v for k, v in vars(estimator).items() if k.endswith("_") and k[0] != "_"}
+
+    before = fitted()
+    try:
+        yield
+    except BaseException:
+        for name in fitted():
+            delattr(estimator, name)
+        vars(estimator).update(before)
+        raise
 
 
 def soft_labels(z: Array) -> Array:
@@ -202,15 +243,15 @@ def soft_labels(z: Array) -> Array:
 def one_hot(codes: Array, n_classes: int) -> Array:
     """Return one row of zeros and a one for each code."""
     rows = np.zeros((len(codes), n_classes))
-    rows[np.arange(len(codes)), codes] = 1.0
+    for k in range(n_classes):
+        rows[:, k] = codes == k
     return rows
 
 
-def check_width(objective: Objective, limit: int) -> None:
+def check_width(objective: Objective) -> None:
     """Refuse what has no answer here: alpha = 0 on a table too wide for Gram matrices."""
-    n_weights = objective.rows.n_weights
-    if objective.alpha == 0.0 and n_weights > limit:
+    if objective.alpha == 0.0 and not objective.direct:
         raise ValueError(
-            f"alpha=0 with {n_weights} columns: the solution of least norm is only found for up to "
-            f"{limit}; pass alpha > 0 or fewer columns."
+            f"alpha=0 with {objective.rows.n_weights} columns: the solution of least norm is only "
+            f"found for up to {MAX_DIRECT}; pass alpha > 0 or fewer columns."
         )

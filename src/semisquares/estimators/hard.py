@@ -236,7 +236,7 @@ class HardLabelClassifier(SemiSupervised):
 
     def _codes(self, problem: Problem, solution: Solution) -> Array:
         labels = np.asarray(solution.labels)
-        return labels.argmax(axis=1) if labels.ndim == 2 else (labels > 0.5).astype(np.intp)
+        return labels.argmax(axis=1) if labels.ndim == 2 else (labels > 0.5).view(np.int8)
 
     def _set_results(
         self, problem: Problem, objective: Objective, supervised: Array, solution: Solution

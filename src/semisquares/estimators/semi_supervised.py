@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from ..inputs import Problem, explain_overflow
+from ..inputs import Problem, explain_overflow, read_numbers
 from ..labelings import Labeling, soft
 from ..objective import Objective
 from ..rows import single_threaded_blas
 from ..solvers import Solution, Step, block_descent, copied_columns, fit_labeled
-from ..solvers.curvature import DIRECT_WEIGHTS
-from .base import LinearLeastSquares, check_width, one_hot
+from .base import LinearLeastSquares, check_width, fitted_state_kept, one_hot
 from .supervised import LeastSquaresClassifier
 
 Array = NDArray[Any]
@@ -54,16 +53,23 @@ class SemiSupervised(LinearLeastSquares):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> SemiSupervised:
         """Read the input, solve, and set the fitted attributes."""
+        with fitted_state_kept(self):
+            solution = self._fit_rows(X, y, sample_weight, groups)
+        self._warn_unless_converged(solution, float(self.tol))
+        self._warn_of_copies(solution.dependent)
+        return self
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Solution:
         self._check_combination()
-        problem = self._read(X, y, sample_weight, 1.0)
+        problem = self._read(X, y, sample_weight, all_rows=True)
         report = _Report(self, problem)
         try:
-            with single_threaded_blas():
+            with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
                 alpha, unlabeled_weight = self._choose(problem, y, groups)
                 rows = problem.rows.reweighted(unlabeled_weight=unlabeled_weight)
                 problem = replace(problem, rows=rows)
                 objective = Objective(rows, soft(problem.n_classes), alpha)
-                check_width(objective, DIRECT_WEIGHTS)
+                check_width(objective)
                 supervised, _ = fit_labeled(objective)
                 solution = self._solve(problem, objective, supervised, report)
                 if problem.basis is None:
@@ -72,11 +78,10 @@ class SemiSupervised(LinearLeastSquares):
                 self._set_results(problem, objective, supervised, solution)
         except FloatingPointError:
             explain_overflow(self, problem.X)
+        self.__dict__.pop("path_", None)
         if self.record_path:
             self.path_ = tuple(report.path)
-        self._warn_unless_converged(solution, float(self.tol))
-        self._warn_of_copies(solution.dependent)
-        return self
+        return solution
 
     def _choose(self, problem: Problem, y: Any, groups: Any) -> tuple[float, float]:
         """Return the ridge and the weight of unlabeled rows to fit with."""
@@ -190,17 +195,19 @@ class SemiSupervised(LinearLeastSquares):
         """Warn where a class that the labeled rows alone would give out is gone."""
         free = problem.rows.unlabeled
         z = problem.rows.decisions(supervised)[free]
-        before = z.argmax(axis=1) if z.ndim == 2 else (z > 0.5).astype(np.intp)
-        lost = np.setdiff1d(before, codes[free])
+        before = z.argmax(axis=1) if z.ndim == 2 else (z > 0.5).view(np.int8)
+        counts = np.bincount(before, minlength=problem.n_classes)
+        left = np.bincount(codes[free], minlength=problem.n_classes)
+        lost = np.flatnonzero((counts > 0) & (left == 0))
         if len(lost):
             names = ", ".join(repr(c) for c in self.classes_[lost].tolist())
             warnings.warn(
                 f"No unlabeled row got the label {names}, though the supervised classifier gives "
-                f"it to {int(np.isin(before, lost).sum())} of {len(free)}; the labels may have "
+                f"it to {counts[lost].sum()} of {len(free)}; the labels may have "
                 "collapsed: use SoftLabelClassifier, init='soft', a smaller alpha or a smaller "
                 "unlabeled_weight.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=8,
             )
 
 
@@ -219,9 +226,9 @@ def random_labels(n_rows: int, n_classes: int, random_state: Any, n_starts: int 
 def _given_labels(init: Any, problem: Problem) -> Array:
     """Read labels that a user gave for the unlabeled rows; any real numbers."""
     rows = problem.rows
-    given = np.asarray(init, dtype=np.float64)
+    given = read_numbers("labels", init)
     tail = () if problem.n_classes == 2 else (problem.n_classes,)
-    if given.shape != (rows.n_unlabeled, *tail) or not np.isfinite(given).all():
+    if given.shape != (rows.n_unlabeled, *tail):
         raise ValueError(
             f"init has shape {given.shape}; labels to start from are finite numbers of shape "
             f"{(rows.n_unlabeled, *tail)}, in the order of the unlabeled rows."
@@ -243,10 +250,7 @@ class _Report:
         self.estimator = estimator
         self.problem = problem
         self.path: list[Step] = []
-        self.context: Any = None
-        if getattr(estimator, "_skl_callbacks", None) or hasattr(estimator, "_parent_callback_ctx"):
-            self.context = estimator._init_callback_context(max_subtasks=None)
-            self.context.call_on_fit_task_begin(estimator=estimator)
+        self.context = estimator._callback_context(max_subtasks=None)
 
     @property
     def wanted(self) -> bool:

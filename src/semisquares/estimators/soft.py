@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
+from sklearn.utils._param_validation import Interval
 
 from ..certificate import duality_gap, gradient_bound
 from ..inputs import Problem
@@ -120,6 +122,7 @@ class SoftLabelClassifier(SemiSupervised):
     _starts: ClassVar[tuple[str, ...]] = ("supervised", "random")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SemiSupervised._parameter_constraints,
+        "relaxation": [Interval(Real, 0, 2, closed="neither")],
     }
 
     def __init__(

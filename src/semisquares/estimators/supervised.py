@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
@@ -12,8 +13,7 @@ from ..labelings import soft
 from ..objective import Objective
 from ..rows import single_threaded_blas
 from ..solvers import copied_columns, fit_labeled
-from ..solvers.curvature import DIRECT_WEIGHTS
-from .base import LinearLeastSquares, check_width
+from .base import LinearLeastSquares, check_width, fitted_state_kept
 
 
 class LeastSquaresClassifier(LinearLeastSquares):
@@ -88,17 +88,22 @@ class LeastSquaresClassifier(LinearLeastSquares):
         self : LeastSquaresClassifier
             The fitted classifier.
         """
-        problem = self._read(X, y, sample_weight, 0.0)
-        objective = Objective(problem.rows, soft(problem.n_classes), float(self.alpha))
-        check_width(objective, DIRECT_WEIGHTS)
-        try:
-            with single_threaded_blas():
-                w, _ = fit_labeled(objective)
-                value = problem.rows.labeled_loss(w) + float(objective.ridge(w))
-                copies = copied_columns(objective) if problem.basis is None else ()
-        except FloatingPointError:
-            explain_overflow(self, problem.X)
-        self._set_weights(problem, w)
-        self.objective_ = value
+        with fitted_state_kept(self):
+            problem = self._read(X, y, sample_weight, all_rows=False)
+            rows = problem.rows.reweighted(unlabeled_weight=0.0)
+            objective = Objective(rows, soft(problem.n_classes), float(self.alpha))
+            check_width(objective)
+            context = self._callback_context(max_subtasks=0)
+            try:
+                with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+                    w, _ = fit_labeled(objective)
+                    value = rows.labeled_loss(w) + float(objective.ridge(w))
+                    copies = copied_columns(objective) if problem.basis is None else ()
+            except FloatingPointError:
+                explain_overflow(self, problem.X)
+            self._set_weights(problem, w)
+            self.objective_ = value
+            if context is not None:
+                context.call_on_fit_task_end(estimator=self)
         self._warn_of_copies(copies)
         return self

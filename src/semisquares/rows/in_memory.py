@@ -330,9 +330,10 @@ class Rows:
         d = self.table.n_columns
 
         def work(block: Any, part: slice) -> Array:
-            return np.append(block.T @ weight[part], (block * block).T @ weight[part])
+            return np.append(block.T @ weight[part], self.table.squares(block).T @ weight[part])
 
         sums = self._sum_labeled(work)
+        _check_finite(sums)
         centred = sums[d:] - sums[:d] ** 2 / total if self.intercept else sums[d:]
         return float(np.maximum(centred, 0.0).sum()) if len(index) else 0.0
 
@@ -366,9 +367,9 @@ class Rows:
     @cached_property
     def full_gram(self) -> Array:
         """The Gram matrix of all rows."""
-        return self.labeled_gram + self.unlabeled_weight * self._gram(
-            self.unlabeled, None if self.row_weight is None else self.row_weight[self.unlabeled]
-        )
+        gram = self.labeled_gram + self.unlabeled_weight * self._gram_of(self.unlabeled)
+        _check_finite(gram.trace())
+        return gram
 
     def active_gram(self, piece: Array, since: tuple[Array, Array] | None = None) -> Array:
         """Sum the Gram matrix of the active unlabeled rows, each counting its sample weight.
@@ -419,10 +420,12 @@ class Rows:
 
         def work(start: int, stop: int) -> Array:
             block = self.table.slice(start, stop)
-            features = (block * block).T @ weight[start:stop]
+            features = self.table.squares(block).T @ weight[start:stop]
             return np.append(features, [weight[start:stop].sum()] * self.intercept)
 
-        return self._sum(work, self.n_rows)
+        diagonal = self._sum(work, self.n_rows)
+        _check_finite(diagonal)
+        return diagonal
 
     def full_product(self, V: Array) -> Array:
         """Multiply directions by `full_gram`, without forming it: one pass."""

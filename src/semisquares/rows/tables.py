@@ -35,6 +35,9 @@ class Table(Protocol):
     def gram(self, matrix: Any, weight: Array | None) -> Array:
         """Return the weighted Gram matrix of a matrix made by `slice` or `take`."""
 
+    def squares(self, matrix: Any) -> Any:
+        """Return such a matrix with its entries squared."""
+
     def dense(self, matrix: Any) -> Array:
         """Return such a (small) matrix as a dense one."""
 
@@ -62,6 +65,9 @@ class DenseTable:
         if weight is not None:
             matrix = matrix * np.sqrt(weight)[:, None]
         return matrix.T @ matrix
+
+    def squares(self, matrix: Array) -> Array:
+        return matrix * matrix
 
     def dense(self, matrix: Array) -> Array:
         return matrix
@@ -105,6 +111,9 @@ class SparseTable:
         if weight is not None:
             matrix = sparse.diags_array(np.sqrt(weight)) @ matrix
         return (matrix.T @ matrix).toarray()
+
+    def squares(self, matrix: Any) -> Any:
+        return matrix.multiply(matrix)
 
     def dense(self, matrix: Any) -> Array:
         return matrix.toarray()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..linalg import penalty
 from ..objective import Objective
-from .curvature import DIRECT_WEIGHTS, Curvature, full_curvature
+from .curvature import Curvature, full_curvature
 from .solution import Callback, EndPoint, Solution, Status, Step, StoppingTest
 
 Array = NDArray[Any]
@@ -63,7 +63,7 @@ def block_descent(
         Told every step; a true answer ends the descent.
     """
     rows, labeling = objective.rows, objective.labeling
-    labels = labels.astype(np.float64)
+    labels = np.asarray(labels, dtype=np.float64)
     fit = _Fit(full_curvature(objective))
     moment = rows.moment(labels)
     status, n_iter = Status.MAX_ITER, 0
@@ -107,7 +107,7 @@ class _Fit:
             return self.curvature.factor.solve(moment)
         rows = self.objective.rows
         w = np.zeros(moment.shape) if w is None else w
-        if rows.n_weights > DIRECT_WEIGHTS:
+        if not self.objective.direct:
             return w + self.curvature.step(w, self.gradient(w, moment), lambda: w)
         residual = rows.decisions(w) - labels
         residual[rows.labeled] += labels[rows.labeled] - rows.y
@@ -116,7 +116,7 @@ class _Fit:
     def gradient(self, w: Array, moment: Array) -> Array:
         """Return half the gradient of J with the labels that the moment was summed with."""
         rows = self.objective.rows
-        if rows.n_weights > DIRECT_WEIGHTS:
+        if not self.objective.direct:
             product = rows.full_product(w)
         else:
             product = rows.full_gram @ w
@@ -254,6 +254,6 @@ def _classes(labels: Array | None, objective: Objective) -> Array:
     assert labels is not None
     rows = objective.rows
     per_class = objective.labeling.per_class
-    classes = labels.argmax(axis=1) if per_class else (labels > 0.5).astype(np.intp)
-    classes[rows.labeled] = rows.y.argmax(axis=1) if per_class else rows.y.astype(np.intp)
+    classes = (labels.argmax(axis=1) if per_class else labels > 0.5).astype(np.int32)
+    classes[rows.labeled] = rows.y.argmax(axis=1) if per_class else rows.y
     return classes

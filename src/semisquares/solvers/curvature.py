@@ -22,8 +22,6 @@ from ..objective import Objective
 
 Array = NDArray[Any]
 
-DIRECT_WEIGHTS = 4096
-"""Up to so many weights Gram matrices are formed; above, only products with them."""
 MAX_PRODUCTS = 2000
 
 
@@ -48,7 +46,7 @@ class Curvature:
         """
         if self.factor is not None:
             return -self.factor.solve(gradient)
-        if self.objective.rows.n_weights > DIRECT_WEIGHTS:
+        if not self.objective.direct:
             return self._iterate(gradient)
         return self.least_norm(w, residual()).step
 
@@ -82,7 +80,7 @@ def jacobi(objective: Objective) -> Callable[[Array], Array]:
 
 
 def _factor(objective: Objective, gram: Callable[[], Array]) -> linalg.Factor | None:
-    if objective.rows.n_weights > DIRECT_WEIGHTS:
+    if not objective.direct:
         return None
     return linalg.factor(gram(), objective.alpha, objective.rows.intercept)
 
@@ -90,7 +88,7 @@ def _factor(objective: Objective, gram: Callable[[], Array]) -> linalg.Factor | 
 def labeled_curvature(objective: Objective) -> Curvature:
     """Return the curvature of the labeled rows: the supervised problem's."""
     rows = objective.rows
-    factor = objective.labeled_factor if rows.n_weights <= DIRECT_WEIGHTS else None
+    factor = objective.labeled_factor if objective.direct else None
     return Curvature(objective, factor, lambda: rows.labeled, rows.labeled_product)
 
 
@@ -119,7 +117,7 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
 def copied_columns(objective: Objective) -> tuple[int, ...]:
     """Name columns that are combinations of others in all rows, where that leaves weights open."""
     rows = objective.rows
-    if objective.alpha > 0.0 or objective.labeled_factor is not None:
+    if objective.alpha > 0.0 or not objective.direct or objective.labeled_factor is not None:
         return ()
     if rows.n_rows <= rows.n_weights:  # too few rows to tell
         return ()
@@ -136,7 +134,7 @@ def fit_labeled(objective: Objective) -> tuple[Array, Array]:
     curvature = labeled_curvature(objective)
     w = np.zeros(rows.weights_shape)
     nothing = np.zeros((rows.table.n_columns, 0))
-    if curvature.factor is None and rows.n_weights <= DIRECT_WEIGHTS:
+    if curvature.factor is None and objective.direct:
         residual = np.zeros((rows.n_rows, *rows.y.shape[1:]))
         residual[rows.labeled] = -rows.y
         found = curvature.least_norm(w, residual)

@@ -38,9 +38,14 @@ def enumerate_hard(
     """
     rows = objective.rows
     P, c, k = label_quadratic(objective)
+    begun = block_descent(objective, labels, max_iter=1)
+    stopped = False
 
     def told(n_nodes: int, best: float, bound: float) -> bool:
-        return bool(callback is not None and callback(Step(n_nodes, np.empty(0), best, 0)))
+        nonlocal stopped
+        if callback is not None:
+            stopped = bool(callback(Step(n_nodes, begun.w, best, 0)))
+        return stopped
 
     found = enumerate_labelings(
         P, c, k, start=labels[rows.unlabeled], max_nodes=max_nodes, callback=told
@@ -50,6 +55,10 @@ def enumerate_hard(
     # one fit of these labels; at the optimum imputing anew changes none of them
     fitted = block_descent(objective, best, max_iter=1)
     status = Status.ENUMERATED if found.exact else Status.MAX_NODES
+    if stopped:
+        status = Status.CALLBACK
+    elif callback is not None:
+        callback(Step(max(1, found.n_nodes), fitted.w, fitted.value, 0))
     classes = (best > 0.5).astype(np.intp)
     classes[rows.labeled] = rows.y.astype(np.intp)
     stable = fitted.status is Status.STABLE

@@ -31,7 +31,6 @@ from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Sweep
 from .curvature import (
-    DIRECT_WEIGHTS,
     MAX_PRODUCTS,
     Curvature,
     active_curvature,
@@ -100,6 +99,7 @@ class _ConjugateSteps:
         enough = size * min(0.1, max(1e-10, size / max(self._first, 1e-300)))
         if sweep.changed == 0:
             enough = 1e-10 * size
+        enough = max(enough, self._rounding(sweep))
         test = self.test
 
         def done(residual: Array) -> bool:
@@ -120,11 +120,16 @@ class _ConjugateSteps:
         self.products += products
         return step
 
+    def _rounding(self, sweep: Sweep) -> float:
+        """Return how much of a gradient at a sweep is rounding."""
+        loss = max(sweep.loss, 1e-10 * self.objective.scale)
+        return 64.0 * EPS * float(np.sqrt(loss * self.objective.rows.diagonal.sum()))
+
 
 def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Array]:
     """Return a solve with something near the curvature of a sweep."""
     rows = objective.rows
-    if rows.n_weights > DIRECT_WEIGHTS:
+    if not objective.direct:
         return jacobi(objective)
     left_out = np.count_nonzero(~sweep.piece) if objective.labeling.per_class else np.inf
     cheap = left_out <= 2 * rows.n_rows and rows.n_weights**2 <= 20 * rows.n_rows
@@ -171,7 +176,7 @@ def newton(
     same rows, so that only the difference needs to be summed.
     """
     steps: _DirectSteps | _ConjugateSteps
-    if objective.labeling.per_class or objective.rows.n_weights > DIRECT_WEIGHTS:
+    if objective.labeling.per_class or not objective.direct:
         steps = _ConjugateSteps(objective, test)
     else:
         steps = _DirectSteps(objective, active)
@@ -265,7 +270,7 @@ def minimise(
 
 def _undecided_directions(objective: Objective) -> bool:
     """Tell whether λ = 0 and the labeled rows leave directions of the weights open."""
-    if objective.alpha > 0.0 or objective.rows.n_weights > DIRECT_WEIGHTS:
+    if objective.alpha > 0.0 or not objective.direct:
         return False
     if objective.labeled_factor is not None:
         return False

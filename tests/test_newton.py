@@ -1,0 +1,245 @@
+"""Newton's method finds the minimiser in a few passes, from anywhere, on anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from problems import SETTINGS, SHORT, Problem, make_problem
+from semisquares.certificate import duality_gap, gradient_bound
+from semisquares.objective import Objective
+from semisquares.rows import Rows
+from semisquares.solvers import Status, StoppingTest, fit_labeled, minimise, newton
+
+newton_module = import_module("semisquares.solvers.newton")
+
+
+def solve(problem, **options):
+    objective = problem.objective()
+    return minimise(objective, fit_labeled(objective)[0], **options)
+
+
+def watch(monkeypatch, owner, name):
+    """Record the calls of a function: their arguments."""
+    calls, function = [], getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *a, **k: calls.append(a) or function(*a, **k))
+    return calls
+
+
+@st.composite
+def integer_problems(draw):
+    """Small tables of small integers: full of ties, copies and rows that bind at 0 or 1."""
+    d, n_labeled = draw(st.integers(1, 3)), draw(st.integers(2, 6))
+    n = n_labeled + draw(st.integers(0, 10))
+    X = draw(st.lists(st.lists(st.integers(-2, 2), min_size=d, max_size=d), min_size=n, max_size=n))
+    y = np.r_[np.arange(n_labeled) % 2, np.full(n - n_labeled, -1)]
+    return Problem(
+        np.array(X, dtype=float),
+        y,
+        alpha=draw(st.sampled_from([0.0, 0.5])),
+        intercept=draw(st.booleans()),
+    )
+
+
+# -- the minimiser ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_a_few_steps_end_exactly_at_the_minimiser(name, seed):
+    problem = make_problem(seed, n_unlabeled=80, **SETTINGS[name])
+    found = solve(problem)
+    assert found.status is Status.EXACT
+    assert found.n_iter <= 15
+    np.testing.assert_allclose(found.w, problem.solution, rtol=1e-7, atol=1e-9)
+    assert found.value == pytest.approx(problem.J(found.w), rel=1e-13)
+    assert found.value <= problem.J(problem.solution) * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_a_few_steps_end_exactly_for_three_classes(name, seed):
+    problem = make_problem(seed, n_classes=3, n_unlabeled=60, **SETTINGS[name])
+    found = solve(problem)
+    assert found.status is Status.EXACT
+    assert found.n_iter <= 15
+    assert found.n_passes <= 100  # products with the curvature included
+    np.testing.assert_allclose(found.w, problem.solution, atol=1e-5)
+    assert found.value <= problem.J(problem.solution) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", list(SHORT))
+def test_without_a_ridge_few_labels_have_the_value_of_a_solver_from_outside(name, n_classes, seed):
+    problem = make_problem(seed, n_classes=n_classes, **SHORT[name])
+    found = solve(problem)
+    assert found.status is Status.LEAST_NORM
+    assert found.value <= problem.J(problem.solution) + 1e-12 * problem.objective().scale
+
+
+@pytest.mark.parametrize("difference", [1e-5, 1e-7])
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_that_are_nearly_copies_reach_what_their_span_allows(seed, difference):
+    problem = make_problem(seed, n_features=4, alpha=0.0)
+    X = problem.X.copy()
+    X[:, 3] = X[:, 0] + difference * X[:, 3]  # the same span, and without a ridge the same J
+    found = solve(replace(problem, X=X))
+    assert found.status.converged
+    assert found.value == pytest.approx(problem.J(problem.solution), rel=1e-6)
+
+
+def test_a_perfect_fit_without_a_ridge_is_told_to_be_exact():
+    problem = Problem(np.array([[2.0, -2.0], [-1.0, -1.0]]), np.array([0, 1]), alpha=0.0)
+    assert solve(problem).status is Status.LEAST_NORM
+
+
+@given(integer_problems())
+def test_small_integers_have_the_value_of_a_solver_from_outside(problem):
+    found = solve(problem)
+    assert found.status.converged
+    assert found.value == pytest.approx(problem.J(found.w), abs=1e-12)
+    assert found.value == pytest.approx(problem.J(problem.solution), abs=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_rows_tied_at_0_and_1_do_not_make_it_cycle(alpha, copies):
+    grid = np.stack(np.meshgrid(np.arange(-3.0, 4.0), np.arange(-3.0, 4.0)), axis=-1).reshape(-1, 2)
+    y = np.full(len(grid), -1)
+    y[[8, 12, 36, 40]] = [0, 1, 0, 1]  # the corners of an inner square: z is 0 and 1 on columns
+    problem = Problem(np.repeat(grid, copies, axis=0), np.repeat(y, copies), alpha=alpha)
+    found = solve(problem)
+    assert found.status is Status.EXACT
+    assert found.n_iter <= 15
+    assert duality_gap(problem.objective(), found.w).relative < 1e-14
+
+
+# -- what it costs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_step_is_one_sweep(n_classes, monkeypatch):
+    problem = make_problem(2, n_classes=n_classes, n_unlabeled=200)
+    sweeps = watch(monkeypatch, Rows, "sweep")
+    products = watch(monkeypatch, Rows, "curvature_product")
+    searches = watch(monkeypatch, newton_module, "_exact_search")
+    found = solve(problem)
+    assert len(sweeps) == 1 + found.n_iter + len(searches)
+    assert found.n_passes == len(sweeps) + len(products)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_curvature_changes_by_the_rows_that_changed_their_side(seed, monkeypatch):
+    problem = make_problem(seed, n_unlabeled=400, n_features=6)
+    gathered = watch(monkeypatch, Rows, "_gram_of")
+    changed, spent = [], []
+    solve(
+        problem,
+        callback=lambda step: (
+            changed.append(step.changed) or spent.append(sum(len(index) for _, index in gathered))
+        ),
+    )
+    assert len(changed) >= 3
+    assert changed[0] > 0
+    # what a step gathers is what the step before it changed
+    assert np.all(np.diff(spent) <= changed[:-1])
+
+
+def test_a_nearby_fit_hands_over_its_active_set(monkeypatch):
+    problem = make_problem(1, n_unlabeled=400, n_features=6)
+    objective = problem.objective()
+    first = solve(problem)
+    other = objective.with_alpha(1.1)
+    fresh = newton(other, first.w)
+    gathered = watch(monkeypatch, Rows, "_gram_of")
+    warm = newton(other, first.w, active=first.active)
+    assert sum(len(index) for _, index in gathered) <= 40
+    assert warm.status is Status.EXACT
+    np.testing.assert_allclose(warm.w, fresh.w, rtol=1e-10)
+
+
+def test_the_multilevel_start_changes_the_way_not_the_end(monkeypatch):
+    problem = make_problem(3, n_labeled=40, n_unlabeled=60_000, n_features=5)
+    plain = solve(problem)
+    samples = watch(monkeypatch, Rows, "sample")
+    multilevel = solve(problem, rng=np.random.default_rng(0))
+    assert len(samples) == 1
+    assert multilevel.status is plain.status is Status.EXACT
+    np.testing.assert_allclose(multilevel.w, plain.w, rtol=1e-10)
+    assert multilevel.n_iter < plain.n_iter
+
+
+@pytest.mark.parametrize("name", ["plain", "weighted", "no intercept"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_tables_too_wide_for_gram_matrices_have_the_same_minimiser(name, n_classes, monkeypatch):
+    problem = make_problem(4, n_classes=n_classes, **SETTINGS[name])
+    direct = solve(problem)
+    monkeypatch.setattr(Objective, "direct", False)
+    monkeypatch.delattr(Rows, "_gram")
+    iterated = solve(problem)
+    assert iterated.status is Status.EXACT
+    np.testing.assert_allclose(iterated.w, direct.w, rtol=1e-8, atol=1e-10)
+
+
+# -- where it starts and stops ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_from_far_away_J_falls_with_every_step_to_the_same_minimiser(n_classes, seed):
+    problem = make_problem(seed, n_classes=n_classes, alpha=0.01, n_unlabeled=100)
+    objective, values = problem.objective(), []
+    start = 1e3 * np.random.default_rng(seed).normal(size=problem.solution.shape)
+    found = newton(objective, start, callback=lambda step: values.append(step.value))
+    assert np.all(np.diff([problem.J(start), *values]) <= 1e-12 * objective.scale)
+    assert found.status is Status.EXACT
+    assert found.value == pytest.approx(problem.J(problem.solution), rel=1e-12)
+
+
+def test_where_a_full_step_overshoots_an_exact_search_finds_the_best_point_on_it(monkeypatch):
+    found, values, search = [], [], newton_module._exact_search
+
+    def recorded(objective, first, second):
+        found.append((objective, first, second, search(objective, first, second)))
+        return found[-1][-1]
+
+    monkeypatch.setattr(newton_module, "_exact_search", recorded)
+    for seed in range(40):
+        problem = make_problem(seed, n_labeled=3, n_unlabeled=30, n_features=6, alpha=1e-3)
+        w = np.random.default_rng(seed).normal(size=7)
+        end = newton(problem.objective(), w, callback=lambda step: values.append(step.value))
+        assert end.status is Status.EXACT
+    assert found
+    for objective, first, second, t in found:
+        along = [
+            objective.value(objective.sweep(first.w + s * (second.w - first.w)))
+            for s in (t, *np.linspace(0, 1, 101))
+        ]
+        assert along[0] <= min(along) * (1 + 1e-9)
+        assert np.isclose(values, along[0], rtol=1e-9).any()  # the step is taken to there
+
+
+def test_a_stopping_test_ends_it_with_a_certified_gap():
+    problem = make_problem(5, n_unlabeled=300, n_features=8)
+    objective = problem.objective()
+    full = solve(problem)
+    early = solve(problem, test=StoppingTest(gradient_bound(objective), 0.1 * objective.scale))
+    assert early.status is Status.GAP
+    assert early.n_iter < full.n_iter
+    assert full.value < early.value <= full.value + 0.1 * objective.scale
+
+
+def test_a_callback_ends_it():
+    found = solve(make_problem(5, n_unlabeled=300), callback=lambda step: step.iteration == 2)
+    assert (found.status, found.n_iter) == (Status.CALLBACK, 2)
+
+
+def test_max_iter_ends_it():
+    found = solve(make_problem(5, n_unlabeled=300), max_iter=2)
+    assert (found.status, found.n_iter) == (Status.MAX_ITER, 2)
