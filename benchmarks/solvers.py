@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.sparse import eye_array, hstack, vstack
+from scipy.sparse import csc_array, eye_array, hstack, vstack
 
 from semisquares import SoftLabelClassifier
 from semisquares.certificate import duality_gap
@@ -85,8 +85,8 @@ def _against_qp() -> Iterator[Line]:
     ones = np.ones((len(X), 1))
     labels = eye_array(len(X), format="csc")[:, free]
     ridge = np.hstack((np.eye(d), np.zeros((d, 1))))
-    A = hstack((np.hstack((X, ones)), -labels), format="csc")
-    A = vstack((A, hstack((ridge, np.zeros((d, len(free)))))), format="csc")
+    A = hstack((csc_array(np.hstack((X, ones))), -labels))
+    A = vstack((A, csc_array(np.hstack((ridge, np.zeros((d, len(free))))))), format="csc")
     b = np.append(np.where(known, y, 0.0), np.zeros(d))
     low = np.append(np.full(d + 1, -np.inf), np.zeros(len(free)))
     high = np.append(np.full(d + 1, np.inf), np.ones(len(free)))

@@ -17,6 +17,7 @@ from semisquares import (
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
+from semisquares.rows.in_memory import THREADED_VALUES
 
 SEMI_SUPERVISED = [
     SoftLabelClassifier(),
@@ -26,7 +27,7 @@ SEMI_SUPERVISED = [
     HardLabelClassifier(init="soft"),
 ]
 MODELS = [LeastSquaresClassifier(), *SEMI_SUPERVISED]
-LARGE = (2**21 // 45 + 400, 45)  # more than 2**21 values: summed in threads
+LARGE = (THREADED_VALUES // 45 + 400, 45)  # summed in threads
 
 
 @pytest.fixture(params=MODELS, ids=repr)

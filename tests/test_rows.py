@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from problems import Problem, make_problem
 from semisquares.labelings import SoftLabels, hard, soft
 from semisquares.rows import DenseTable, SparseTable, centre
+from semisquares.rows.in_memory import THREADED_VALUES
 from semisquares.rows.threads import run
 
 TABLES = {
@@ -235,7 +236,8 @@ def test_rows_are_summed_by_as_many_threads_as_blas_may_use():
 
 
 def test_the_number_of_threads_changes_no_bit():
-    problem = make_problem(0, n_labeled=50, n_unlabeled=70_000, n_features=32)  # > 2**21 values
+    size = THREADED_VALUES // 32 + 1000
+    problem = make_problem(0, n_labeled=50, n_unlabeled=size, n_features=32)
     found = []
     for threads in (1, 2):
         rows = problem.rows(DenseTable(problem.X))

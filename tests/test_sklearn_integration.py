@@ -31,6 +31,7 @@ from semisquares import (
 )
 from semisquares.model_selection import LabeledStratifiedKFold
 from semisquares.rows import DenseTable
+from semisquares.rows.in_memory import THREADED_VALUES
 
 SEMI_SUPERVISED = [
     SoftLabelClassifier(alpha=0.1),
@@ -233,9 +234,9 @@ def test_sample_weight_is_routed_through_a_pipeline(model, X, y):
 
 @pytest.fixture(scope="module")
 def large():
-    """Return more than 2**21 values, which are summed in threads."""
+    """Return so many values that they are summed in threads."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((60_000, 45))
+    X = rng.standard_normal((THREADED_VALUES // 45 + 1000, 45))
     X[::2, 0] += 4.0
     y = np.full(len(X), -1)
     y[:400] = np.arange(400) % 2

@@ -68,7 +68,7 @@ class Gap:
         return self.absolute / self.scale
 
 
-def duality_gap(objective: Objective, w: Array, sweep: Sweep | None = None) -> Gap:
+def duality_gap(objective: Objective, w: Array, *, enough: float = 0.0) -> Gap:
     """Bound the suboptimality of w in the soft problem: the best of three proofs.
 
     J itself is one, since no J is below 0. The gradient bound is another. The third is a dual
@@ -86,14 +86,14 @@ def duality_gap(objective: Objective, w: Array, sweep: Sweep | None = None) -> G
         With a convex labeling.
     w : array
         The weights to be certified.
-    sweep : Sweep, optional
-        A pass over the rows at w, where there is one.
+    enough : float
+        The relative gap below which no tighter proof is looked for.
     """
-    sweep = objective.sweep(w) if sweep is None else sweep
+    sweep = objective.sweep(w)
     value = objective.value(sweep)
     gradient = objective.gradient(sweep)
     gap = min(value, gradient_bound(objective)(gradient))
-    if not gap <= 1e-15 * objective.scale:
+    if not gap <= max(enough, 1e-15) * objective.scale:
         gap = min(gap, max(0.0, value - _dual_value(objective, sweep, gradient)))
     return Gap(value, gap, objective.scale)
 

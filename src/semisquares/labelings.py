@@ -154,17 +154,18 @@ def project_simplex(z: Array) -> Array:
            [1. , 0. , 0. ]])
     """
     n_classes = z.shape[-1]
-    ones = np.ones(n_classes)
     z = z - z.max(axis=-1, keepdims=True)  # now t lies in [-1, 0), whatever the size of z
-    threshold = np.maximum((z @ ones - 1.0) / n_classes, -1.0)
+    threshold = np.maximum((z.sum(axis=-1) - 1.0) / n_classes, -1.0)
     for _ in range(n_classes):
-        above = np.maximum(z - threshold[..., None], 0.0)
-        excess = above @ ones - 1.0
-        step = excess / ((above > 0.0).astype(np.float64) @ ones)
-        threshold = threshold + step
+        above = z - threshold[..., None]
+        size = (above > 0.0).sum(axis=-1, dtype=np.int32)
+        np.maximum(above, 0.0, out=above)
+        step = (above.sum(axis=-1) - 1.0) / size
+        threshold += step
         if not (step > 1e-15).any():
             break
-    return np.maximum(z - threshold[..., None], 0.0)
+    z -= threshold[..., None]
+    return np.maximum(z, 0.0, out=z)
 
 
 @dataclass(frozen=True)

@@ -209,4 +209,4 @@ class SoftLabelClassifier(SemiSupervised):
         return soft_labels(solution.z)
 
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
-        return max(EPS, duality_gap(objective, solution.w).relative)
+        return max(EPS, duality_gap(objective, solution.w, enough=float(self.tol)).relative)

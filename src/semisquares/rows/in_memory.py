@@ -24,7 +24,7 @@ from .threads import run
 
 Array = NDArray[Any]
 
-THREADED_VALUES = 1 << 21
+THREADED_VALUES = 1 << 22
 """Fewer values than this in X are summed faster by one thread."""
 PANELS = 8
 
@@ -177,7 +177,7 @@ class Rows:
 
     def decisions(self, w: Array) -> Array:
         """Return the decision values of all rows: one pass."""
-        z = np.empty((self.n_rows, *w.shape[1:]))
+        z = np.empty((self.n_rows, *w.shape[1:]), order="F")
 
         def work(start: int, stop: int) -> int:
             z[start:stop] = self._decide(self.table.slice(start, stop), w)
@@ -188,18 +188,22 @@ class Rows:
 
     def sweep(self, w: Array, labeling: ConvexLabeling, previous: Sweep | None = None) -> Sweep:
         """Pass over the rows once: decision values, pieces, loss and gradient at w."""
-        z = np.empty((self.n_rows, *w.shape[1:]))
-        first = labeling.piece(z[:0])
-        piece = np.empty(z.shape, dtype=first.dtype)
+        z = np.empty((self.n_rows, *w.shape[1:]), order="F")
+        piece = np.empty(z.shape, dtype=labeling.piece(z[:0]).dtype, order="F")
 
         def work(start: int, stop: int) -> Array:
             block = self.table.slice(start, stop)
             value = z[start:stop] = self._decide(block, w)
-            imputed = labeling.impute(value)
-            piece[start:stop] = labeling.piece(value, imputed)
-            residual = value - imputed
-            loss = self._weigh(start, stop, value, residual)
-            piece[self._known(start, stop)[0]] = labeling.pinned
+            if labeling.per_class:
+                imputed = labeling.impute(value)
+                piece[start:stop] = labeling.piece(value, imputed)
+                residual = value - imputed
+                loss = self._weigh(start, stop, value, residual)
+                piece[self._known(start, stop)[0]] = labeling.pinned
+            else:
+                side = labeling.piece(value)
+                block, residual, loss = self._active_residual(start, block, value, side, labeling)
+                piece[start:stop] = side
             return np.append(self._combine(block, residual), loss)
 
         total = self._sum(work, self.n_rows)
@@ -459,8 +463,10 @@ class Rows:
 
     def _decide(self, block: Any, w: Array) -> Array:
         d = self.table.n_columns
-        if w.ndim <= 2:
+        if w.ndim == 1:
             z = block @ w[:d]
+        elif w.ndim == 2:
+            z = self.table.times(block, w[:d])
         else:
             z = (block @ w[:d].reshape(d, -1)).reshape(-1, *w.shape[1:])
         if self.intercept:
@@ -469,11 +475,39 @@ class Rows:
 
     def _combine(self, block: Any, r: Array) -> Array:
         """Sum x r over a block, flattened."""
-        flat = r.reshape(len(r), -1)
-        features = block.T @ (flat if flat.shape[1] > 1 else flat[:, 0])
-        if not self.intercept:
-            return features.ravel()
-        return np.append(features.ravel(), flat.sum(axis=0))
+        if r.ndim > 2:
+            r = r.reshape(len(r), -1)
+        features = block.T @ r if r.ndim == 1 else self.table.transpose_times(block, r).ravel()
+        return np.append(features, r.sum(axis=0)) if self.intercept else features
+
+    def _active_residual(
+        self, start: int, block: Any, z: Array, side: Array, labeling: Labeling
+    ) -> tuple[Any, Array, float]:
+        """Return the weighted residuals of a block and its loss, two classes.
+
+        Rows inside [0, 1] cost nothing and have no residual: where most are, only the others are
+        taken out of the block and looked at.
+        """
+        stop = start + len(z)
+        index, which = self._known(start, stop)
+        side[index - start] = labeling.pinned
+        some = np.flatnonzero(side.view(bool))
+        value = z[some]
+        residual = value - labeling.impute(value)
+        place = np.searchsorted(some, index - start)
+        error = value[place] - self.y[which]
+        residual[place] = 0.0
+        weight = self._unlabeled_weight(some + start)
+        weighted = weight * residual
+        weighted[place] = self.labeled_weight[which] * error
+        residual[place] = error
+        # NaN has no side: it would go unseen without the last term
+        loss = float(np.vdot(residual, weighted)) + 0.0 * float(z.sum())
+        if 4 * len(some) < len(z):
+            return block[some], weighted, loss
+        whole = np.zeros(len(z))
+        whole[some] = weighted
+        return block, whole, loss
 
     def _known(self, start: int, stop: int) -> tuple[Array, slice]:
         """Return the labeled rows of a block, and which of the labeled rows they are."""
@@ -596,8 +630,9 @@ class Rows:
                 return work(0, n_items)
         size = self.table.n_values * (n_items / max(1, self.n_rows))
         panels = PANELS if size >= THREADED_VALUES else 1
-        blocks = -(-n_items // step)
-        cuts = [min(n_items, step * (blocks * k // panels)) for k in range(panels)] + [n_items]
+        cuts = [n_items * k // panels for k in range(panels + 1)]
+        longest = -(-n_items // panels)
+        step = -(-longest // -(-longest // step))  # blocks of equal size within a panel
 
         def panel(k: int) -> Any:
             total: Any = None

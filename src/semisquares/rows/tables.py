@@ -10,8 +10,8 @@ from scipy import sparse
 
 Array = NDArray[Any]
 
-BLOCK_BYTES = 1 << 21
-"""A block that fits the cache serves the decision values and the gradient in one reading."""
+BLOCK_BYTES = 1 << 23
+"""A block is read once for the decision values, the gradient and the curvature."""
 
 
 class Table(Protocol):
@@ -34,6 +34,12 @@ class Table(Protocol):
 
     def gram(self, matrix: Any, weight: Array | None) -> Array:
         """Return the weighted Gram matrix of a matrix made by `slice` or `take`."""
+
+    def times(self, matrix: Any, W: Array) -> Array:
+        """Multiply such a matrix with several columns."""
+
+    def transpose_times(self, matrix: Any, V: Array) -> Array:
+        """Multiply the transpose of such a matrix with several columns."""
 
     def squares(self, matrix: Any) -> Any:
         """Return such a matrix with its entries squared."""
@@ -65,6 +71,15 @@ class DenseTable:
         if weight is not None:
             matrix = matrix * np.sqrt(weight)[:, None]
         return matrix.T @ matrix
+
+    # With few columns BLAS is faster, and sums over classes much faster, where the long side of
+    # the result is the contiguous one.
+
+    def times(self, matrix: Array, W: Array) -> Array:
+        return (W.T @ matrix.T).T
+
+    def transpose_times(self, matrix: Array, V: Array) -> Array:
+        return (V.T @ matrix).T
 
     def squares(self, matrix: Array) -> Array:
         return matrix * matrix
@@ -111,6 +126,12 @@ class SparseTable:
         if weight is not None:
             matrix = sparse.diags_array(np.sqrt(weight)) @ matrix
         return (matrix.T @ matrix).toarray()
+
+    def times(self, matrix: Any, W: Array) -> Array:
+        return matrix @ W
+
+    def transpose_times(self, matrix: Any, V: Array) -> Array:
+        return matrix.T @ V
 
     def squares(self, matrix: Any) -> Any:
         return matrix.multiply(matrix)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import count
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -32,7 +32,7 @@ class _SingleThreadedBlas:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._inside = 0
         self._limit: Any = None
         self._threads = 1
@@ -58,11 +58,32 @@ single_threaded_blas = _SingleThreadedBlas()
 
 
 def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Do the work for each item, in threads where there are several; results in their order."""
+    """Do the work for each item, in threads where there are several; results in their order.
+
+    The calling thread takes its share: with two threads only one has to be started.
+    """
     if len(items) == 1:
         return [work(items[0])]
     with single_threaded_blas() as threads:
         if threads == 1:
             return [work(item) for item in items]
-        with ThreadPoolExecutor(min(threads, len(items))) as pool:
-            return list(pool.map(work, items))
+        results: list[Any] = [None] * len(items)
+        errors: list[BaseException] = []
+        places = count()  # the next item goes to whoever is free
+
+        def share() -> None:
+            try:
+                while (place := next(places)) < len(items) and not errors:
+                    results[place] = work(items[place])
+            except BaseException as error:
+                errors.append(error)
+
+        helpers = [Thread(target=share) for _ in range(min(threads, len(items)) - 1)]
+        for helper in helpers:
+            helper.start()
+        share()
+        for helper in helpers:
+            helper.join()
+        if errors:
+            raise errors[0]
+        return results
