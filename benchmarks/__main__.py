@@ -37,11 +37,12 @@ def main() -> None:
     for name in options.suites or SUITES:
         for line in SUITES[name].run(options.repeats):
             print(line, flush=True)
-            lines.append(asdict(line) | {"kept": line.kept})
-    missed = [line for line in lines if line["asked"] and not line["kept"]]
+            lines.append(line)
+    missed = [line for line in lines if not line.kept]
     print(f"\n{len(lines)} ratios, {len(missed)} of those promised missed.")
     if options.json:
-        options.json.write_text(json.dumps({"versions": versions, "lines": lines}, indent=1))
+        table = {"versions": versions, "lines": [asdict(line) for line in lines]}
+        options.json.write_text(json.dumps(table, indent=1))
 
 
 if __name__ == "__main__":

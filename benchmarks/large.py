@@ -36,14 +36,19 @@ def _one(d: int, s: float, kind: str, repeats: int) -> Iterator[Line]:
     model = SoftLabelClassifier(ALPHA).fit(X, y)
     what = f"{N:,} × {d}, {kind}"
     shown = f"{model.n_iter_} steps, gap {model.certificate_:.0e}, {model.termination_condition_}"
-    loose, looser = (0.5, 2.0) if s == OVERLAPPING else (0.7, 3.0)
-    asked = d == 100
-    yield Line(
-        what, "soft fit / RidgeClassifier", fits["soft"] / fits["ridge"], loose, asked, shown
-    )
-    yield Line(what, "soft fit / bare X'X + Cholesky", fits["soft"] / fits["bare"], looser, asked)
-    memory = peak_memory(lambda: SoftLabelClassifier(ALPHA).fit(X, y)) / X.nbytes
-    yield Line(what, "extra memory / X", memory, 0.2, asked)
+    half, twice = (0.5, 2.0) if s == OVERLAPPING else (0.7, 3.0)
+    promised = d == 100
+    for ratio_of, value, high in (
+        ("soft fit / RidgeClassifier", fits["soft"] / fits["ridge"], half),
+        ("soft fit / bare X'X + Cholesky", fits["soft"] / fits["bare"], twice),
+        ("extra memory / X", _extra_memory(X, y), 0.2),
+    ):
+        yield Line(what, ratio_of, value, high=high if promised else None, remark=shown)
+        shown = ""
+
+
+def _extra_memory(X: Array, y: Array) -> float:
+    return peak_memory(lambda: SoftLabelClassifier(ALPHA).fit(X, y)) / X.nbytes
 
 
 def bare_solve(X: Array, truth: Array) -> Array:

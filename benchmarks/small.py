@@ -23,7 +23,7 @@ def run(repeats: int) -> Iterator[Line]:
         50 * repeats,
     )
     what = "L=20, U=256, d=10"
-    yield Line(what, "soft fit / RidgeClassifier", taken["soft"] / taken["ridge"], 1.5, True)
+    yield Line(what, "soft fit / RidgeClassifier", taken["soft"] / taken["ridge"], high=1.5)
 
     X, truth, y = many_classes(50_000, 100, 10, 2_000)
     model = SoftLabelClassifier()
@@ -33,7 +33,8 @@ def run(repeats: int) -> Iterator[Line]:
     )
     shown = f"{model.n_iter_} steps, gap {model.certificate_:.0e}"
     ratio = taken["soft"] / taken["ridge"]
-    yield Line("10 classes, 50,000 × 100", "soft fit / RidgeClassifier", ratio, 5.0, True, shown)
+    what = "10 classes, 50,000 × 100"
+    yield Line(what, "soft fit / RidgeClassifier", ratio, high=5.0, remark=shown)
 
     X, truth, y = words(100_000, 50_000, 50, 2_000)
     model = SoftLabelClassifier(tol=1e-6)
@@ -47,5 +48,5 @@ def run(repeats: int) -> Iterator[Line]:
     passes = model.solution_.n_passes
     shown = f"{model.n_iter_} steps, {passes:.0f} passes, gap {model.certificate_:.0e}"
     what = f"sparse {X.shape[0]:,} × {X.shape[1]:,}, {X.nnz / 1e6:.1f} M non-zeros"
-    yield Line(what, "soft fit / RidgeClassifier(sparse_cg)", taken["soft"] / taken["ridge"], 3.0,
-               True, shown)  # fmt: skip
+    ratio = taken["soft"] / taken["ridge"]
+    yield Line(what, "soft fit / RidgeClassifier(sparse_cg)", ratio, high=3.0, remark=shown)

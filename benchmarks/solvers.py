@@ -37,11 +37,11 @@ def _against_iterations(repeats: int) -> Iterator[Line]:
     what = f"L={LABELS}, U={U:,}, d={D}"
     ratio = seconds_of(lambda: block.fit(X, y)) / taken["newton"]
     shown = f"{block.n_iter_} steps against {newton.n_iter_}"
-    yield Line(what, "block descent / Newton", ratio, 100.0, True, shown, at_least=True)
+    yield Line(what, "block descent / Newton", ratio, low=100.0, remark=shown)
     found = lbfgs(X, y)
     shown = f"gaps {relative_gap(X, y, found):.0e} and {newton.certificate_:.0e}"
     ratio = taken["lbfgs"] / taken["newton"]
-    yield Line(what, "L-BFGS / Newton", ratio, 3.0, True, shown, at_least=True)
+    yield Line(what, "L-BFGS / Newton", ratio, low=3.0, remark=shown)
 
 
 def _problem(X: Array, y: Array) -> Objective:
@@ -103,8 +103,7 @@ def _against_qp() -> Iterator[Line]:
     ours = np.append(model.coef_, model.intercept_ + 0.5)
     shown = f"weights differ by {np.abs(ours - found[: d + 1]).max():.0e}"
     what = f"L={n_labels}, U={n_unlabeled:,}, d={d}"
-    yield Line(what, "Clarabel / Newton", taken["clarabel"] / taken["newton"], 1.0, False, shown,
-               at_least=True)  # fmt: skip
+    yield Line(what, "Clarabel / Newton", taken["clarabel"] / taken["newton"], remark=shown)
 
 
 def _growth(repeats: int) -> Iterator[Line]:
@@ -117,6 +116,5 @@ def _growth(repeats: int) -> Iterator[Line]:
         seconds.append(fit["soft"])
     slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
     shown = "s: " + ", ".join(f"{t:.3g}" for t in seconds)
-    yield Line(
-        "U from 10⁴ to 10⁶, d=100", "log-log slope of time (0.9 to 1.1)", slope, 1.1, True, shown
-    )
+    what = "U from 10⁴ to 10⁶, d=100"
+    yield Line(what, "log-log slope of time in U", slope, low=0.9, high=1.1, remark=shown)

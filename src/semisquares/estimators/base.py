@@ -39,9 +39,6 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         "unlabeled": "no_validation",
     }
 
-    _doc_link_module = "semisquares"
-    _doc_link_template = "https://pypi.org/project/semisquares/#{estimator_name}"
-
     alpha: float
     fit_intercept: bool
     class_weight: Any
