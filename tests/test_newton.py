@@ -14,6 +14,7 @@ from problems import SETTINGS, SHORT, Problem, make_problem
 from semisquares.certificate import duality_gap, gradient_bound
 from semisquares.objective import Objective
 from semisquares.rows import Rows
+from semisquares.rows.grams import Grams
 from semisquares.solvers import Status, StoppingTest, fit_labeled, minimise, newton
 
 newton_module = import_module("semisquares.solvers.newton")
@@ -181,7 +182,7 @@ def test_tables_too_wide_for_gram_matrices_have_the_same_minimiser(name, n_class
     problem = make_problem(4, n_classes=n_classes, **SETTINGS[name])
     direct = solve(problem)
     monkeypatch.setattr(Objective, "direct", False)
-    monkeypatch.delattr(Rows, "_gram")
+    monkeypatch.delattr(Grams, "_gram")
     iterated = solve(problem)
     assert iterated.status is Status.EXACT
     np.testing.assert_allclose(iterated.w, direct.w, rtol=1e-8, atol=1e-10)

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from problems import Problem, make_problem
 from semisquares.labelings import SoftLabels, hard, soft
 from semisquares.rows import DenseTable, SparseTable, centre
-from semisquares.rows.in_memory import THREADED_VALUES
+from semisquares.rows.sums import THREADED_VALUES
 from semisquares.rows.threads import run
 
 TABLES = {

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import linalg
+from .curvature import active_curvature
 from .labelings import ConvexLabeling
 from .objective import Objective
 from .rows import Sweep
@@ -102,11 +103,13 @@ def _dual_value(objective: Objective, sweep: Sweep, gradient: Array) -> float:
     """Return the dual value at the point that Newton's step from a sweep leads to."""
     rows, alpha = objective.rows, objective.alpha
     labeling: ConvexLabeling = objective.labeling  # type: ignore[assignment]
-    error, w = rows.residual(sweep.z, labeling), sweep.w
+    error = residual = rows.residual(sweep.z, labeling)
+    w = sweep.w
     if not labeling.per_class and objective.direct:
         # residuals of the labeled and active rows at w⁺, their targets as they are at w
-        step = _newton_step(objective, sweep, gradient, error)
-        error, w = np.where(sweep.piece != 0, error + rows.decisions(step), 0.0), w + step
+        curvature = active_curvature(objective, sweep.piece, rows.active_gram(sweep.piece))
+        step = curvature.step(sweep.w, gradient, lambda: residual)
+        error, w = np.where(sweep.piece != 0, residual + rows.decisions(step), 0.0), w + step
     theta, image = rows.weighted_moment(error)
     if alpha > 0.0 and rows.intercept and not labeling.per_class:
         # move the intercept: θ must sum to nothing
@@ -123,17 +126,6 @@ def _dual_value(objective: Objective, sweep: Sweep, gradient: Array) -> float:
     )
 
 
-def _newton_step(objective: Objective, sweep: Sweep, gradient: Array, residual: Array) -> Array:
-    """Return the step to the minimiser of the quadratic that J is around a sweep."""
-    rows, alpha = objective.rows, objective.alpha
-    gram = rows.curvature(rows.active_gram(sweep.piece))
-    factor = linalg.factor(gram, alpha, rows.intercept)
-    if factor is not None:
-        return -factor.solve(gradient)
-    triangle = rows.triangle(np.flatnonzero(sweep.piece), -residual[:, None])
-    return linalg.least_norm_step(triangle, alpha, rows.intercept, sweep.w).step
-
-
 def _ridge_term(objective: Objective, w: Array, image: Array, loss: float) -> float:
     """Return what the dual value loses by the ridge, given X'θ; infinite where θ proves nothing.
 
@@ -141,7 +133,7 @@ def _ridge_term(objective: Objective, w: Array, image: Array, loss: float) -> fl
     """
     rows, alpha = objective.rows, objective.alpha
     last = image[-1] if rows.intercept else np.zeros(image.shape[1:])
-    features = image[: rows.table.n_columns]
+    features = image[: rows.n_features]
     size = np.sqrt(max(loss, linalg.EPS * objective.scale))
     if alpha > 0.0:
         open_ends, slack = last, float(np.vdot(features, features)) / alpha

@@ -40,8 +40,6 @@ class Labeling(Protocol):
 
     per_class: ClassVar[bool]
     """Whether the last axis of the decision values runs over the classes."""
-    pinned: ClassVar[int]
-    """The piece of a row whose label is known: full curvature."""
 
     def impute(self, z: Array) -> Array:
         """Fill in the label that costs least at decision value z."""
@@ -52,6 +50,9 @@ class Labeling(Protocol):
 
 class ConvexLabeling(Labeling, Protocol):
     """A labeling whose objective is convex: it has pieces, a curvature and a dual."""
+
+    pinned: ClassVar[int]
+    """The piece of a row whose label is known: full curvature. Piece 0 has none (two classes)."""
 
     def piece(self, z: Array, u: Array | None = None) -> Array:
         """Tell on which affine piece of `impute` each row is; u is ``impute(z)`` where known."""
@@ -119,7 +120,6 @@ class HardLabels:
     """Labels 0 or 1: a row is class 1 when its decision value is greater than ½ (§IV-B)."""
 
     per_class: ClassVar[bool] = False
-    pinned: ClassVar[int] = 2
 
     def impute(self, z: Array) -> Array:
         return (z > 0.5).astype(np.float64)
@@ -134,7 +134,6 @@ class DialLabels:
 
     tau: float
     per_class: ClassVar[bool] = False
-    pinned: ClassVar[int] = 2
 
     def impute(self, z: Array) -> Array:
         return np.clip((z - 0.5 * self.tau) / (1.0 - self.tau), 0.0, 1.0)
@@ -201,7 +200,6 @@ class ArgmaxLabels:
     """One-hot labels of the largest decision value: hard labels for any number of classes."""
 
     per_class: ClassVar[bool] = True
-    pinned: ClassVar[int] = 0
 
     def impute(self, z: Array) -> Array:
         u = np.zeros(z.shape)
@@ -218,7 +216,6 @@ class SimplexDialLabels:
 
     tau: float
     per_class: ClassVar[bool] = True
-    pinned: ClassVar[int] = 0
 
     def impute(self, z: Array) -> Array:
         return project_simplex(z / (1.0 - self.tau))

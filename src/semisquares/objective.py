@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from .labelings import ConvexLabeling, Labeling
 from .linalg import Factor, factor, penalty
-from .rows import Rows, SparseTable, Sweep
+from .rows import Rows, Sweep
 
 Array = NDArray[Any]
 
 MAX_DIRECT = 4096
-"""Up to so many weights Gram matrices may be formed."""
+"""Up to so many columns Gram matrices may be formed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +38,14 @@ class Objective:
     def direct(self) -> bool:
         """Whether Gram matrices are formed and factored, or only multiplied with.
 
-        A sparse table is denser as a Gram matrix than as itself where columns are many.
+        Without a ridge there is no other way.
         """
-        n_weights = self.rows.n_weights
-        if self.alpha > 0.0 and isinstance(self.rows.table, SparseTable):
-            return n_weights <= max(256, min(MAX_DIRECT, self.rows.table.n_values**0.5))
-        return n_weights <= MAX_DIRECT
+        worth = self.rows.table.gram_columns if self.alpha > 0.0 else np.inf
+        return self.rows.n_features <= min(MAX_DIRECT, worth)
 
     def ridge(self, w: Array) -> Array:
         """Return λ w'Dw, summed over classes; one value for each run where w holds many."""
-        features = w[: self.rows.table.n_columns]
+        features = w[: self.rows.n_features]
         axes = (0, -1) if self.labeling.per_class else (0,)
         return self.alpha * np.sum(features * features, axis=axes)
 

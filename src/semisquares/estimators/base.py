@@ -249,6 +249,6 @@ def check_width(objective: Objective) -> None:
     """Refuse what has no answer here: alpha = 0 on a table too wide for Gram matrices."""
     if objective.alpha == 0.0 and not objective.direct:
         raise ValueError(
-            f"alpha=0 with {objective.rows.n_weights} columns: the solution of least norm is only "
+            f"alpha=0 with {objective.rows.n_features} columns: the solution of least norm is only "
             f"found for up to {MAX_DIRECT}; pass alpha > 0 or fewer columns."
         )

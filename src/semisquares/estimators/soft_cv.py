@@ -18,7 +18,6 @@ from ..certificate import gradient_bound
 from ..inputs import Problem
 from ..labelings import soft
 from ..objective import Objective
-from ..rows import Rows
 from ..solvers import ActiveSet, Solution, StoppingTest, fit_labeled, minimise
 from .semi_supervised import SemiSupervised
 from .soft import SoftLabelClassifier
@@ -202,7 +201,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             return _read_grid("alphas", self.alphas)
         # around the labeled rows' mean eigenvalue: whatever the units, for L above and below d
         rows = problem.rows
-        size = rows.labeled_spread / max(1, min(len(rows.labeled) - 1, rows.table.n_columns))
+        size = rows.labeled_spread / max(1, min(len(rows.labeled) - 1, rows.n_features))
         return np.logspace(-4, 4, N_ALPHAS) * (size or 1.0)
 
     def _splits(self, problem: Problem, y: Any, groups: Any) -> Iterator[tuple[Array, Array]]:
@@ -243,7 +242,9 @@ class _Search:
     def scores(self, split: tuple[Array, Array]) -> Array:
         """Return the scores of one split: weights of unlabeled rows × alphas."""
         train, test = split
-        rows = self._training_rows(train)
+        inside = np.zeros(self.problem.rows.n_rows, dtype=bool)
+        inside[train] = True
+        rows = self.problem.rows.training(inside)
         shared = rows.row_weight is self.problem.rows.row_weight
         scores = np.zeros((len(self.weights), len(self.alphas)))
         losses = np.zeros((*scores.shape, len(test)))
@@ -257,21 +258,6 @@ class _Search:
         if self.scorer is None:
             self.row_losses.append(losses)
         return scores
-
-    def _training_rows(self, train: Array) -> Rows:
-        """Return the rows with those outside the training set counting nothing."""
-        rows = self.problem.rows
-        inside = np.zeros(rows.n_rows, dtype=bool)
-        inside[train] = True
-        kept = inside[rows.labeled]
-        out = rows.labeled_weight * ~kept
-        fold = rows.reweighted(labeled_weight=rows.labeled_weight * kept)
-        # what the folds share is summed once: take the test rows off
-        fold.__dict__["labeled_gram"] = rows.labeled_gram - rows.gram_of_labeled(out)
-        if not inside[rows.unlabeled].all():
-            base = np.ones(rows.n_rows) if rows.row_weight is None else rows.row_weight
-            fold.row_weight = base * inside
-        return fold
 
     def _solve(self, objective: Objective, w: Array | None, *, shared: bool) -> Array:
         if objective.rows.unlabeled_weight == 0.0:

@@ -21,6 +21,8 @@ class Table(Protocol):
     n_columns: int
     block_rows: int
     n_values: int
+    gram_columns: float
+    """Up to so many columns a Gram matrix is worth forming where products would do as well."""
     shift: Array | None
 
     def slice(self, start: int, stop: int) -> Any:
@@ -56,6 +58,7 @@ class DenseTable:
         self.shift = shift
         self.n_rows, self.n_columns = X.shape
         self.n_values = X.size
+        self.gram_columns = np.inf
         self.block_rows = max(256, BLOCK_BYTES // (8 * max(1, self.n_columns)))
 
     def slice(self, start: int, stop: int) -> Array:
@@ -102,6 +105,7 @@ class SparseTable:
         self.X = X
         self.n_rows, self.n_columns = X.shape
         self.n_values = X.nnz
+        self.gram_columns = max(256.0, self.n_values**0.5)  # denser as a Gram matrix than as itself
         per_row = 12 * max(1, X.nnz // max(1, self.n_rows))
         self.block_rows = max(256, BLOCK_BYTES // per_row)
 

@@ -1,9 +1,10 @@
 """Solvers: silent functions that take an objective and a start, and return one `Solution`."""
 
+from ..curvature import copied_columns, fit_labeled
 from .block_descent import block_descent, hard_descent
-from .curvature import copied_columns, fit_labeled
 from .enumerate import enumerate_hard
-from .newton import minimise, newton
+from .minimise import minimise
+from .newton import newton
 from .solution import ActiveSet, EndPoint, Solution, Status, Step, StoppingTest
 
 __all__ = [

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curvature import Curvature, full_curvature
 from ..linalg import penalty
 from ..objective import Objective
-from .curvature import Curvature, full_curvature
 from .solution import Callback, EndPoint, Solution, Status, Step, StoppingTest
 
 Array = NDArray[Any]
@@ -218,7 +218,7 @@ def hard_descent(
         )
         end = EndPoint(
             found.value,
-            _classes(found.labels, objective),
+            classes_of(found.labels, objective),
             found.status is Status.STABLE,
             found.n_iter,
         )
@@ -227,7 +227,7 @@ def hard_descent(
     ends = tuple(
         EndPoint(
             float(b.values[k]),
-            _classes(b.labels[:, k], objective),
+            classes_of(b.labels[:, k], objective),
             bool(b.stable[k]),
             int(b.n_iter[k]),
         )
@@ -249,7 +249,7 @@ def hard_descent(
     )  # fmt: skip
 
 
-def _classes(labels: Array | None, objective: Objective) -> Array:
+def classes_of(labels: Array | None, objective: Objective) -> Array:
     """Return the class of every row as an index; labeled rows keep theirs."""
     assert labels is not None
     rows = objective.rows

@@ -14,7 +14,7 @@ from scipy.linalg import svd
 
 from ..linalg import EPS
 from ..objective import Objective
-from .block_descent import block_descent
+from .block_descent import block_descent, classes_of
 from .branch_and_bound import enumerate_labelings
 from .solution import Callback, EndPoint, Solution, Status, Step
 
@@ -59,10 +59,8 @@ def enumerate_hard(
         status = Status.CALLBACK
     elif callback is not None:
         callback(Step(max(1, found.n_nodes), fitted.w, fitted.value, 0))
-    classes = (best > 0.5).astype(np.intp)
-    classes[rows.labeled] = rows.y.astype(np.intp)
     stable = fitted.status is Status.STABLE
-    end = EndPoint(fitted.value, classes, stable, found.n_nodes)
+    end = EndPoint(fitted.value, classes_of(best, objective), stable, found.n_nodes)
     return Solution(
         fitted.w, fitted.value, fitted.z, status, "enumerate", max(1, found.n_nodes), 3,
         labels=best, bound=min(found.bound, fitted.value), end_points=(end,),
@@ -70,22 +68,25 @@ def enumerate_hard(
 
 
 def label_quadratic(objective: Objective) -> tuple[Array, Array, float]:
-    """Write J as ``q'Pq + 2c'q + k`` in the labels q of the unlabeled rows, w minimised out."""
+    """Write J as ``q'Pq + 2c'q + k`` in the labels q of the unlabeled rows, w minimised out.
+
+    The labeled rows enter through their R factor: as many equations as there are weights.
+    """
     rows = objective.rows
-    x = rows.table.dense(rows.table.slice(0, rows.n_rows))
+    targets = np.zeros((rows.n_rows, 1))
+    targets[rows.labeled, 0] = rows.y
+    triangle = rows.triangle(rows.labeled, targets)
+    root = np.sqrt(rows.weights[rows.unlabeled])
+    x = rows.table.dense(rows.table.take(rows.unlabeled))
     if rows.intercept:
-        x = np.hstack((x, np.ones((rows.n_rows, 1))))
-    root = np.sqrt(rows.weights)
-    ridge = np.sqrt(objective.alpha) * np.eye(rows.table.n_columns, rows.n_weights)
-    design = np.vstack((x * root[:, None], ridge))
+        x = np.hstack((np.ones((len(x), 1)), x))
+    ridge = np.sqrt(objective.alpha) * np.eye(rows.n_weights)[int(rows.intercept) :]
+    design = np.vstack((x * root[:, None], triangle[:, :-1], ridge))
     norms = np.linalg.norm(design, axis=0)
     left, values, _ = svd(design / np.where(norms > 0.0, norms, 1.0), full_matrices=False)
-    rank = int((values > EPS * max(design.shape) * values[0]).sum())
-    span = left[: rows.n_rows, :rank] * root[:, None]
-    known, free = span[rows.labeled], span[rows.unlabeled]
-    y = rows.y
-    P = np.diag(rows.weights[rows.unlabeled]) - free @ free.T
-    explained = known.T @ y
-    c = -free @ explained
-    k = float(rows.labeled_weight @ y**2 - explained @ explained)
-    return P, c, k
+    span = left[:, values > EPS * max(design.shape) * values[0]]
+    free = span[: len(x)] * root[:, None]
+    y = triangle[:, -1]
+    explained = span[len(x) : len(x) + len(triangle)].T @ y
+    P = np.diag(root**2) - free @ free.T
+    return P, -free @ explained, float(y @ y - explained @ explained)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import linalg
-from ..objective import Objective
+from . import linalg
+from .objective import Objective
 
 Array = NDArray[Any]
 
@@ -33,10 +33,6 @@ class Curvature:
     factor: linalg.Factor | None
     index: Callable[[], Array]
     product: Callable[[Array], Array]
-
-    @property
-    def direct(self) -> bool:
-        return self.factor is not None
 
     def step(self, w: Array, gradient: Array, residual: Callable[[], Array]) -> Array:
         """Return the step from w that solves the least squares problem of these rows.
@@ -133,7 +129,7 @@ def fit_labeled(objective: Objective) -> tuple[Array, Array]:
     rows, alpha = objective.rows, objective.alpha
     curvature = labeled_curvature(objective)
     w = np.zeros(rows.weights_shape)
-    nothing = np.zeros((rows.table.n_columns, 0))
+    nothing = np.zeros((rows.n_features, 0))
     if curvature.factor is None and objective.direct:
         residual = np.zeros((rows.n_rows, *rows.y.shape[1:]))
         residual[rows.labeled] = -rows.y
