@@ -132,8 +132,9 @@ def test_of_many_starts_the_lowest_J_is_kept_and_all_ends_are_told(name):
 def test_many_starts_of_three_classes_end_where_each_alone_would(monkeypatch):
     problem = make_problem(6, n_classes=3, distance=0.7)
     batch = fit(problem, n_init=5, random_state=0)
-    drawn = hard_module.random_labels(len(problem.y), 3, 0, 4)
-    alone = [fit(problem, init=drawn[~problem.known, k]) for k in range(4)]
+    rng = np.random.default_rng(0)
+    drawn = [hard_module.random_labels(len(problem.y), 3, rng) for _ in range(4)]
+    alone = [fit(problem, init=labels[~problem.known]) for labels in drawn]
     told = [end.value for end in batch.solution_.end_points]
     np.testing.assert_allclose(told[1:], [model.objective_ for model in alone], rtol=1e-12)
 

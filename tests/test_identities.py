@@ -418,7 +418,7 @@ def test_two_classes_through_the_simplex_are_the_binary_model(alpha, seed):
 @seeds
 def test_hard_labels_of_two_classes_through_the_argmax_are_the_binary_ones(alpha, seed):
     X, y = blobs(seed)
-    start = random_labels(len(y), 2, seed)
+    start = random_labels(len(y), 2, np.random.default_rng(seed))
     binary = block_descent(Objective(as_rows(X, y, 2), HardLabels(), alpha), start)
     rows = as_rows(X, y, 2, per_class=True)
     both = block_descent(
@@ -493,13 +493,14 @@ def test_hard_labels_are_stable_under_a_supervised_fit_of_them(n_classes, alpha,
 def test_a_batch_of_starts_ends_where_separate_fits_end(
     n_classes, alpha, table, batch_bytes, monkeypatch
 ):
-    module = import_module("semisquares.solvers.block_descent")
+    module = import_module("semisquares.solvers.hard_descent")
     monkeypatch.setattr(module, "BATCH_BYTES", batch_bytes)
     X, y = blobs(14, n_classes=n_classes)
     batch = HardLabelClassifier(alpha, n_init=8, random_state=5).fit(table(X), y)
-    starts = random_labels(len(y), n_classes, 5, 7)[y == -1]
+    rng = np.random.default_rng(5)
+    starts = [random_labels(len(y), n_classes, rng)[y == -1] for _ in range(7)]
     alone = [HardLabelClassifier(alpha).fit(table(X), y)]
-    alone += [HardLabelClassifier(alpha, init=starts[:, k]).fit(table(X), y) for k in range(7)]
+    alone += [HardLabelClassifier(alpha, init=start).fit(table(X), y) for start in starts]
     ends = batch.solution_.end_points
     assert_array_equal([end.labels for end in ends], [model.transduction_ for model in alone])
     assert_allclose([end.value for end in ends], [model.objective_ for model in alone], rtol=1e-10)
@@ -595,7 +596,11 @@ def test_free_labels_end_in_the_complete_case_fit(alpha, relaxation, seed):
     objective = Objective(as_rows(X, y, 2), FreeLabels(), alpha)
     test = StoppingTest(gradient_bound(objective), 1e-22)
     found = block_descent(
-        objective, random_labels(len(y), 2, seed), w=np.zeros(5), test=test, relaxation=relaxation
+        objective,
+        random_labels(len(y), 2, np.random.default_rng(seed)),
+        w=np.zeros(5),
+        test=test,
+        relaxation=relaxation,
     )
     assert found.status.converged
     w = paper_weights(LeastSquaresClassifier(alpha).fit(X, y))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,11 @@ class Problem:
             features = self.basis @ features
             last = last - self.origin @ features
         return np.atleast_2d(features.T), np.atleast_1d(last - 0.5)
+
+    def paper_weights(self, w: Array) -> Array:
+        """Translate weights to the user's columns, the paper's intercept last: z = x'w."""
+        coef, intercept = self.to_user(w)
+        return np.hstack((coef, intercept[:, None] + 0.5)) if self.rows.intercept else coef
 
     def from_user(self, coef: Any, intercept: Any) -> Array:
         """Translate ``coef_`` and ``intercept_`` to weights."""
@@ -146,7 +151,7 @@ def read_columns(estimator: Any, X: Any) -> Any:
         ) from None
 
 
-def explain_overflow(estimator: Any, X: Any) -> None:
+def explain_overflow(estimator: Any, X: Any) -> NoReturn:
     """Raise the error that tells why a sum over the rows of X was not finite."""
     try:
         assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
@@ -165,7 +170,7 @@ def explain_overflow(estimator: Any, X: Any) -> None:
 
 
 def _is_numeric(column: Any) -> bool:
-    if getattr(np.asarray(column), "dtype", np.dtype(object)).kind in "mM":
+    if np.asarray(column).dtype.kind in "mM":
         return False
     try:
         np.asarray(column, dtype=np.float64)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
@@ -21,12 +20,8 @@ from ..inputs import Problem, explain_overflow, read_columns, read_problem
 from ..labelings import project_simplex
 from ..labels import labeled_mask
 from ..objective import MAX_DIRECT, Objective
-from ..solvers import Solution, Status
 
 Array = NDArray[Any]
-
-_USER = 6
-"""How many calls up from a warning the user's call of ``fit`` is."""
 
 
 class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -127,11 +122,12 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             )
         predicted = self.predict(X)
         weight = np.ones(len(predicted)) if sample_weight is None else np.asarray(sample_weight)
-        if len(predicted) != len(known) or len(predicted) != len(weight):
-            raise ValueError(
-                f"y has {len(known)} rows but X has {len(predicted)}, and sample_weight "
-                f"{len(weight)}; give each as many."
-            )
+        for name, length in (("y", len(known)), ("sample_weight", len(weight))):
+            if length != len(predicted):
+                raise ValueError(
+                    f"{name} has {length} rows but X has {len(predicted)}; give {name} one value "
+                    "per row of X."
+                )
         right = np.asarray(y).ravel()[known] == predicted[known]
         if not weight[known].sum() > 0.0:
             raise ValueError(
@@ -155,7 +151,6 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             )
         except FloatingPointError:
             explain_overflow(self, read_columns(self, X))
-            raise
         if not all_rows:
             assert_all_finite(problem.X, input_name="X", estimator_name=type(self).__name__)
         return problem
@@ -172,25 +167,8 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = problem.classes
         self.coef_, self.intercept_ = problem.to_user(w)
 
-    def _warn_unless_converged(self, solution: Solution, tol: float) -> None:
-        gap = getattr(self, "certificate_", np.nan)
-        reached = "" if np.isnan(gap) else f" with a relative gap of {gap:.2g} (tol={tol:.2g})"
-        if solution.status in (Status.MAX_ITER, Status.MAX_NODES):
-            most = getattr(self, "max_iter", None) or solution.n_iter
-            limit = f"max_iter={most} steps of solver {solution.solver!r}"
-            advice = "raise max_iter, raise tol, or raise alpha"
-        elif solution.status is Status.ROUNDING and gap > max(tol, 1e-8):
-            limit = f"{solution.n_iter} steps, where rounding allows no more,"
-            advice = "rescale the columns or raise alpha"
-        else:
-            return
-        warnings.warn(
-            f"{type(self).__name__} stopped after {limit}{reached}; {advice}.",
-            ConvergenceWarning,
-            stacklevel=_USER,
-        )
-
-    def _warn_of_copies(self, dependent: tuple[int, ...]) -> None:
+    def _warn_of_copies(self, dependent: tuple[int, ...], stacklevel: int) -> None:
+        """Warn where columns are combinations of others and alpha = 0 leaves their weights open."""
         if not dependent:
             return
         names = getattr(self, "feature_names_in_", None)
@@ -198,10 +176,10 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         more = len(dependent) - len(shown)
         warnings.warn(
             f"Columns {', '.join(shown)}{f' and {more} more' if more > 0 else ''} are combinations "
-            "of other columns, so alpha=0 leaves the weights open; those of least norm were taken. "
-            "Drop these columns or pass alpha > 0.",
+            "of other columns, so alpha=0 leaves the weights open; those of least norm were taken: "
+            "drop these columns or pass alpha > 0.",
             UserWarning,
-            stacklevel=_USER,
+            stacklevel=stacklevel + 1,
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval
 
-from ..certificate import Gap, duality_gap
+from ..certificate import duality_gap, relaxation_gap
 from ..inputs import Problem
 from ..labelings import Labeling, dial, hard
 from ..linalg import EPS
 from ..objective import Objective
-from ..solvers import Solution, block_descent, enumerate_hard, hard_descent, minimise
+from ..solvers import (
+    Solution,
+    batch_size,
+    block_descent,
+    enumerate_hard,
+    hard_descent,
+    minimise,
+)
 from ..solvers.enumerate import MAX_UNLABELED
 from .base import one_hot
 from .semi_supervised import SemiSupervised, _Report, random_labels
@@ -69,7 +76,7 @@ class HardLabelClassifier(SemiSupervised):
     warm_start : bool, default=False
         Whether a further fit starts from the weights of the one before.
     record_path : bool, default=False
-        Whether to keep every step in `path_` (with ``n_init=1``).
+        Whether to keep every step in `path_`; with many starts, that of lowest J in each pass.
     random_state : int, RandomState or None, default=None
         Draws random starts.
     verbose : bool or int, default=0
@@ -145,28 +152,6 @@ class HardLabelClassifier(SemiSupervised):
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HardLabelClassifier:
-        """Fit the classifier to labeled and unlabeled rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
-            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-        sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts.
-
-        Returns
-        -------
-        self : HardLabelClassifier
-            The fitted classifier.
-        """
-        self._fit(X, y, sample_weight)
-        return self
-
     def _check_combination(self) -> None:
         super()._check_combination()
         if self.solver == "enumerate" and self.n_init > 1:
@@ -178,41 +163,51 @@ class HardLabelClassifier(SemiSupervised):
     def _solve(
         self, problem: Problem, objective: Objective, supervised: Array, report: _Report
     ) -> Solution:
-        self._bound = np.nan
         hard_objective = objective.with_labeling(hard(problem.n_classes))
-        start = self._hard_start(problem, objective, hard_objective.labeling, supervised)
+        start, bound = self._hard_start(problem, objective, hard_objective.labeling, supervised)
         callback = report if report.wanted else None
         if self.solver == "enumerate":
             return self._enumerate(problem, hard_objective, start, callback)
-        starts = start[:, None]
-        if self.n_init > 1:
-            more = random_labels(
-                len(start), problem.n_classes, self.random_state, int(self.n_init) - 1
-            )
-            starts = np.concatenate((starts, more), axis=1)
         max_iter = 10_000 if self.max_iter is None else int(self.max_iter)
-        return hard_descent(
-            hard_objective, starts, max_iter=max_iter, tol=float(self.tol), callback=callback
+        found = hard_descent(
+            hard_objective,
+            self._batches(problem, start),
+            max_iter=max_iter,
+            tol=float(self.tol),
+            callback=callback,
         )
+        return replace(found, bound=bound)
+
+    def _batches(self, problem: Problem, start: Array) -> Iterator[Array]:
+        """Give all starts, the random ones drawn batch by batch."""
+        rng = self._rng()
+        size = batch_size(len(start), problem.n_classes)
+        first, left = start[:, None], int(self.n_init) - 1
+        while first.shape[1] or left:
+            n_more = min(left, size - first.shape[1])
+            more = [random_labels(len(start), problem.n_classes, rng) for _ in range(n_more)]
+            yield np.stack((*first.swapaxes(0, 1), *more), axis=1)
+            first, left = first[:, :0], left - n_more
 
     def _hard_start(
         self, problem: Problem, objective: Objective, labeling: Labeling, supervised: Array
-    ) -> Array:
-        warm = self.warm_start and hasattr(self, "coef_")
-        from_soft = isinstance(self.init, str) and self.init in ("soft", "path") and not warm
+    ) -> tuple[Array, float]:
+        """Return the labels to start from, and a bound of what any labels can reach (or NaN)."""
+        named = isinstance(self.init, str) and self.init in ("soft", "path")
+        from_soft = named and self._warm_weights(problem) is None
         if not (from_soft or self.certify):
-            return self._start_labels(problem, objective, labeling, supervised)
+            return self._start_labels(problem, labeling, supervised), np.nan
         found = minimise(objective, supervised, rng=self._rng())
-        self._bound = duality_gap(objective, found.w).bound
+        bound = duality_gap(objective, found.w).bound
         if not from_soft:
-            return self._start_labels(problem, objective, labeling, supervised)
+            return self._start_labels(problem, labeling, supervised), bound
+        if self.init == "soft":
+            return labeling.impute(found.z), bound
         labels = objective.labeling.impute(found.z)
-        if self.init == "path":
-            for tau in DIAL:
-                turned = objective.with_labeling(dial(problem.n_classes, tau))
-                labels = np.asarray(block_descent(turned, labels, max_iter=DIAL_STEPS).labels)
-            return labels
-        return labeling.impute(found.z)
+        for tau in DIAL:
+            turned = objective.with_labeling(dial(problem.n_classes, tau))
+            labels = np.asarray(block_descent(turned, labels, max_iter=DIAL_STEPS).labels)
+        return labels, bound
 
     def _enumerate(
         self, problem: Problem, objective: Objective, start: Array, callback: Any
@@ -223,30 +218,37 @@ class HardLabelClassifier(SemiSupervised):
                 f"solver='enumerate' is for two classes and up to {MAX_UNLABELED} unlabeled rows, "
                 f"got {problem.n_classes} classes and {n_unlabeled} rows; use solver='block'."
             )
-        begun = hard_descent(objective, start[:, None])
+        labels = np.asarray(hard_descent(objective, [start[:, None]]).labels)
         max_nodes = 20_000 if self.max_iter is None else int(self.max_iter)
-        labels = np.asarray(begun.labels)
-        found = enumerate_hard(objective, labels, max_nodes=max_nodes, callback=callback)
-        self._bound = found.bound
-        return found
+        return enumerate_hard(objective, labels, max_nodes=max_nodes, callback=callback)
 
     def _imputed(self, problem: Problem, solution: Solution) -> Array:
-        codes = self._codes(problem, solution)
-        return one_hot(codes, problem.n_classes)
+        return one_hot(self._codes(solution), problem.n_classes)
 
-    def _codes(self, problem: Problem, solution: Solution) -> Array:
+    def _codes(self, solution: Solution) -> Array:
         labels = np.asarray(solution.labels)
         return labels.argmax(axis=1) if labels.ndim == 2 else (labels > 0.5).view(np.int8)
 
-    def _set_results(
-        self, problem: Problem, objective: Objective, supervised: Array, solution: Solution
-    ) -> None:
-        super()._set_results(problem, objective, supervised, solution)
-        self._warn_of_lost_classes(problem, supervised, self._codes(problem, solution))
+    def _lost_classes(self, problem: Problem, supervised: Array, solution: Solution) -> str:
+        """Say which classes the labeled rows alone would give out, and no unlabeled row has got."""
+        free = problem.rows.unlabeled
+        z = problem.rows.decisions(supervised)[free]
+        before = z.argmax(axis=1) if z.ndim == 2 else (z > 0.5).view(np.int8)
+        counts = np.bincount(before, minlength=problem.n_classes)
+        left = np.bincount(self._codes(solution)[free], minlength=problem.n_classes)
+        lost = np.flatnonzero((counts > 0) & (left == 0))
+        if not len(lost):
+            return ""
+        names = ", ".join(repr(c) for c in self.classes_[lost].tolist())
+        start = "" if isinstance(self.init, str) and self.init == "soft" else "init='soft', "
+        return (
+            f"No unlabeled row got the label {names}, though the supervised classifier gives it to "
+            f"{counts[lost].sum()} of {len(free)}; the labels may have collapsed: use "
+            f"SoftLabelClassifier, {start}a smaller alpha or a smaller unlabeled_weight."
+        )
 
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
-        bound = self.__dict__.pop("_bound")
-        if np.isnan(bound):
+        if np.isnan(solution.bound):
             return np.nan
-        gap = max(0.0, solution.value - bound)
-        return max(EPS, Gap(solution.value, gap, objective.scale).relative)
+        hard_objective = objective.with_labeling(hard(problem.n_classes))
+        return max(EPS, relaxation_gap(hard_objective, solution.w, solution.bound).relative)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from ..curvature import copied_columns, fit_labeled
 from ..inputs import Problem, explain_overflow, read_numbers
 from ..labelings import Labeling, soft
 from ..objective import Objective
 from ..rows import single_threaded_blas
-from ..solvers import Solution, Step, block_descent, copied_columns, fit_labeled
+from ..solvers import Solution, Status, Step
 from .base import LinearLeastSquares, check_width, fitted_state_kept, one_hot
 from .supervised import LeastSquaresClassifier
 
@@ -51,15 +55,41 @@ class SemiSupervised(LinearLeastSquares):
     random_state: Any
     verbose: Any
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> SemiSupervised:
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier to labeled and unlabeled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All rows.
+        y : array-like of shape (n_samples,)
+            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Self:
         """Read the input, solve, and set the fitted attributes."""
         with fitted_state_kept(self):
-            solution = self._fit_rows(X, y, sample_weight, groups)
-        self._warn_unless_converged(solution, float(self.tol))
-        self._warn_of_copies(solution.dependent)
+            solution, lost = self._fit_rows(X, y, sample_weight, groups)
+        # five calls up from here is the user's: two decorators stand above `fit`
+        if text := self._not_converged(solution):
+            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+        self._warn_of_copies(solution.dependent, stacklevel=5)
+        if lost:
+            warnings.warn(lost, UserWarning, stacklevel=5)
         return self
 
-    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Solution:
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Solution, str]:
+        """Fit, and return the solution and what is to be said of lost classes."""
         self._check_combination()
         problem = self._read(X, y, sample_weight, all_rows=True)
         report = _Report(self, problem)
@@ -72,16 +102,16 @@ class SemiSupervised(LinearLeastSquares):
                 check_width(objective)
                 supervised, _ = fit_labeled(objective)
                 solution = self._solve(problem, objective, supervised, report)
-                if problem.basis is None:
-                    solution = replace(solution, dependent=copied_columns(objective))
+                solution = replace(solution, dependent=copied_columns(objective))
                 report.end()
                 self._set_results(problem, objective, supervised, solution)
+                lost = self._lost_classes(problem, supervised, solution)
         except FloatingPointError:
             explain_overflow(self, problem.X)
         self.__dict__.pop("path_", None)
         if self.record_path:
             self.path_ = tuple(report.path)
-        return solution
+        return solution, lost
 
     def _choose(self, problem: Problem, y: Any, groups: Any) -> tuple[float, float]:
         """Return the ridge and the weight of unlabeled rows to fit with."""
@@ -107,27 +137,21 @@ class SemiSupervised(LinearLeastSquares):
 
     # -- starts -------------------------------------------------------------------------------
 
-    def _start_labels(
-        self, problem: Problem, objective: Objective, labeling: Labeling, supervised: Array
-    ) -> Array:
+    def _start_labels(self, problem: Problem, labeling: Labeling, supervised: Array) -> Array:
         """Return the labels of all rows that a descent starts from."""
         rows = problem.rows
         weights = self._start_weights(problem, supervised)
         if weights is not None:
             return labeling.impute(rows.decisions(weights))
         if isinstance(self.init, str):
-            return random_labels(rows.n_rows, problem.n_classes, self.random_state)
+            return random_labels(rows.n_rows, problem.n_classes, self._rng())
         return _given_labels(self.init, problem)
 
     def _start_weights(self, problem: Problem, supervised: Array) -> Array | None:
         """Return the weights to start from, or None where the start is a labeling."""
-        if (
-            self.warm_start
-            and hasattr(self, "coef_")
-            and self.coef_.shape[1] == problem.X.shape[1]
-            and np.array_equal(self.classes_, problem.classes)
-        ):
-            return problem.from_user(self.coef_, self.intercept_)
+        warm = self._warm_weights(problem)
+        if warm is not None:
+            return warm
         if isinstance(self.init, str):
             return None if self.init == "random" else supervised
         if isinstance(self.init, tuple):
@@ -137,6 +161,16 @@ class SemiSupervised(LinearLeastSquares):
                 )
             return problem.from_user(*self.init)
         return None
+
+    def _warm_weights(self, problem: Problem) -> Array | None:
+        """Return the weights of the fit before, where they are asked for and fit the problem."""
+        fits = (
+            self.warm_start
+            and hasattr(self, "coef_")
+            and self.coef_.shape[1] == problem.X.shape[1]
+            and np.array_equal(self.classes_, problem.classes)
+        )
+        return problem.from_user(self.coef_, self.intercept_) if fits else None
 
     def _rng(self) -> np.random.Generator:
         """Return a generator: seeded by random_state, and by 0 where that is None."""
@@ -165,9 +199,9 @@ class SemiSupervised(LinearLeastSquares):
         self.solver_ = solution.solver
         self.n_iter_ = solution.n_iter
         self.termination_condition_ = solution.status.value
-        coef, intercept = self.coef_, self.intercept_ + 0.5
-        w = np.hstack((coef, intercept[:, None])) if self.fit_intercept else coef
-        self.solution_ = replace(solution, w=w, z=np.empty(0), labels=None, active=None)
+        self.solution_ = replace(
+            solution, w=problem.paper_weights(solution.w), z=np.empty(0), labels=None, active=None
+        )
 
     def _imputed(self, problem: Problem, solution: Solution) -> Array:
         raise NotImplementedError
@@ -191,36 +225,34 @@ class SemiSupervised(LinearLeastSquares):
             model.feature_names_in_ = self.feature_names_in_
         return model
 
-    def _warn_of_lost_classes(self, problem: Problem, supervised: Array, codes: Array) -> None:
-        """Warn where a class that the labeled rows alone would give out is gone."""
-        free = problem.rows.unlabeled
-        z = problem.rows.decisions(supervised)[free]
-        before = z.argmax(axis=1) if z.ndim == 2 else (z > 0.5).view(np.int8)
-        counts = np.bincount(before, minlength=problem.n_classes)
-        left = np.bincount(codes[free], minlength=problem.n_classes)
-        lost = np.flatnonzero((counts > 0) & (left == 0))
-        if len(lost):
-            names = ", ".join(repr(c) for c in self.classes_[lost].tolist())
-            warnings.warn(
-                f"No unlabeled row got the label {names}, though the supervised classifier gives "
-                f"it to {counts[lost].sum()} of {len(free)}; the labels may have "
-                "collapsed: use SoftLabelClassifier, init='soft', a smaller alpha or a smaller "
-                "unlabeled_weight.",
-                UserWarning,
-                stacklevel=8,
-            )
+    def _lost_classes(self, problem: Problem, supervised: Array, solution: Solution) -> str:
+        """Say where labels have collapsed; soft labels do not."""
+        return ""
+
+    def _not_converged(self, solution: Solution) -> str:
+        """Say where a solver did not end by itself, or where rounding ended it too early."""
+        gap = self.certificate_
+        reached = "" if np.isnan(gap) else f" with a relative gap of {gap:.2g}"
+        if solution.status in (Status.MAX_ITER, Status.MAX_NODES):
+            most = solution.n_iter if self.max_iter is None else self.max_iter
+            limit = f"max_iter={most} steps of solver {solution.solver!r}"
+            return f"{type(self).__name__} stopped after {limit}{reached}{self._advice(solution)}."
+        if solution.status is Status.ROUNDING and gap > 1e-8:
+            limit = f"{solution.n_iter} steps, where rounding allows no more"
+            advice = "rescale the columns or raise alpha"
+            return f"{type(self).__name__} stopped after {limit},{reached}; {advice}."
+        return ""
+
+    def _advice(self, solution: Solution) -> str:
+        return "; raise max_iter"
 
 
-def random_labels(n_rows: int, n_classes: int, random_state: Any, n_starts: int = 0) -> Array:
-    """Draw uniform labels: in [0, 1], or on the simplex; for one start, or many behind the rows."""
-    rng = check_random_state(random_state)
-    shape = (n_starts, n_rows) if n_starts else (n_rows,)
+def random_labels(n_rows: int, n_classes: int, rng: np.random.Generator) -> Array:
+    """Draw uniform labels: in [0, 1], or on the simplex."""
     if n_classes == 2:
-        drawn = rng.uniform(size=shape)
-    else:
-        drawn = rng.standard_exponential(size=(*shape, n_classes))
-        drawn /= drawn.sum(axis=-1, keepdims=True)
-    return np.moveaxis(drawn, 0, 1) if n_starts else drawn
+        return rng.uniform(size=n_rows)
+    drawn = rng.standard_exponential(size=(n_rows, n_classes))
+    return drawn / drawn.sum(axis=1, keepdims=True)
 
 
 def _given_labels(init: Any, problem: Problem) -> Array:
@@ -236,11 +268,6 @@ def _given_labels(init: Any, problem: Problem) -> Array:
     labels = np.zeros((rows.n_rows, *tail))
     labels[rows.unlabeled] = given
     return labels
-
-
-def fit_labels(objective: Objective, labels: Array) -> Array:
-    """Return the weights that least squares gives to labels of all rows."""
-    return block_descent(objective, labels, max_iter=1).w
 
 
 class _Report:
@@ -259,9 +286,7 @@ class _Report:
     def __call__(self, step: Step) -> bool:
         estimator = self.estimator
         if estimator.record_path:
-            coef, intercept = self.problem.to_user(step.w)
-            w = np.hstack((coef, intercept[:, None] + 0.5)) if estimator.fit_intercept else coef
-            self.path.append(replace(step, w=w))
+            self.path.append(replace(step, w=self.problem.paper_weights(step.w)))
         if estimator.verbose:
             print(  # noqa: T201 (verbose output is asked for)
                 f"[{type(estimator).__name__}] step {step.iteration}: J = {step.value:.10g}, "

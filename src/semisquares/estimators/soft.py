@@ -6,8 +6,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.callback import with_callbacks
 from sklearn.utils._param_validation import Interval
 
 from ..certificate import duality_gap, gradient_bound
@@ -16,7 +14,7 @@ from ..linalg import EPS
 from ..objective import Objective
 from ..solvers import Solution, StoppingTest, block_descent, minimise
 from .base import soft_labels
-from .semi_supervised import SemiSupervised, _Report, fit_labels
+from .semi_supervised import SemiSupervised, _Report
 
 Array = NDArray[Any]
 
@@ -158,27 +156,13 @@ class SoftLabelClassifier(SemiSupervised):
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SoftLabelClassifier:
-        """Fit the classifier to labeled and unlabeled rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
-            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-        sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts.
-
-        Returns
-        -------
-        self : SoftLabelClassifier
-            The fitted classifier.
-        """
-        self._fit(X, y, sample_weight)
-        return self
+    def _check_combination(self) -> None:
+        super()._check_combination()
+        if self.relaxation != 1.0 and self.solver != "block":
+            raise ValueError(
+                f"relaxation={self.relaxation} is for solver='block', got solver={self.solver!r}; "
+                "pass solver='block' or leave relaxation at 1."
+            )
 
     def _solve(
         self, problem: Problem, objective: Objective, supervised: Array, report: _Report
@@ -189,7 +173,7 @@ class SoftLabelClassifier(SemiSupervised):
         callback = report if report.wanted else None
         w = self._start_weights(problem, supervised)
         if solver == "block":
-            labels = self._start_labels(problem, objective, objective.labeling, supervised)
+            labels = self._start_labels(problem, objective.labeling, supervised)
             return block_descent(
                 objective,
                 labels,
@@ -201,8 +185,8 @@ class SoftLabelClassifier(SemiSupervised):
             )
         rng = self._rng() if w is supervised else None
         if w is None:
-            labels = self._start_labels(problem, objective, objective.labeling, supervised)
-            w = fit_labels(objective, labels)
+            labels = self._start_labels(problem, objective.labeling, supervised)
+            w = block_descent(objective, labels, max_iter=1).w
         return minimise(objective, w, max_iter=max_iter, test=test, callback=callback, rng=rng)
 
     def _imputed(self, problem: Problem, solution: Solution) -> Array:
@@ -210,3 +194,6 @@ class SoftLabelClassifier(SemiSupervised):
 
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
         return max(EPS, duality_gap(objective, solution.w, enough=float(self.tol)).relative)
+
+    def _advice(self, solution: Solution) -> str:
+        return f" (tol={float(self.tol):.2g}); raise max_iter, raise tol, or raise alpha"

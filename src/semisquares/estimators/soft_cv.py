@@ -15,10 +15,11 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from ..certificate import gradient_bound
+from ..curvature import fit_labeled
 from ..inputs import Problem
 from ..labelings import soft
 from ..objective import Objective
-from ..solvers import ActiveSet, Solution, StoppingTest, fit_labeled, minimise
+from ..solvers import ActiveSet, Solution, StoppingTest, minimise
 from .semi_supervised import SemiSupervised
 from .soft import SoftLabelClassifier
 
@@ -61,6 +62,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     ----------
     alpha_, unlabeled_weight_ : float
         What was chosen; weight 0 means that the unlabeled rows were left out.
+    supervised_alpha_ : float
+        The best alpha without the unlabeled rows.
     best_score_ : float
         The mean score of the choice.
     cv_results_ : dict of arrays
@@ -158,7 +161,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         y : array-like of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts, in training and in testing.
+            How much each row counts: in training, and in testing with the default scoring.
         groups : array-like of shape (n_samples,), optional
             Handed to `cv` where that is a splitter of groups.
 
@@ -167,30 +170,30 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         self : SoftLabelClassifierCV
             The fitted classifier.
         """
-        self._fit(X, y, sample_weight, groups)
-        return self
+        return self._fit(X, y, sample_weight, groups)
 
     def _choose(self, problem: Problem, y: Any, groups: Any) -> tuple[float, float]:
         alphas = self._read_alphas(problem)
         weights = _read_grid("unlabeled_weights", self.unlabeled_weights, add=0.0)
         splits = list(self._splits(problem, y, groups))
         search = _Search(problem, alphas, weights, self._scorer())
-        scores = np.stack([search.scores(split) for split in splits], axis=-1)
-        losses = np.concatenate(search.row_losses, axis=-1) if search.row_losses else None
-        best, best_supervised = _choice(scores, losses)
+        found = [search.scores(*split) for split in splits]
+        scores = np.stack([scores for scores, _ in found], axis=-1)
+        losses = np.concatenate([losses for _, losses in found], axis=-1)
+        best, best_supervised = _choice(scores, losses if self.scoring is None else None)
         self.n_splits_ = len(splits)
         self.cv_results_ = _results(alphas, weights, scores)
         self.alpha_ = float(alphas[best[1]])
         self.unlabeled_weight_ = float(weights[best[0]])
         self.best_score_ = float(scores[best].mean())
-        self._supervised_alpha = float(alphas[best_supervised])
+        self.supervised_alpha_ = float(alphas[best_supervised])
         return self.alpha_, self.unlabeled_weight_
 
     def _set_results(
         self, problem: Problem, objective: Objective, supervised: Array, solution: Solution
     ) -> None:
         super()._set_results(problem, objective, supervised, solution)
-        tuned = objective.with_alpha(self.__dict__.pop("_supervised_alpha"))
+        tuned = objective.with_alpha(self.supervised_alpha_)
         self.supervised_ = self._supervised_classifier(problem, tuned.alpha, fit_labeled(tuned)[0])
 
     def _scorer(self) -> Any:
@@ -212,10 +215,12 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             n_folds = None if self.cv is None else int(self.cv)
             yield from _labeled_splits(problem, n_folds, self._rng())
             return
-        known = np.zeros(n_rows, dtype=bool)
-        known[labels.labeled] = True
-        for train, test in check_cv(self.cv).split(np.zeros((n_rows, 1)), y, groups):
-            test = np.asarray(test)[known[test]]
+        codes = np.full(n_rows, -1)  # splitters know numbers; -1 where y has no label
+        codes[labels.labeled] = labels.codes
+        seen = y if hasattr(self.cv, "unlabeled") else codes  # ours read markers themselves
+        for train, test in check_cv(self.cv).split(np.zeros((n_rows, 1)), seen, groups):
+            test = np.asarray(test)
+            test = test[codes[test] >= 0]
             inside = np.isin(labels.labeled, train)
             if len(np.unique(labels.codes[inside])) < 2:
                 raise ValueError(
@@ -235,13 +240,11 @@ class _Search:
     weights: Array
     scorer: Any
 
-    def __post_init__(self) -> None:
-        self.row_losses: list[Array] = []
-        self.active: ActiveSet | None = None
+    active: ActiveSet | None = None
+    """Newton's active set of the fit before, shared by all that have the same rows."""
 
-    def scores(self, split: tuple[Array, Array]) -> Array:
-        """Return the scores of one split: weights of unlabeled rows × alphas."""
-        train, test = split
+    def scores(self, train: Array, test: Array) -> tuple[Array, Array]:
+        """Return the scores of one split (unlabeled weights × alphas), and the rows' losses."""
         inside = np.zeros(self.problem.rows.n_rows, dtype=bool)
         inside[train] = True
         rows = self.problem.rows.training(inside)
@@ -255,9 +258,7 @@ class _Search:
                 objective = Objective(weighted, soft(self.problem.n_classes), float(self.alphas[j]))
                 w = self._solve(objective, w, shared=shared)
                 scores[i, j], losses[i, j] = self._score(w, test)
-        if self.scorer is None:
-            self.row_losses.append(losses)
-        return scores
+        return scores, losses
 
     def _solve(self, objective: Objective, w: Array | None, *, shared: bool) -> Array:
         if objective.rows.unlabeled_weight == 0.0:
@@ -274,7 +275,7 @@ class _Search:
         problem = self.problem
         which = np.searchsorted(problem.rows.labeled, test)
         if self.scorer is not None:
-            model = SoftLabelClassifier(fit_intercept=problem.rows.intercept)
+            model = SoftLabelClassifier(fit_intercept=problem.rows.intercept, unlabeled=None)
             model._set_weights(problem, w)
             model.n_features_in_ = problem.X.shape[1]
             truth = problem.classes[problem.labels.codes[which]]

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
+from ..curvature import copied_columns, fit_labeled
 from ..inputs import explain_overflow
 from ..labelings import soft
 from ..objective import Objective
 from ..rows import single_threaded_blas
-from ..solvers import copied_columns, fit_labeled
 from .base import LinearLeastSquares, check_width, fitted_state_kept
 
 
@@ -98,12 +98,12 @@ class LeastSquaresClassifier(LinearLeastSquares):
                 with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
                     w, _ = fit_labeled(objective)
                     value = rows.labeled_loss(w) + float(objective.ridge(w))
-                    copies = copied_columns(objective) if problem.basis is None else ()
+                    copies = copied_columns(objective)
             except FloatingPointError:
                 explain_overflow(self, problem.X)
             self._set_weights(problem, w)
             self.objective_ = value
             if context is not None:
                 context.call_on_fit_task_end(estimator=self)
-        self._warn_of_copies(copies)
+        self._warn_of_copies(copies, stacklevel=4)
         return self

@@ -1,8 +1,9 @@
 """Solvers: silent functions that take an objective and a start, and return one `Solution`."""
 
 from ..curvature import copied_columns, fit_labeled
-from .block_descent import block_descent, hard_descent
+from .block_descent import block_descent
 from .enumerate import enumerate_hard
+from .hard_descent import batch_size, hard_descent
 from .minimise import minimise
 from .newton import newton
 from .solution import ActiveSet, EndPoint, Solution, Status, Step, StoppingTest
@@ -14,6 +15,7 @@ __all__ = [
     "Status",
     "Step",
     "StoppingTest",
+    "batch_size",
     "block_descent",
     "copied_columns",
     "enumerate_hard",

@@ -78,8 +78,13 @@ class EndPoint:
     value: float
     labels: Array
     """The class of every row, as an index; labeled rows keep theirs."""
-    stable: bool
+    status: Status
     n_iter: int
+
+    @property
+    def stable(self) -> bool:
+        """Whether imputing and refitting changes no label."""
+        return self.status is Status.STABLE
 
 
 @dataclass(frozen=True, eq=False)

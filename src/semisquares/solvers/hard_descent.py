@@ -1,0 +1,121 @@
+"""Hard-label descents from many starts: block descent (§V) in batches, each pass serving all.
+
+J_r is not convex, so that where a descent ends depends on where it starts. All ends are reported
+and the lowest kept, though the lowest J is not always the better classifier: labels of a single
+class fit cheaply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curvature import full_curvature
+from ..linalg import Factor
+from ..objective import Objective
+from .block_descent import block_descent
+from .solution import Callback, EndPoint, Solution, Status, Step
+
+Array = NDArray[Any]
+Ends = list[tuple[Array, EndPoint]]
+
+BATCH_BYTES = 1 << 26
+"""The labels that a batch of starts begins with take at most this much memory."""
+
+
+def batch_size(n_rows: int, n_classes: int) -> int:
+    """Return how many starts make a batch."""
+    per_start = 8 * n_rows * (1 if n_classes == 2 else n_classes)
+    return max(1, BATCH_BYTES // max(1, per_start))
+
+
+def hard_descent(
+    objective: Objective,
+    batches: Iterable[Array],
+    *,
+    max_iter: int = 10_000,
+    tol: float = 0.0,
+    callback: Callback | None = None,
+) -> Solution:
+    """Descend with hard labels from batches of starts: (n, starts) or (n, starts, K) labels."""
+    factor = full_curvature(objective).factor
+    ends: Ends = []
+    for batch in batches:
+        if batch.shape[1] == 1 or factor is None:  # collinear rows: every fit is a least-norm one
+            ends += _one_by_one(objective, batch, max_iter, tol, callback)
+        else:
+            ends += _together(objective, factor, batch, max_iter, tol, callback)
+        if ends[-1][1].status is Status.CALLBACK:
+            break
+    w, best = min(ends, key=lambda end: end[1].value)
+    n_iter = max(end.n_iter for _, end in ends)
+    return Solution(
+        w, best.value, objective.rows.decisions(w), best.status, "block", n_iter, n_iter + 1,
+        labels=_labels_of(best.labels, objective), end_points=tuple(end for _, end in ends),
+    )  # fmt: skip
+
+
+def _one_by_one(
+    objective: Objective, batch: Array, max_iter: int, tol: float, callback: Callback | None
+) -> Ends:
+    ends: Ends = []
+    for k in range(batch.shape[1]):
+        found = block_descent(objective, batch[:, k], max_iter=max_iter, tol=tol, callback=callback)
+        labels = classes_of(np.asarray(found.labels), objective)
+        ends.append((found.w, EndPoint(found.value, labels, found.status, found.n_iter)))
+        if found.status is Status.CALLBACK:
+            break
+    return ends
+
+
+def _together(
+    objective: Objective,
+    factor: Factor,
+    labels: Array,
+    max_iter: int,
+    tol: float,
+    callback: Callback | None,
+) -> Ends:
+    """Run the descents of one batch as matrix products; those that have ended leave it."""
+    rows, labeling = objective.rows, objective.labeling
+    ends: dict[int, tuple[Array, EndPoint]] = {}
+    running = np.arange(labels.shape[1])
+    moment = rows.moment(labels)
+    for iteration in range(1, max_iter + 1):
+        w = factor.solve(moment)
+        new = rows.relabel(w, labels, moment, labeling)
+        labels = new.labels.astype(np.int8)  # a start may be any numbers; from here on 0 and 1
+        values = new.loss + objective.ridge(w)
+        lowest = int(values.argmin())
+        step = Step(iteration, w[:, lowest], float(values[lowest]), int(new.changed.sum()))
+        stopped = bool(callback is not None and callback(step))
+        ended = new.changed <= tol * rows.n_unlabeled
+        for k in range(len(running)) if stopped or iteration == max_iter else np.flatnonzero(ended):
+            late = Status.CALLBACK if stopped else Status.MAX_ITER
+            early = Status.STABLE if new.changed[k] == 0 else Status.TOLERATED
+            status = early if ended[k] else late
+            end = EndPoint(float(values[k]), classes_of(labels[:, k], objective), status, iteration)
+            ends[int(running[k])] = np.ascontiguousarray(w[:, k]), end
+        if stopped or ended.all():
+            break
+        labels, moment, running = labels[:, ~ended], new.moment[:, ~ended], running[~ended]
+    return [ends[k] for k in sorted(ends)]
+
+
+def classes_of(labels: Array, objective: Objective) -> Array:
+    """Return the class of every row as an index; labeled rows keep theirs."""
+    rows = objective.rows
+    per_class = objective.labeling.per_class
+    classes = (labels.argmax(axis=1) if per_class else labels > 0.5).astype(np.int32)
+    classes[rows.labeled] = rows.y.argmax(axis=1) if per_class else rows.y
+    return classes
+
+
+def _labels_of(classes: Array, objective: Objective) -> Array:
+    """Return hard labels of classes: 0 and 1, or one-hot."""
+    if not objective.labeling.per_class:
+        return classes.astype(np.float64)
+    return np.eye(objective.rows.y.shape[1])[classes]
