@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
-from semisquares.estimators.soft_cv import _choice
+from semisquares.estimators.search import choose
 from semisquares.model_selection import LabeledStratifiedKFold
+from semisquares.rows.grams import Grams
 
 ALPHAS = (0.1, 1.0, 10.0)
 WEIGHTS = (0.0, 0.3, 1.0)
@@ -82,7 +83,7 @@ def test_sample_weights_are_repeated_rows_in_training_and_testing():
     )
 
 
-def test_the_fit_is_that_of_the_choice():
+def test_the_fit_is_that_of_thechoose():
     X, y, _ = table()
     model = SoftLabelClassifierCV(ALPHAS).fit(X, y)
     chosen = SoftLabelClassifier(model.alpha_, unlabeled_weight=model.unlabeled_weight_).fit(X, y)
@@ -90,7 +91,7 @@ def test_the_fit_is_that_of_the_choice():
     assert model.certificate_ < 1e-12
 
 
-def test_leaving_the_unlabeled_rows_out_is_always_a_choice():
+def test_leaving_the_unlabeled_rows_out_is_always_achoose():
     X, y, _ = table()
     model = SoftLabelClassifierCV(ALPHAS, unlabeled_weights=[0.5]).fit(X, y)
     assert set(model.cv_results_["param_unlabeled_weight"]) == {0.0, 0.5}
@@ -117,9 +118,9 @@ def test_a_gain_within_one_standard_error_does_not_count():
     losses = np.zeros((2, 1, 4))
     losses[0, 0] = [0.2, 0.0, 0.2, 0.0]
     losses[1, 0] = [0.0, 0.1, 0.0, 0.1]  # better by 0.05 on average, a standard error of 0.087
-    assert _choice(-losses, losses)[0] == (0, 0)
+    assert choose(-losses, losses)[0] == (0, 0)
     losses[1, 0] = [0.1, -0.1, 0.1, -0.1]  # better by 0.1 in every row
-    assert _choice(-losses, losses)[0] == (1, 0)
+    assert choose(-losses, losses)[0] == (1, 0)
 
 
 def test_unlabeled_rows_are_used_where_they_clearly_help():
@@ -172,6 +173,84 @@ def test_a_split_that_trains_on_one_class_is_refused():
     X, y, _ = table(n_labels=30)
     with pytest.raises(ValueError, match="labels of fewer than two classes"):
         SoftLabelClassifierCV(ALPHAS, cv=KFold(3)).fit(X, y)
+
+
+def test_a_choice_that_scores_nan_is_not_taken():
+    scores = np.array([[[0.5, 0.5]], [[np.nan, 0.9]]])
+    assert choose(scores, None)[0] == (0, 0)
+
+
+def test_scores_that_are_all_nan_are_an_error():
+    with pytest.raises(ValueError, match="Every choice scored NaN"):
+        choose(np.full((2, 1, 3), np.nan), None)
+
+
+def test_few_labels_and_a_score_of_both_classes_are_folds_not_single_rows():
+    X, y, truth = table(n_labels=0)
+    kept = np.concatenate([np.flatnonzero(truth == k)[:3] for k in (0, 1)])
+    y[kept] = truth[kept]
+    model = SoftLabelClassifierCV(ALPHAS, scoring="roc_auc").fit(X, y)
+    assert model.n_splits_ == 3
+    assert np.isfinite(model.best_score_)
+
+
+def test_splitters_of_scikit_learn_work_with_strings_and_missing_labels():
+    X, y, _ = table()
+    names = np.where(y == -1, None, np.where(y == 0, "no", "yes"))
+    model = SoftLabelClassifierCV(ALPHAS, cv=StratifiedKFold(3)).fit(X, names)
+    assert model.n_splits_ == 3
+
+
+@pytest.mark.parametrize(
+    ("cv", "match"),
+    [
+        ([], "gives no split that tests a labeled row"),
+        ([(np.arange(100), np.arange(140, 150))], "gives no split that tests a labeled row"),
+        ([(np.arange(100), np.arange(10, 151))], "numbers of rows from 0 to 149"),
+        ([(np.ones(7, bool), np.arange(3))], "masks of 150 rows"),
+    ],
+)
+def test_splits_that_cannot_be_used_are_told(cv, match):
+    X, y, _ = table()
+    with pytest.raises(ValueError, match=match):
+        SoftLabelClassifierCV(ALPHAS, cv=cv).fit(X, y)
+
+
+def test_masks_are_splits_too():
+    X, y, _ = table()
+    test = np.arange(len(X)) % 3 == 0
+    masks = SoftLabelClassifierCV(ALPHAS, cv=[(~test, test)]).fit(X, y)
+    numbers = SoftLabelClassifierCV(ALPHAS, cv=[(np.flatnonzero(~test), np.flatnonzero(test))]).fit(
+        X, y
+    )
+    np.testing.assert_array_equal(
+        masks.cv_results_["mean_test_score"], numbers.cv_results_["mean_test_score"]
+    )
+
+
+def test_a_scorer_sees_labels_that_are_the_marker():
+    X, y, _ = table()
+    signs = np.where(y == -1, np.nan, np.where(y == 0, -1.0, 1.0))
+    options = {"unlabeled": None, "random_state": 0}
+    by_score = SoftLabelClassifierCV(
+        ALPHAS, scoring=lambda model, X, y: model.score(X, y), **options
+    ).fit(X, signs)
+    by_name = SoftLabelClassifierCV(ALPHAS, scoring="accuracy", **options).fit(X, signs)
+    assert by_score.best_score_ == by_name.best_score_
+
+
+def test_a_sparse_table_with_many_columns_forms_no_gram_matrix(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((120, 5000), density=0.01, rng=rng, format="csr")
+    y = np.where(np.arange(120) < 40, np.arange(120) % 2, -1)
+    monkeypatch.delattr(Grams, "_gram")
+    assert SoftLabelClassifierCV(ALPHAS, cv=3).fit(X, y).n_splits_ == 3
+
+
+def test_splits_are_told_one_by_one(capsys):
+    X, y, _ = table()
+    SoftLabelClassifierCV(ALPHAS, cv=3, verbose=1).fit(X, y)
+    assert "[SoftLabelClassifierCV] split 2 of 3" in capsys.readouterr().out
 
 
 def test_any_scorer_can_choose():

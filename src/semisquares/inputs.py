@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
 
 from .labels import Labels, read_labels
-from .rows import DenseTable, Rows, SparseTable, centre
+from .rows import DenseTable, Rows, Span, SparseTable, centre, compress
 
 Array = NDArray[Any]
 
@@ -27,10 +27,8 @@ class Problem:
     X: Any
     rows: Rows
     labels: Labels
-    basis: Array | None = None
-    """Orthonormal columns that span a table with more columns than rows."""
-    origin: Array | None = None
-    """What was subtracted from the rows before they were written in that basis."""
+    span: Span | None = None
+    """The basis that rows of a table with more columns than rows are written in."""
 
     @property
     def classes(self) -> Array:
@@ -47,9 +45,9 @@ class Problem:
             features, last = w[:-1], w[-1]
         else:
             features, last = w, np.zeros(w.shape[1:])
-        if self.basis is not None:
-            features = self.basis @ features
-            last = last - self.origin @ features
+        if self.span is not None:
+            features = self.span.to_columns(features)
+            last = last - self.span.origin @ features if self.rows.intercept else last
         return np.atleast_2d(features.T), np.atleast_1d(last - 0.5)
 
     def paper_weights(self, w: Array) -> Array:
@@ -74,9 +72,9 @@ class Problem:
             )
         features = coef.reshape(shape).T
         last = np.broadcast_to(last.ravel(), shape[:1]) + 0.5
-        if self.basis is not None:
-            last = last + self.origin @ features
-            features = self.basis.T @ features
+        if self.span is not None:
+            last = last + self.span.origin @ features
+            features = self.span.from_columns(features)
         w = np.vstack((features, last)) if self.rows.intercept else features
         w = w[:, 0] if self.n_classes == 2 else w
         return self.rows.from_user(w) if self.rows.intercept else w
@@ -102,18 +100,22 @@ def read_problem(
     fit_intercept: bool,
     unlabeled: Any,
     class_weight: Any = None,
+    ridge: bool = True,
 ) -> Problem:
-    """Check X, y and weights, and write them as rows. X is not copied where it is float."""
+    """Check X, y and weights, and write them as rows. X is not copied where it is float.
+
+    The exception are tables with more columns than rows that are collinear, or without a `ridge`.
+    """
     X = read_columns(estimator, X)
     labels = read_labels(y, unlabeled=unlabeled, n_rows=X.shape[0])
     weight = _read_weight(sample_weight, X)
     labeled_weight = _labeled_weight(labels, weight, class_weight)
     table: DenseTable | SparseTable
-    basis = origin = None
+    span = None
     if sparse.issparse(X):
         table = SparseTable(X)
     elif X.shape[1] > X.shape[0]:
-        table, basis, origin = _compress(X, fit_intercept)
+        table, span = compress(X, intercept=fit_intercept, ridge=ridge)
     else:
         shift = centre(X, _some_rows(labels)) if fit_intercept else None
         table = DenseTable(X, shift)
@@ -125,7 +127,7 @@ def read_problem(
         row_weight=weight,
         intercept=fit_intercept,
     )
-    return Problem(X, rows, labels, basis, origin)
+    return Problem(X, rows, labels, span)
 
 
 def read_columns(estimator: Any, X: Any) -> Any:
@@ -230,18 +232,3 @@ def _targets(labels: Labels) -> Array:
 def _some_rows(labels: Labels) -> Array:
     labeled = labels.labeled[:: max(1, len(labels.labeled) // _SAMPLE)]
     return np.concatenate((labeled, np.arange(0, labels.n_rows, max(1, labels.n_rows // _SAMPLE))))
-
-
-def _compress(X: Array, intercept: bool) -> tuple[DenseTable, Array, Array]:
-    """Write rows with more columns than rows in an orthonormal basis of their span.
-
-    Neither decision values nor the norm of weights change, and Gram matrices stay small.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        origin = X.mean(axis=0, dtype=np.float64) if intercept else np.zeros(X.shape[1])
-        rows = np.subtract(X, origin, dtype=np.float64)
-    if not np.isfinite(rows).all():
-        raise FloatingPointError("NaN, infinity or overflow in X")
-    left, size, right = np.linalg.svd(rows, full_matrices=False)
-    rank = int((size > np.finfo(np.float64).eps * max(rows.shape) * size[0]).sum())
-    return DenseTable(left[:, :rank] * size[:rank]), right[:rank].T, origin

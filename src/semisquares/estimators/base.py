@@ -14,7 +14,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    validate_data,
+)
 
 from ..inputs import Problem, explain_overflow, read_columns, read_problem
 from ..labelings import project_simplex
@@ -121,7 +126,14 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"None of the {len(known)} rows of y has a label to score with; pass labeled rows."
             )
         predicted = self.predict(X)
-        weight = np.ones(len(predicted)) if sample_weight is None else np.asarray(sample_weight)
+        weight = np.ones(len(predicted))
+        if sample_weight is not None:
+            weight = _check_sample_weight(
+                sample_weight,
+                sample_weight,
+                ensure_non_negative=True,
+                allow_all_zero_weights=True,
+            )
         for name, length in (("y", len(known)), ("sample_weight", len(weight))):
             if length != len(predicted):
                 raise ValueError(
@@ -148,12 +160,16 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 fit_intercept=self.fit_intercept,
                 unlabeled=self.unlabeled,
                 class_weight=self.class_weight,
+                ridge=self._has_ridge(),
             )
         except FloatingPointError:
             explain_overflow(self, read_columns(self, X))
         if not all_rows:
             assert_all_finite(problem.X, input_name="X", estimator_name=type(self).__name__)
         return problem
+
+    def _has_ridge(self) -> bool:
+        return self.alpha > 0.0
 
     def _callback_context(self, max_subtasks: int | None) -> Any:
         """Tell callbacks that a fit begins; None where there are none to tell."""

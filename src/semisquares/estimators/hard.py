@@ -46,7 +46,9 @@ class HardLabelClassifier(SemiSupervised):
     alpha : float, default=1.0
         Strength of the ridge; the paper's λ.
     fit_intercept : bool, default=True
-        Whether the decision values have a free constant.
+        Whether the decision values have a free constant. Without one the boundary z = ½ still
+        holds for labels 0 and 1, so that centred columns classify badly: give X a constant column
+        instead to have the constant penalised, as in the paper.
     unlabeled_weight : float, default=1.0
         How much an unlabeled row counts, compared with a labeled one.
     class_weight : dict, "balanced" or None, default=None

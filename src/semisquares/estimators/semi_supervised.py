@@ -95,7 +95,7 @@ class SemiSupervised(LinearLeastSquares):
         report = _Report(self, problem)
         try:
             with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-                alpha, unlabeled_weight = self._choose(problem, y, groups)
+                alpha, unlabeled_weight = self._choose(problem, y, groups, report)
                 rows = problem.rows.reweighted(unlabeled_weight=unlabeled_weight)
                 problem = replace(problem, rows=rows)
                 objective = Objective(rows, soft(problem.n_classes), alpha)
@@ -113,7 +113,9 @@ class SemiSupervised(LinearLeastSquares):
             self.path_ = tuple(report.path)
         return solution, lost
 
-    def _choose(self, problem: Problem, y: Any, groups: Any) -> tuple[float, float]:
+    def _choose(
+        self, problem: Problem, y: Any, groups: Any, report: _Report
+    ) -> tuple[float, float]:
         """Return the ridge and the weight of unlabeled rows to fit with."""
         return float(self.alpha), float(self.unlabeled_weight)
 
@@ -213,6 +215,7 @@ class SemiSupervised(LinearLeastSquares):
         self, problem: Problem, alpha: float, w: Array
     ) -> LeastSquaresClassifier:
         """Return the classifier that the labeled rows alone give, ready to predict."""
+        d = problem.rows.n_features
         model = LeastSquaresClassifier(
             alpha,
             fit_intercept=self.fit_intercept,
@@ -220,6 +223,7 @@ class SemiSupervised(LinearLeastSquares):
             unlabeled=self.unlabeled,
         )
         model._set_weights(problem, w)
+        model.objective_ = problem.rows.labeled_loss(w) + alpha * float(np.sum(w[:d] ** 2))
         model.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_
@@ -287,16 +291,18 @@ class _Report:
         estimator = self.estimator
         if estimator.record_path:
             self.path.append(replace(step, w=self.problem.paper_weights(step.w)))
-        if estimator.verbose:
-            print(  # noqa: T201 (verbose output is asked for)
-                f"[{type(estimator).__name__}] step {step.iteration}: J = {step.value:.10g}, "
-                f"{step.changed} rows changed"
-            )
+        text = f"step {step.iteration}: J = {step.value:.10g}, {step.changed} rows changed"
+        return self.note(text, **self._state(step.w))
+
+    def note(self, text: str, **state: Any) -> bool:
+        """Tell of a piece of work that is done; a true answer asks to stop."""
+        if self.estimator.verbose:
+            print(f"[{type(self.estimator).__name__}] {text}")  # noqa: T201 (it is asked for)
         if self.context is None:
             return False
-        task = self.context.subcontext(task_name="step")
-        task.call_on_fit_task_begin(estimator=estimator)
-        return bool(task.call_on_fit_task_end(estimator=estimator, **self._state(step.w)))
+        task = self.context.subcontext(task_name=text.split()[0])
+        task.call_on_fit_task_begin(estimator=self.estimator)
+        return bool(task.call_on_fit_task_end(estimator=self.estimator, **state))
 
     def end(self) -> None:
         """Tell the callbacks that the fit is over."""

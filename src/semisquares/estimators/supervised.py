@@ -20,7 +20,7 @@ class LeastSquaresClassifier(LinearLeastSquares):
     """Fit the labels 0 and 1 by least squares, on the labeled rows alone.
 
     Minimises ``J_s(w) = ‖Xw - y‖² + alpha ‖w‖²`` (the intercept is not penalised); rows without a
-    label are left out. Twice its decision values are those of
+    label are left out. With an intercept, twice its decision values are those of
     ``sklearn.linear_model.RidgeClassifier(alpha)``.
 
     Parameters
@@ -28,7 +28,9 @@ class LeastSquaresClassifier(LinearLeastSquares):
     alpha : float, default=1.0
         Strength of the ridge; the paper's λ.
     fit_intercept : bool, default=True
-        Whether the decision values have a free constant.
+        Whether the decision values have a free constant. Without one the boundary z = ½ still
+        holds for labels 0 and 1, so that centred columns classify badly: give X a constant column
+        instead to have the constant penalised, as in the paper.
     class_weight : dict, "balanced" or None, default=None
         How much labeled rows of each class count.
     unlabeled : object, default=-1

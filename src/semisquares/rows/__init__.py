@@ -3,14 +3,17 @@
 from .in_memory import Relabeling, Rows, Sweep
 from .tables import DenseTable, SparseTable, Table, centre
 from .threads import single_threaded_blas
+from .wide import Span, compress
 
 __all__ = [
     "DenseTable",
     "Relabeling",
     "Rows",
+    "Span",
     "SparseTable",
     "Sweep",
     "Table",
     "centre",
+    "compress",
     "single_threaded_blas",
 ]

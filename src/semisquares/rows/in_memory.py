@@ -86,10 +86,11 @@ class Rows(Grams):
         if not inside[self.unlabeled].all():
             row_weight = inside * (1.0 if self.row_weight is None else self.row_weight)
         fold = self.reweighted(labeled_weight=self.labeled_weight * kept, row_weight=row_weight)
-        # what the folds share is summed once: only the test rows are taken off
-        fold.labeled_gram = self.labeled_gram - self._gram(
-            self.labeled[~kept], self.labeled_weight[~kept]
-        )
+        if "labeled_gram" in vars(self):
+            # what the folds share was summed once: only the test rows are taken off
+            fold.labeled_gram = self.labeled_gram - self._gram(
+                self.labeled[~kept], self.labeled_weight[~kept]
+            )
         return fold
 
     def sample(self, n_unlabeled: int, rng: np.random.Generator) -> Rows:

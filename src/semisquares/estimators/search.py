@@ -1,0 +1,219 @@
+"""The search behind `SoftLabelClassifierCV`: splits of the labeled rows, scores, and the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
+
+from ..certificate import gradient_bound
+from ..curvature import fit_labeled
+from ..inputs import Problem
+from ..labelings import soft
+from ..objective import Objective
+from ..solvers import ActiveSet, StoppingTest, minimise
+from .supervised import LeastSquaresClassifier
+
+Array = NDArray[Any]
+Splits = Iterator[tuple[Array, Array]]
+
+ROUGH = 1e-12
+"""The relative gap that is good enough for choosing, where steps are exact."""
+ROUGHER = 1e-8
+"""The same where they come from conjugate gradients."""
+FEW_LABELS = 30
+"""Up to so many labels, with a class of fewer than five, every label is a fold of its own."""
+
+
+# -- splits -------------------------------------------------------------------------------------
+
+
+def labeled_splits(
+    problem: Problem, n_folds: int | None, rng: np.random.Generator, *, one_by_one: bool
+) -> Splits:
+    """Split the labeled rows: stratified folds, or leave-one-out where labels are very few.
+
+    `one_by_one` allows the latter: a score such as AUC has no value for a single row.
+    """
+    labels = problem.labels
+    counts = np.bincount(labels.codes)
+    fewest = int(counts.min())
+    if fewest == 1:
+        name = labels.classes.tolist()[counts.argmin()]
+        raise ValueError(
+            f"Class {name!r} has a single labeled row, so none is left to train on when it is "
+            "tested; label another row of that class or use SoftLabelClassifier with a given alpha."
+        )
+    everything = np.arange(labels.n_rows)
+    most = 5 if n_folds is None else n_folds
+    few = fewest < most and len(labels.codes) <= FEW_LABELS
+    if n_folds is None and few and one_by_one:
+        for row in labels.labeled:
+            yield np.delete(everything, row), np.array([row])
+        return
+    folds = StratifiedKFold(
+        min(most, fewest), shuffle=True, random_state=int(rng.integers(2**31 - 1))
+    )
+    for _, test in folds.split(labels.codes, labels.codes):
+        rows = labels.labeled[test]
+        yield np.delete(everything, rows), rows
+
+
+def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
+    """Split as a user's splitter or list of splits says, over all rows; test labeled rows only."""
+    labels = problem.labels
+    codes = np.full(labels.n_rows, -1)  # splitters know numbers; -1 where y has no label
+    codes[labels.labeled] = labels.codes
+    counts = np.zeros(labels.n_rows)
+    counts[labels.labeled] = problem.rows.labeled_weight
+    seen = y if hasattr(cv, "unlabeled") else codes  # our own splitters read markers themselves
+    for train, test in check_cv(cv).split(np.zeros((labels.n_rows, 1)), seen, groups):
+        train, test = _row_numbers(train, labels.n_rows), _row_numbers(test, labels.n_rows)
+        test = test[(codes[test] >= 0) & (counts[test] > 0.0)]
+        if len(np.unique(codes[train][codes[train] >= 0])) < 2:
+            raise ValueError(
+                f"cv={cv!r} gives a training set of {len(train)} rows with labels of fewer than "
+                "two classes; use stratified splits, or fewer of them."
+            )
+        if len(test):
+            yield train, test
+
+
+def _row_numbers(given: Any, n_rows: int) -> Array:
+    """Read the rows of a split: row numbers, or a mask of all rows."""
+    rows = np.asarray(given)
+    if rows.dtype == bool and rows.shape == (n_rows,):
+        return np.flatnonzero(rows)
+    if rows.dtype.kind not in "iu" or rows.ndim != 1 or not ((rows >= 0) & (rows < n_rows)).all():
+        raise ValueError(
+            f"cv gives rows of type {rows.dtype} and shape {rows.shape}; a split holds numbers of "
+            f"rows from 0 to {n_rows - 1}, or masks of {n_rows} rows."
+        )
+    return np.sort(rows)
+
+
+# -- scores -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Search:
+    """Fit all choices on the training rows of one split after the other, each from the last."""
+
+    problem: Problem
+    alphas: Array
+    weights: Array
+    scorer: Any
+
+    active: ActiveSet | None = None
+    """Newton's active set of the fit before, shared by all that have the same rows."""
+
+    def scores(self, train: Array, test: Array) -> tuple[Array, Array]:
+        """Return the scores of one split (unlabeled weights × alphas), and the rows' losses."""
+        self._share_gram()
+        inside = np.zeros(self.problem.rows.n_rows, dtype=bool)
+        inside[train] = True
+        rows = self.problem.rows.training(inside)
+        shared = rows.row_weight is self.problem.rows.row_weight
+        scores = np.zeros((len(self.weights), len(self.alphas)))
+        losses = np.zeros((*scores.shape, len(test)))
+        for i, weight in enumerate(self.weights):
+            weighted = rows.reweighted(unlabeled_weight=float(weight))
+            w = None
+            for j in range(len(self.alphas))[::-1]:  # from the stiffest: each start is near its end
+                objective = Objective(weighted, soft(self.problem.n_classes), float(self.alphas[j]))
+                w = self._solve(objective, w, shared=shared)
+                scores[i, j], losses[i, j] = self._score(w, test)
+        return scores, losses
+
+    def _share_gram(self) -> None:
+        """Sum the labeled rows' Gram matrix once for all folds, where it is formed at all."""
+        rows, n_classes = self.problem.rows, self.problem.n_classes
+        if Objective(rows, soft(n_classes), float(self.alphas[-1])).direct:
+            rows.labeled_gram  # noqa: B018 (it stays with the rows)
+
+    def _solve(self, objective: Objective, w: Array | None, *, shared: bool) -> Array:
+        if objective.rows.unlabeled_weight == 0.0:
+            return fit_labeled(objective)[0]
+        if w is None:
+            w = fit_labeled(objective)[0]
+        enough = ROUGH if objective.direct else ROUGHER
+        test = StoppingTest(gradient_bound(objective), enough * objective.scale)
+        found = minimise(objective, w, test=test, active=self.active if shared else None)
+        if shared and found.active is not None:
+            self.active = found.active
+        return found.w
+
+    def _score(self, w: Array, test: Array) -> tuple[float, Array]:
+        problem = self.problem
+        which = np.searchsorted(problem.rows.labeled, test)
+        if self.scorer is not None:
+            model = LeastSquaresClassifier(fit_intercept=problem.rows.intercept, unlabeled=None)
+            model._set_weights(problem, w)
+            model.n_features_in_ = problem.X.shape[1]
+            truth = problem.classes[problem.labels.codes[which]]
+            return float(self.scorer(model, problem.X[test], truth)), np.zeros(len(test))
+        error = problem.rows.decisions_of(test, w) - problem.rows.y[which]
+        losses = (error**2).reshape(len(test), -1).sum(axis=1)
+        return -float(np.average(losses, weights=problem.rows.labeled_weight[which])), losses
+
+
+def choose(scores: Array, losses: Array | None) -> tuple[tuple[int, int], int]:
+    """Choose (weight, alpha), and the alpha that is best without unlabeled rows.
+
+    Another weight than 0 must be better by more than one standard error of the difference, taken
+    row by row where the score is a loss of rows and split by split otherwise. A choice without a
+    score is never taken.
+    """
+    mean = scores.mean(axis=-1)
+    if np.isnan(mean[0]).all():
+        raise ValueError(
+            "Every choice scored NaN in some split, so none can be taken; use another scoring, or "
+            "a cv whose test sets have rows of every class."
+        )
+    mean = np.where(np.isnan(mean), -np.inf, mean)
+    best = np.unravel_index(int(mean.argmax()), mean.shape)
+    supervised = int(mean[0].argmax())
+    if best[0] == 0:
+        return (0, supervised), supervised
+    if losses is not None:
+        difference = losses[0, supervised] - losses[best]
+    else:
+        difference = scores[best] - scores[0, supervised]
+    error = difference.std(ddof=1) / np.sqrt(len(difference)) if len(difference) > 1 else np.inf
+    if mean[best] - mean[0, supervised] <= error:
+        return (0, supervised), supervised
+    return (int(best[0]), int(best[1])), supervised
+
+
+def results_table(alphas: Array, weights: Array, scores: Array) -> dict[str, Any]:
+    """Write the scores as ``GridSearchCV`` does: one entry for each choice."""
+    mean, std = scores.mean(axis=-1).ravel(), scores.std(axis=-1).ravel()
+    grid = [(float(a), float(u)) for u in weights for a in alphas]
+    order = np.argsort(np.where(np.isnan(mean), np.inf, -mean), kind="stable")
+    rank = np.empty(len(mean), dtype=np.int32)
+    rank[order] = np.arange(1, len(mean) + 1)
+    splits = {f"split{k}_test_score": scores[..., k].ravel() for k in range(scores.shape[-1])}
+    return {
+        "params": [{"alpha": a, "unlabeled_weight": u} for a, u in grid],
+        "param_alpha": np.array([a for a, _ in grid]),
+        "param_unlabeled_weight": np.array([u for _, u in grid]),
+        **splits,
+        "mean_test_score": mean,
+        "std_test_score": std,
+        "rank_test_score": rank,
+    }
+
+
+def read_grid(name: str, given: Any, add: float | None = None) -> Array:
+    """Read numbers to choose from, sorted; `add` is always among them."""
+    try:
+        values = np.asarray(given, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        values = np.array([np.nan])
+    if not len(values) or not (values >= 0.0).all() or not np.isfinite(values).all():
+        raise ValueError(f"{name}={given!r} must be finite numbers, none negative, at least one.")
+    return np.unique(values if add is None else np.append(values, add))

@@ -1,0 +1,123 @@
+"""Tables with more columns than rows, written in an orthonormal basis of what their rows span.
+
+Neither decision values nor the norm of weights change by that, and Gram matrices stay as small as
+the rows are few. Rows are taken as differences D from the first one where there is an intercept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack, qr, solve_triangular
+
+from .tables import BLOCK_BYTES, DenseTable
+
+Array = NDArray[Any]
+
+
+class Span(Protocol):
+    """A basis of the rows' span, and the origin that rows are counted from."""
+
+    @property
+    def origin(self) -> Array:
+        """What rows are differences from."""
+
+    def to_columns(self, v: Array) -> Array:
+        """Write weights in the basis as weights of the columns."""
+
+    def from_columns(self, w: Array) -> Array:
+        """Write weights of the columns, as far as rows see them, in the basis."""
+
+
+@dataclass(frozen=True, eq=False)
+class GramSpan:
+    """The basis ``Q = D'L⁻ᵀ`` with LL' = DD': never formed, X is not copied."""
+
+    X: Array
+    origin: Array
+    triangle: Array
+
+    def to_columns(self, v: Array) -> Array:
+        u = solve_triangular(self.triangle, v, lower=True, trans="T")
+        columns = self.X[1:].T @ u - np.multiply.outer(self.origin, u.sum(axis=0))
+        return np.asarray(columns, dtype=np.float64)
+
+    def from_columns(self, w: Array) -> Array:
+        seen = self.X[1:] @ w - self.origin @ w
+        return np.asarray(solve_triangular(self.triangle, seen, lower=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ExplicitSpan:
+    """The basis as a matrix."""
+
+    origin: Array
+    basis: Array
+
+    def to_columns(self, v: Array) -> Array:
+        return self.basis @ v
+
+    def from_columns(self, w: Array) -> Array:
+        return self.basis.T @ w
+
+
+def compress(X: Array, *, intercept: bool, ridge: bool) -> tuple[DenseTable, Span]:
+    """Write a wide table in a basis of its rows' span.
+
+    With a ridge, by the Gram matrix of the rows where that has digits to spare, else by QR (of a
+    copy): the ridge takes care of directions that are next to nothing. Without one those have to be
+    told from rounding, by a singular value decomposition.
+    """
+    if intercept and ridge and len(X) > 2:
+        origin = X[0].astype(np.float64)
+        triangle = _row_triangle(X, origin)
+        if triangle is not None:
+            table = np.vstack((np.zeros((1, len(triangle))), triangle))
+            return DenseTable(table), GramSpan(X, origin, triangle)
+    with np.errstate(over="ignore", invalid="ignore"):
+        origin = X.mean(axis=0, dtype=np.float64) if intercept else np.zeros(X.shape[1])
+        rows = np.subtract(X, origin, dtype=np.float64)
+    if not np.isfinite(rows).all():
+        raise FloatingPointError("NaN, infinity or overflow in X")
+    if ridge:
+        return _by_qr(rows, origin)
+    left, size, right = np.linalg.svd(rows, full_matrices=False)
+    rank = int((size > np.finfo(np.float64).eps * max(rows.shape) * size[0]).sum())
+    return DenseTable(left[:, :rank] * size[:rank]), ExplicitSpan(origin, right[:rank].T)
+
+
+def _by_qr(rows: Array, origin: Array) -> tuple[DenseTable, Span]:
+    """Decompose rows without dropping a direction, however badly the columns are scaled.
+
+    Large columns first and rows pivoted: then each column keeps its own digits.
+    """
+    order = np.argsort(-np.abs(rows).max(axis=0), kind="stable")
+    Q, R, pivot = qr(rows.T[order], mode="economic", pivoting=True)
+    table = np.empty((len(rows), len(R)))
+    table[pivot] = R.T
+    basis = np.empty_like(Q)
+    basis[order] = Q
+    return DenseTable(table), ExplicitSpan(origin, basis)
+
+
+def _row_triangle(X: Array, origin: Array) -> Array | None:
+    """Return L with LL' = DD', summed over blocks of columns; None where it would lose digits."""
+    n_rows = len(X) - 1
+    gram = np.zeros((n_rows, n_rows))
+    step = max(64, BLOCK_BYTES // (8 * len(X)))
+    for start in range(0, X.shape[1], step):
+        part = slice(start, start + step)
+        with np.errstate(over="ignore", invalid="ignore"):
+            block = np.subtract(X[1:, part], origin[part], dtype=np.float64)
+            gram += block @ block.T
+    if not np.isfinite(gram.trace()):
+        raise FloatingPointError("NaN, infinity or overflow in X")
+    norm = np.abs(gram).sum(axis=0).max()
+    triangle, info = lapack.dpotrf(gram, lower=1, clean=1)
+    if info != 0:
+        return None
+    rcond, _ = lapack.dpocon(triangle, norm, uplo="L")
+    return np.asarray(triangle) if rcond >= 1e-10 else None
