@@ -4,6 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
@@ -73,6 +75,27 @@ def test_with_all_labels_it_is_the_ridge_classifier():
         np.testing.assert_allclose(
             2 * found.decision_function(X), ridge.decision_function(X), atol=1e-9
         )
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_rows_give_the_weights_of_dense_ones(fit_intercept, dtype):
+    X, y = wide_table()
+    X = (X * (np.random.default_rng(3).random(X.shape) < 0.3)).astype(dtype)
+    model = SoftLabelClassifier(0.5, fit_intercept=fit_intercept)
+    rows = sparse.csr_array(X)
+    found = clone(model).fit(rows, y)
+    np.testing.assert_allclose(found.coef_, model.fit(X, y).coef_, atol=1e-10)
+    assert found.termination_condition_.startswith("exact")
+
+
+def test_a_sparse_table_with_repeated_rows_stays_sparse_and_agrees():
+    X, y = wide_table()
+    X = X * (np.random.default_rng(3).random(X.shape) < 0.3)
+    X[5] = X[4]
+    assert compress(sparse.csr_array(X), intercept=True, ridge=True) is None
+    found = SoftLabelClassifier().fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(found.coef_, SoftLabelClassifier().fit(X, y).coef_, atol=1e-8)
 
 
 def test_x_is_not_copied():

@@ -12,10 +12,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
 
 from .labels import Labels, read_labels
-from .rows import DenseTable, Rows, Span, SparseTable, centre, compress
+from .rows import DenseTable, Rows, Span, SparseTable, Table, centre, compress
 
 Array = NDArray[Any]
 
+WIDE_ROWS = 512
+"""Up to so many rows a sparse table with more columns than rows is written in a basis of them."""
 _SAMPLE = 256
 """So many labeled rows, and so many of all, tell whether columns need a shift."""
 
@@ -110,15 +112,7 @@ def read_problem(
     labels = read_labels(y, unlabeled=unlabeled, n_rows=X.shape[0])
     weight = _read_weight(sample_weight, X)
     labeled_weight = _labeled_weight(labels, weight, class_weight)
-    table: DenseTable | SparseTable
-    span = None
-    if sparse.issparse(X):
-        table = SparseTable(X)
-    elif X.shape[1] > X.shape[0]:
-        table, span = compress(X, intercept=fit_intercept, ridge=ridge)
-    else:
-        shift = centre(X, _some_rows(labels)) if fit_intercept else None
-        table = DenseTable(X, shift)
+    table, span = _write_rows(X, labels, fit_intercept=fit_intercept, ridge=ridge)
     rows = Rows(
         table,
         labels.labeled,
@@ -128,6 +122,22 @@ def read_problem(
         intercept=fit_intercept,
     )
     return Problem(X, rows, labels, span)
+
+
+def _write_rows(
+    X: Any, labels: Labels, *, fit_intercept: bool, ridge: bool
+) -> tuple[Table, Span | None]:
+    """Choose how rows are written: as they are, shifted, or in a basis of what they span."""
+    n_rows, n_columns = X.shape
+    # a sparse table of many rows is denser as their Gram matrix than as itself
+    worth = not sparse.issparse(X) or n_rows <= max(WIDE_ROWS, X.nnz**0.5)
+    if n_columns > n_rows and worth:
+        found = compress(X, intercept=fit_intercept, ridge=ridge)
+        if found is not None:
+            return found
+    if sparse.issparse(X):
+        return SparseTable(X), None
+    return DenseTable(X, centre(X, _some_rows(labels)) if fit_intercept else None), None
 
 
 def read_columns(estimator: Any, X: Any) -> Any:

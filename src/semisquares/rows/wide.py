@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import lapack, qr, solve_triangular
 
 from .tables import BLOCK_BYTES, DenseTable
@@ -34,19 +35,20 @@ class Span(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class GramSpan:
-    """The basis ``Q = D'L⁻ᵀ`` with LL' = DD': never formed, X is not copied."""
+    """The basis ``Q = D'L⁻ᵀ`` with LL' = DD': never formed, X (dense or sparse) is not copied."""
 
-    X: Array
+    rows: Any
+    """The rows of X that D holds the differences of: all, or all but the first."""
     origin: Array
     triangle: Array
 
     def to_columns(self, v: Array) -> Array:
         u = solve_triangular(self.triangle, v, lower=True, trans="T")
-        columns = self.X[1:].T @ u - np.multiply.outer(self.origin, u.sum(axis=0))
+        columns = self.rows.T @ u - np.multiply.outer(self.origin, u.sum(axis=0))
         return np.asarray(columns, dtype=np.float64)
 
     def from_columns(self, w: Array) -> Array:
-        seen = self.X[1:] @ w - self.origin @ w
+        seen = self.rows @ w - self.origin @ w
         return np.asarray(solve_triangular(self.triangle, seen, lower=True))
 
 
@@ -64,19 +66,19 @@ class ExplicitSpan:
         return self.basis.T @ w
 
 
-def compress(X: Array, *, intercept: bool, ridge: bool) -> tuple[DenseTable, Span]:
-    """Write a wide table in a basis of its rows' span.
+def compress(X: Any, *, intercept: bool, ridge: bool) -> tuple[DenseTable, Span] | None:
+    """Write a wide table in a basis of its rows' span; None where a sparse one is better as it is.
 
     With a ridge, by the Gram matrix of the rows where that has digits to spare, else by QR (of a
     copy): the ridge takes care of directions that are next to nothing. Without one those have to be
     told from rounding, by a singular value decomposition.
     """
-    if intercept and ridge and len(X) > 2:
-        origin = X[0].astype(np.float64)
-        triangle = _row_triangle(X, origin)
-        if triangle is not None:
-            table = np.vstack((np.zeros((1, len(triangle))), triangle))
-            return DenseTable(table), GramSpan(X, origin, triangle)
+    if ridge and X.shape[0] > 2:
+        found = _by_gram(X, intercept)
+        if found is not None:
+            return found
+    if sparse.issparse(X):
+        return None
     with np.errstate(over="ignore", invalid="ignore"):
         origin = X.mean(axis=0, dtype=np.float64) if intercept else np.zeros(X.shape[1])
         rows = np.subtract(X, origin, dtype=np.float64)
@@ -87,6 +89,49 @@ def compress(X: Array, *, intercept: bool, ridge: bool) -> tuple[DenseTable, Spa
     left, size, right = np.linalg.svd(rows, full_matrices=False)
     rank = int((size > np.finfo(np.float64).eps * max(rows.shape) * size[0]).sum())
     return DenseTable(left[:, :rank] * size[:rank]), ExplicitSpan(origin, right[:rank].T)
+
+
+def _by_gram(X: Any, intercept: bool) -> tuple[DenseTable, Span] | None:
+    """Factor the Gram matrix of the rows, or of their differences from the first one."""
+    rows = X[1:] if intercept else X
+    origin = np.zeros(X.shape[1])
+    if intercept:
+        origin = (X[[0]].toarray()[0] if sparse.issparse(X) else X[0]).astype(np.float64)
+    triangle = _triangle_of(_row_gram(rows, origin))
+    if triangle is None:
+        return None
+    first = np.zeros((int(intercept), len(triangle)))
+    return DenseTable(np.vstack((first, triangle))), GramSpan(rows, origin, triangle)
+
+
+def _row_gram(rows: Any, origin: Array) -> Array:
+    """Sum DD' over blocks of columns; of a sparse table by products of its rows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sparse.issparse(rows):
+            rows = rows.astype(np.float64, copy=False)
+            gram = (rows @ rows.T).toarray()
+            across = rows @ origin
+            gram += origin @ origin - across - across[:, None]
+        else:
+            gram = np.zeros((len(rows), len(rows)))
+            step = max(64, BLOCK_BYTES // (8 * len(rows)))
+            for start in range(0, rows.shape[1], step):
+                part = slice(start, start + step)
+                block = np.subtract(rows[:, part], origin[part], dtype=np.float64)
+                gram += block @ block.T
+    if not np.isfinite(gram.trace()):
+        raise FloatingPointError("NaN, infinity or overflow in X")
+    return gram
+
+
+def _triangle_of(gram: Array) -> Array | None:
+    """Return L with LL' = gram; None where it would lose digits."""
+    norm = np.abs(gram).sum(axis=0).max()
+    triangle, info = lapack.dpotrf(gram, lower=1, clean=1)
+    if info != 0:
+        return None
+    rcond, _ = lapack.dpocon(triangle, norm, uplo="L")
+    return np.asarray(triangle) if rcond >= 1e-10 else None
 
 
 def _by_qr(rows: Array, origin: Array) -> tuple[DenseTable, Span]:
@@ -101,23 +146,3 @@ def _by_qr(rows: Array, origin: Array) -> tuple[DenseTable, Span]:
     basis = np.empty_like(Q)
     basis[order] = Q
     return DenseTable(table), ExplicitSpan(origin, basis)
-
-
-def _row_triangle(X: Array, origin: Array) -> Array | None:
-    """Return L with LL' = DD', summed over blocks of columns; None where it would lose digits."""
-    n_rows = len(X) - 1
-    gram = np.zeros((n_rows, n_rows))
-    step = max(64, BLOCK_BYTES // (8 * len(X)))
-    for start in range(0, X.shape[1], step):
-        part = slice(start, start + step)
-        with np.errstate(over="ignore", invalid="ignore"):
-            block = np.subtract(X[1:, part], origin[part], dtype=np.float64)
-            gram += block @ block.T
-    if not np.isfinite(gram.trace()):
-        raise FloatingPointError("NaN, infinity or overflow in X")
-    norm = np.abs(gram).sum(axis=0).max()
-    triangle, info = lapack.dpotrf(gram, lower=1, clean=1)
-    if info != 0:
-        return None
-    rcond, _ = lapack.dpocon(triangle, norm, uplo="L")
-    return np.asarray(triangle) if rcond >= 1e-10 else None
