@@ -373,6 +373,16 @@ def test_labels_to_start_from_have_a_column_for_each_of_three_classes(X):
     says(lambda: model.fit(X, y), r"shape \(15,\); .* shape \(15, 3\)")
 
 
+def test_relaxation_of_a_solver_that_has_none(X, y):
+    model = SoftLabelClassifier(relaxation=1.5)
+    says(lambda: model.fit(X, y), "relaxation=1.5 is for solver='block', got solver='auto'; pass")
+
+
+def test_weights_whose_sums_overflow_are_not_blamed_on_x(semi_supervised, X, y):
+    weight = np.full(60, 1e308)
+    says(lambda: semi_supervised.fit(X, y, weight), "overflow though X does not: .*sample_weight")
+
+
 def test_enumerate_with_three_classes(X):
     model = HardLabelClassifier(solver="enumerate")
     y = np.arange(60) % 4 - 1

@@ -235,6 +235,14 @@ def test_rows_are_summed_by_as_many_threads_as_blas_may_use():
         assert sorted(run(lambda _: meeting.wait(timeout=20), range(2))) == [0, 1]
 
 
+def test_an_error_in_a_thread_reaches_the_caller():
+    def fail(item):
+        raise LookupError(item)
+
+    with threadpool_limits(2, user_api="blas"), pytest.raises(LookupError):
+        run(fail, range(4))
+
+
 def test_the_number_of_threads_changes_no_bit():
     size = THREADED_VALUES // 32 + 1000
     problem = make_problem(0, n_labeled=50, n_unlabeled=size, n_features=32)

@@ -266,7 +266,10 @@ def test_random_state_none_gives_the_same_folds_again():
     np.testing.assert_array_equal(first["mean_test_score"], second["mean_test_score"])
 
 
-@pytest.mark.parametrize(("name", "grid"), [("alphas", [-1.0]), ("unlabeled_weights", [np.nan])])
+@pytest.mark.parametrize(
+    ("name", "grid"),
+    [("alphas", [-1.0]), ("alphas", ["much"]), ("unlabeled_weights", [np.nan])],
+)
 def test_a_grid_with_a_number_out_of_range_is_named(name, grid):
     X, y, _ = table()
     with pytest.raises(ValueError, match=f"{name}=.* must be finite numbers, none negative"):

@@ -81,9 +81,14 @@ def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         helpers = [Thread(target=share) for _ in range(min(threads, len(items)) - 1)]
         for helper in helpers:
             helper.start()
-        share()
-        for helper in helpers:
-            helper.join()
+        try:
+            share()
+            for helper in helpers:
+                helper.join()
+        except BaseException as error:  # Ctrl-C while waiting: the others stop after their item
+            errors.append(error)
+            for helper in helpers:
+                helper.join()
         if errors:
             raise errors[0]
         return results
