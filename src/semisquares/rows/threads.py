@@ -39,19 +39,34 @@ class _SingleThreadedBlas:
 
     @contextmanager
     def __call__(self) -> Iterator[int]:
-        with self._lock:
-            if self._inside == 0:
-                blas = _controller().select(user_api="blas")
-                self._threads = max((lib["num_threads"] for lib in blas.info()), default=1)
-                self._limit = blas.limit(limits=1)
-            self._inside += 1
+        entered = False
         try:
+            with self._lock:
+                if self._inside == 0:
+                    blas = _controller().select(user_api="blas")
+                    self._threads = max((lib["num_threads"] for lib in blas.info()), default=1)
+                    self._limit = blas.limit(limits=1)
+                # one statement: Ctrl-C cannot come between the count and knowing of it
+                self._inside, entered = self._inside + 1, True
             yield self._threads
         finally:
-            with self._lock:
-                self._inside -= 1
-                if self._inside == 0:
-                    self._limit.restore_original_limits()
+            if entered:
+                with self._lock:
+                    self._inside -= 1
+                    if self._inside == 0:
+                        self._limit.restore_original_limits()
+
+    @contextmanager
+    def threads(self) -> Iterator[int]:
+        """Give the number of threads to sum with; a fit that is inside does not enter again.
+
+        Entering and leaving at every sum would leave many moments for Ctrl-C to come in between.
+        """
+        if self._inside:
+            yield self._threads
+        else:
+            with self() as threads:
+                yield threads
 
 
 single_threaded_blas = _SingleThreadedBlas()
@@ -64,7 +79,7 @@ def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """
     if len(items) == 1:
         return [work(items[0])]
-    with single_threaded_blas() as threads:
+    with single_threaded_blas.threads() as threads:
         if threads == 1:
             return [work(item) for item in items]
         results: list[Any] = [None] * len(items)
@@ -79,16 +94,17 @@ def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
                 errors.append(error)
 
         helpers = [Thread(target=share) for _ in range(min(threads, len(items)) - 1)]
-        for helper in helpers:
-            helper.start()
         try:
+            for helper in helpers:
+                helper.start()
             share()
             for helper in helpers:
                 helper.join()
         except BaseException as error:  # Ctrl-C while waiting: the others stop after their item
             errors.append(error)
             for helper in helpers:
-                helper.join()
+                if helper.is_alive():
+                    helper.join()
         if errors:
             raise errors[0]
         return results
