@@ -73,13 +73,14 @@ def duality_gap(objective: Objective, w: Array, *, enough: float = 0.0) -> Gap:
     """Bound the suboptimality of w in the soft problem: the best of three proofs.
 
     J itself is one, since no J is below 0. The gradient bound is another. The third is a dual
-    point: w⁺ minimises the quadratic that J
-    is around w, ``θ = a (Xw⁺ - t)`` on the labeled and active rows and 0 elsewhere, and
+    point: w⁺ minimises the quadratic that J is around w, ``θ = a (Xw⁺ - t)`` on the labeled and
+    active rows and 0 elsewhere, and
 
         dual = -Σ θ²/a - λ w⁺'Dw⁺ - 2 Σ θ'y - 2 Σ max(θ, 0)       (labeled; unlabeled rows)
 
-    is at most J*. With λ > 0 the ridge term is taken as ``‖X'θ‖²/λ`` where that is larger, so that
-    a rough w⁺ proves less, never something false.
+    is at most J*. With λ > 0 the ridge term is taken as ``‖X'θ‖²/λ``, the same for an exact
+    w⁺, so that a rough one proves less, never something false. With many classes, or too many
+    columns for a Gram matrix, w itself stands for w⁺.
 
     Parameters
     ----------
