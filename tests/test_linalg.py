@@ -11,6 +11,7 @@ from semisquares.linalg import (
     factor,
     least_norm_step,
     penalty,
+    row_space,
 )
 
 INTERCEPT = pytest.mark.parametrize("intercept", [True, False])
@@ -159,6 +160,63 @@ def test_real_directions_are_not_dropped_however_small():
     found = least_norm_step(triangle_of(A, True, t[:, None]), 0.0, True, np.zeros((4, 1)))
     np.testing.assert_allclose(found.step[:, 0], [1.0, 1e12, 1e-12, 3.0], rtol=1e-10)
     assert found.null.shape == (3, 0)
+
+
+def test_the_rank_is_found_where_the_fast_svd_fails(monkeypatch):
+    def fails(*args, **options):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    A = columns(9, 30, 5, False)
+    A[:, 4] = A[:, 0]
+    t = np.random.default_rng(9).normal(size=(30, 1))
+    R = triangle_of(A, False, t)
+    monkeypatch.setattr(np.linalg, "svd", fails)
+    found = least_norm_step(R, 0.0, False, np.zeros((5, 1)))
+    np.testing.assert_allclose(found.step, np.linalg.lstsq(A, t)[0], atol=1e-12)
+
+
+@INTERCEPT
+def test_dependence_up_to_the_rounding_of_a_rotation_is_dependence(intercept):
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(12, 6)) @ rng.normal(size=(6, 20))  # rank 6
+    X = X @ np.linalg.qr(rng.normal(size=(20, 20)))[0]
+    A = np.hstack([X] + [np.ones((12, 1))] * intercept)
+    null = least_norm_step(
+        triangle_of(A, intercept, np.ones((12, 1))), 0.0, intercept, np.zeros((A.shape[1], 1))
+    ).null
+    assert null.shape == (20, 14)
+
+
+# -- row spaces ------------------------------------------------------------------------------------
+
+
+@INTERCEPT
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_a_row_space_gives_the_solution_of_least_norm_from_any_weights(scale, intercept):
+    A = columns(11, 40, 7, intercept)
+    A[:, 6], A[:, 5] = A[:, 0] - 2.0 * A[:, 1], 0.0
+    A[:, :7] *= np.array([1.0, 1.0, scale, 1.0, 1.0, 1.0, 1.0])
+    rng = np.random.default_rng(11)
+    t, w = rng.normal(size=40), rng.normal(size=A.shape[1])
+    found = w + row_space(A.T @ A, intercept).step(w, A.T @ (A @ w - t))
+    centred = A[:, :7] - intercept * A[:, :7].mean(axis=0)
+    expected = np.linalg.lstsq(centred, t - intercept * t.mean())[0]
+    np.testing.assert_allclose(found[:7], expected, atol=1e-9)
+    np.testing.assert_allclose(A.T @ (A @ found - t), 0.0, atol=1e-7 * scale)
+
+
+def test_a_row_space_is_left_to_qr_where_pivots_neither_vanish_nor_stand_out():
+    A = columns(12, 40, 4, False)
+    A[:, 2] = A[:, 0]
+    assert row_space(A.T @ A, False) is not None
+    A[:, 3] = A[:, 0] + 1e-4 * A[:, 3]
+    assert row_space(A.T @ A, False) is None
+
+
+def test_a_row_space_is_left_to_qr_where_columns_are_of_many_sizes():
+    A = columns(12, 40, 4, False) * np.array([1.0, 1e6, 1.0, 1.0])
+    A[:, 2] = A[:, 0]
+    assert row_space(A.T @ A, False) is None
 
 
 # -- dependent columns -----------------------------------------------------------------------------

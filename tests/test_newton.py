@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from problems import SETTINGS, SHORT, Problem, make_problem
 from semisquares.certificate import duality_gap, gradient_bound
+from semisquares.labelings import SoftLabels
 from semisquares.objective import Objective
-from semisquares.rows import Rows
+from semisquares.rows import DenseTable, Rows
 from semisquares.rows.grams import Grams
 from semisquares.solvers import Status, StoppingTest, fit_labeled, minimise, newton
 
@@ -163,6 +164,32 @@ def test_a_nearby_fit_hands_over_its_active_set(monkeypatch):
     assert sum(len(index) for _, index in gathered) <= 40
     assert warm.status is Status.EXACT
     np.testing.assert_allclose(warm.w, fresh.w, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_solution_of_fewer_rows_is_a_start_for_more_of_them(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(230, 6)) + 1.0
+    y = (X[:30, 0] + rng.normal(size=30) > 1.0).astype(float)
+    rows = Rows(DenseTable(X[:100]), np.arange(30), y, labeled_weight=np.ones(30))
+    few = Objective(rows, SoftLabels(), 0.1)
+    start = newton(few, fit_labeled(few)[0])
+    more = few.extended(DenseTable(X))
+    warm = newton(more, start.w, active=start.active.extended(230))
+    fresh = Rows(DenseTable(X), np.arange(30), y, labeled_weight=np.ones(30))
+    cold = newton(Objective(fresh, SoftLabels(), 0.1), fit_labeled(few)[0])
+    np.testing.assert_allclose(warm.w, cold.w, rtol=1e-10, atol=1e-12)
+    assert warm.status is cold.status is Status.EXACT
+    assert warm.n_iter <= cold.n_iter
+
+
+def test_the_step_that_confirms_the_end_needs_no_new_factor(monkeypatch):
+    objective = make_problem(1, n_unlabeled=80).objective()
+    w = fit_labeled(objective)[0]
+    factored = watch(monkeypatch, import_module("semisquares.linalg"), "factor")
+    found = newton(objective, w)
+    assert found.status is Status.EXACT
+    assert len(factored) == found.n_iter
 
 
 def test_the_multilevel_start_changes_the_way_not_the_end(monkeypatch):

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from problems import Problem, make_problem
 from semisquares.labelings import SoftLabels, hard, soft
-from semisquares.rows import DenseTable, SparseTable, centre
+from semisquares.rows import DenseTable, Rows, SparseTable, centre
 from semisquares.rows.sums import THREADED_VALUES
 from semisquares.rows.threads import run
 
@@ -206,6 +206,36 @@ def test_a_sample_keeps_the_labeled_rows_and_counts_for_all_others(table):
     np.testing.assert_allclose(sample.weights.sum(), rows.weights.sum(), rtol=1e-13)
     others = sample.table.dense(sample.table.take(sample.unlabeled))
     assert {*map(tuple, others)} <= {*map(tuple, problem.X[~problem.known])}
+
+
+@pytest.mark.parametrize("n_more", [0, 1, 15])
+def test_extended_rows_sum_the_new_rows_only_and_what_all_rows_sum(n_more, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40 + n_more, 4)), np.array([0.0, 1.0, 1.0, 0.0, 1.0])
+    few, all_rows = (
+        Rows(DenseTable(X[:n]), np.arange(5), y, labeled_weight=np.ones(5), unlabeled_weight=0.5)
+        for n in (40, 40 + n_more)
+    )
+    assert few.full_gram.shape == (5, 5)
+    visited = []
+    gram = DenseTable.gram
+
+    def counting(self, block, weight):
+        visited.append(len(block))
+        return gram(self, block, weight)
+
+    monkeypatch.setattr(DenseTable, "gram", counting)
+    more = few.extended(DenseTable(X))
+    found = more.full_gram
+    assert sum(visited) == n_more
+    np.testing.assert_allclose(found, all_rows.full_gram, rtol=1e-12)
+    np.testing.assert_array_equal(more.unlabeled, np.arange(5, 40 + n_more))
+
+
+def test_rows_with_weights_of_their_own_are_not_extended():
+    _, rows = problem_and_rows(weights="weighted")
+    with pytest.raises(ValueError, match="cannot be extended"):
+        rows.extended(rows.table)
 
 
 def test_reweighted_rows_forget_what_depended_on_the_weights():

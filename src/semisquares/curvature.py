@@ -2,9 +2,8 @@
 
 A step p from w minimises ``‖A(w + p) - t‖² + λ‖features of w + p‖²`` over some rows A. Three ways:
 
-* the Gram matrix, factored: the rule;
-* QR of the rows themselves where the Gram matrix is singular or has lost its digits, with the
-  solution of least norm where there are many;
+* the Gram matrix, factored: the rule; where it is plainly singular, for the solution of least norm;
+* QR of the rows themselves where the Gram matrix has lost its digits;
 * conjugate gradients where there are too many columns to form a Gram matrix.
 """
 
@@ -12,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from .objective import Objective
 Array = NDArray[Any]
 
 MAX_PRODUCTS = 2000
+UNSEEN = 1e-9
+"""A direction that moves rows by less, with columns scaled to unit norm, is not seen by them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,8 @@ class Curvature:
     factor: linalg.Factor | None
     index: Callable[[], Array]
     product: Callable[[Array], Array]
+    gram: Callable[[], Array] | None = None
+    """H without the ridge, where it is at hand."""
 
     def step(self, w: Array, gradient: Array, residual: Callable[[], Array]) -> Array:
         """Return the step from w that solves the least squares problem of these rows.
@@ -44,7 +48,29 @@ class Curvature:
             return -self.factor.solve(gradient)
         if not self.objective.direct:
             return self._iterate(gradient)
+        if self._row_space is not None:
+            return self._row_space.step(w, gradient)
         return self.least_norm(w, residual()).step
+
+    @cached_property
+    def _row_space(self) -> linalg.RowSpace | None:
+        """What the rows span, where their Gram matrix tells; None where QR has to.
+
+        Columns that are copies to seven digits look like copies in a Gram matrix. So the rows are
+        asked: a direction that it calls open must not show in them.
+        """
+        rows = self.objective.rows
+        if self.gram is None or self.objective.alpha > 0.0 or self.objective.labeling.per_class:
+            return None
+        gram = self.gram()
+        space = linalg.row_space(gram, rows.intercept)
+        if space is None:
+            return None
+        sizes = np.sqrt(gram.diagonal())
+        v = np.random.default_rng(0).standard_normal(len(sizes)) / np.where(sizes > 0.0, sizes, 1.0)
+        unseen = v - space.step(np.zeros(len(v)), -(gram @ v))
+        shown = np.linalg.norm(rows.decisions(unseen)[self.index()])
+        return space if shown <= UNSEEN * np.linalg.norm(unseen * sizes) else None
 
     def least_norm(self, w: Array, residual: Array) -> linalg.LeastNorm:
         """Return the step to the solution of least norm, by QR of the rows."""
@@ -75,12 +101,6 @@ def jacobi(objective: Objective) -> Callable[[Array], Array]:
     return lambda r: (inverse * r.T).T
 
 
-def _factor(objective: Objective, gram: Callable[[], Array]) -> linalg.Factor | None:
-    if not objective.direct:
-        return None
-    return linalg.factor(gram(), objective.alpha, objective.rows.intercept)
-
-
 def labeled_curvature(objective: Objective) -> Curvature:
     """Return the curvature of the labeled rows: the supervised problem's."""
     rows = objective.rows
@@ -91,22 +111,29 @@ def labeled_curvature(objective: Objective) -> Curvature:
 def full_curvature(objective: Objective) -> Curvature:
     """Return the curvature of all rows: block descent's."""
     rows = objective.rows
-    factor = _factor(objective, lambda: rows.full_gram)
-    return Curvature(objective, factor, lambda: np.arange(rows.n_rows), rows.full_product)
+    factor = objective.full_factor if objective.direct else None
+    return Curvature(
+        objective,
+        factor,
+        lambda: np.arange(rows.n_rows),
+        rows.full_product,
+        (lambda: rows.full_gram) if objective.direct else None,
+    )
 
 
 def active_curvature(objective: Objective, piece: Array, active_gram: Array | None) -> Curvature:
     """Return the curvature of the labeled and the active rows: Newton's."""
     rows = objective.rows
-    factor = None
-    if active_gram is not None:
-        gram = active_gram
-        factor = _factor(objective, lambda: rows.curvature(gram))
+    factor = gram = None
+    if active_gram is not None and objective.direct:
+        gram = rows.curvature(active_gram)
+        factor = linalg.factor(gram, objective.alpha, rows.intercept)
     return Curvature(
         objective,
         factor,
         lambda: np.flatnonzero(piece),
         lambda V: rows.curvature_product(V, piece, objective.labeling),  # type: ignore[arg-type]
+        None if gram is None else lambda: gram,
     )
 
 

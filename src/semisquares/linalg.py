@@ -9,17 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
+from scipy.linalg import svd as scipy_svd
 
 Array = NDArray[Any]
 
 EPS = float(np.finfo(np.float64).eps)
 WORST_CONDITION = 1e10
 """Above this condition of the scaled Gram matrix, half of the digits are gone: use QR instead."""
+
+SAFE_PIVOT = 1e-5
+RANK_TOLERANCE = 1e-11
+"""Directions below this share of the largest are rounding, with columns scaled to unit norm.
+
+A table that was rotated, by PCA say, has dependent columns only to some 1e-12; a column that is a
+sum of others rounded to ten digits still counts as a direction of its own.
+"""
 
 
 def penalty(alpha: float, intercept: bool, w: Array) -> Array:
@@ -42,9 +52,17 @@ class Factor:
     scale: Array
     border: Array | None
     total: float
-    rcond: float
     dead: Array
     """Columns that are constant over the rows, to rounding: their weight is 0."""
+
+    @cached_property
+    def rcond(self) -> float:
+        """An estimate of the scaled matrix's reciprocal condition, as dear as the factor itself."""
+        if not len(self.triangle):
+            return 1.0
+        other = np.abs(np.triu(self.triangle, 1))  # not touched by the factoring
+        norm = 1.0 + (other.sum(axis=0) + other.sum(axis=1)).max()
+        return float(lapack.dpocon(self.triangle, norm, uplo="L")[0])
 
     def solve(self, b: Array) -> Array:
         """Solve ``H x = b`` for one right-hand side or many."""
@@ -66,37 +84,102 @@ class Factor:
 
 def factor(gram: Array, alpha: float, intercept: bool) -> Factor | None:
     """Factor ``gram + αD``; None where it is singular or too ill-conditioned for a Gram matrix."""
+    inner, border, total, scale, dead = _scaled(gram, alpha, intercept)
+    if inner is None:
+        return None
+    if not len(inner):
+        return Factor(inner, scale, border, total, dead)
+    triangle, info = lapack.dpotrf(inner.T, lower=1, clean=0, overwrite_a=1)
+    if info != 0:
+        return None
+    found = Factor(triangle, scale, border, total, dead)
+    # a pivot is what the columns before it leave of a column: while each leaves enough, the matrix
+    # is far from singular and its condition need not be estimated
+    if triangle.diagonal().min() ** 2 < SAFE_PIVOT and not found.rcond * WORST_CONDITION >= 1.0:
+        return None
+    return found
+
+
+def _scaled(
+    gram: Array, alpha: float, intercept: bool
+) -> tuple[Array | None, Array | None, float, Array, Array]:
+    """Eliminate the intercept and scale to a unit diagonal.
+
+    Returns the matrix (None where it cannot be had), its border and total, the scale, and which
+    columns are constant.
+    """
     if intercept:
         border, total = gram[:-1, -1], float(gram[-1, -1])
-        if total <= 0.0:
-            return None
-        inner = gram[:-1, :-1] - np.outer(border / total, border)
+        inner = gram[:-1, :-1] - np.outer(border / (total or 1.0), border)
     else:
         border, total = None, 1.0
-        inner = gram.copy()
+        inner = gram
     d = len(inner)
     raw = gram.diagonal()[:d]
     diagonal = inner.diagonal() + alpha
     # what is left of a constant column after the intercept took its share is rounding
     dead = diagonal <= 64.0 * EPS * raw
-    if dead.any() and (raw[dead] > 0.0).any() and not intercept:
-        return None
+    if total <= 0.0 or (dead.any() and (raw[dead] > 0.0).any() and not intercept):
+        return None, border, total, raw, dead
     scale = np.zeros(d)
     np.divide(1.0, np.sqrt(diagonal, where=~dead, out=np.ones(d)), out=scale, where=~dead)
-    inner.flat[:: d + 1] = diagonal
-    inner *= scale
+    inner = inner * scale
     inner *= scale[:, None]
     inner.flat[:: d + 1] = 1.0
-    if d == 0:
-        return Factor(inner, scale, border, total, 1.0, dead)
-    norm = np.abs(inner).sum(axis=0).max()
-    triangle, info = lapack.dpotrf(inner.T, lower=1, clean=0, overwrite_a=1)
-    if info != 0:
+    return inner, border, total, scale, dead
+
+
+@dataclass(frozen=True)
+class RowSpace:
+    """A Gram matrix H = BB' that leaves directions open, ready for solutions of least norm."""
+
+    basis: Array
+    """B, its columns independent: they span the features' directions that the rows see."""
+    triangle: Array
+    """The Cholesky factor of B'B."""
+    border: Array | None
+    total: float
+
+    def step(self, w: Array, gradient: Array) -> Array:
+        """Return the step p with ``H p = -gradient`` and features' weights w + p of least norm."""
+        columns = -gradient.reshape(len(gradient), -1)
+        weights = w.reshape(len(w), -1)
+        if self.border is None:
+            return self._features(weights, columns).reshape(w.shape)
+        top, last = columns[:-1], columns[-1]
+        features = self._features(weights[:-1], top - np.outer(self.border, last / self.total))
+        step = np.vstack((features, (last - self.border @ features) / self.total))
+        return step.reshape(w.shape)
+
+    def _features(self, weights: Array, b: Array) -> Array:
+        inside = self._solve(self.basis.T @ weights + self._solve(self.basis.T @ b))
+        return self.basis @ inside - weights
+
+    def _solve(self, b: Array) -> Array:
+        return np.asarray(lapack.dpotrs(self.triangle, b, lower=1)[0])
+
+
+def row_space(gram: Array, intercept: bool) -> RowSpace | None:
+    """Find what the rows of a Gram matrix span, by pivoting; None where that is not clear cut.
+
+    A pivot is either at least `SAFE_PIVOT`, or all that are left are rounding; and columns are of
+    one size or nearly: it is in the user's units that the norm is least.
+    """
+    inner, border, total, scale, dead = _scaled(gram, 0.0, intercept)
+    live = np.flatnonzero(~dead)
+    if inner is None or not len(live):
         return None
-    rcond, _ = lapack.dpocon(triangle, norm, uplo="L")
-    if not rcond * WORST_CONDITION >= 1.0:
+    packed, order, rank, _ = lapack.dpstrf(inner[np.ix_(live, live)], lower=1, tol=1e-13)
+    if packed.diagonal()[:rank].min() ** 2 < SAFE_PIVOT:
         return None
-    return Factor(triangle, scale, border, total, float(rcond), dead)
+    basis = np.zeros((len(inner), rank))
+    pivoted = live[order - 1]
+    basis[pivoted] = np.tril(packed)[:, :rank] / scale[pivoted, None]
+    product = basis.T @ basis
+    triangle, info = lapack.dpotrf(product, lower=1, clean=0)
+    if info != 0 or lapack.dpocon(triangle, np.linalg.norm(product, 1), uplo="L")[0] < 1e-7:
+        return None
+    return RowSpace(basis, triangle, border, total)
 
 
 def triangle_of(matrix: Array) -> Array:
@@ -135,18 +218,26 @@ def least_norm_step(triangle: Array, alpha: float, intercept: bool, w: Array) ->
     live = norms > 0.0
     scale = np.zeros(d)
     scale[live] = 1.0 / norms[live]
-    left, values, right = np.linalg.svd(matrix * scale, full_matrices=False)
-    tolerance = EPS * max(matrix.shape) * (values[0] if len(values) else 0.0)
+    left, values, right = _svd(matrix * scale)
+    tolerance = RANK_TOLERANCE * (values[0] if len(values) else 0.0)
     rank = int((values > tolerance).sum())
     inverse = right[:rank].T / values[:rank]
     step = scale[:, None] * (inverse @ (left[:, :rank].T @ target))
-    free = _complement(right[:rank], live)
+    free = right[rank:].T if len(right) == d else _complement(right[:rank], live)
     null = np.linalg.qr(free * np.where(live, scale, 1.0)[:, None])[0] if free.size else free
     step = step - null @ (null.T @ (weights + step))
     if intercept:
         last = (triangle[0, first + d :] - triangle[0, 1 : d + 1] @ step) / triangle[0, 0]
         step = np.vstack((step, last))
     return LeastNorm(step.reshape(w.shape), null)
+
+
+def _svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """Return a thin SVD; the slower algorithm where the fast one fails, as on graded matrices."""
+    try:
+        return np.linalg.svd(matrix, full_matrices=False)
+    except np.linalg.LinAlgError:
+        return scipy_svd(matrix, full_matrices=False, lapack_driver="gesvd")
 
 
 def _complement(rows: Array, live: Array) -> Array:

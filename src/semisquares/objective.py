@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .labelings import ConvexLabeling, Labeling
 from .linalg import Factor, factor, penalty
-from .rows import Rows, Sweep
+from .rows import Rows, Sweep, Table
 
 Array = NDArray[Any]
 
@@ -77,6 +77,14 @@ class Objective:
         """Return the objective with another ridge."""
         return replace(self, alpha=alpha)
 
+    def extended(self, table: Table) -> Objective:
+        """Return the objective of further unlabeled rows, which `table` holds after these."""
+        other = replace(self, rows=self.rows.extended(table))
+        known = vars(self).get("labeled_factor")
+        if known is not None and not known.dead.any():
+            vars(other)["labeled_factor"] = known
+        return other
+
     @cached_property
     def labeled_factor(self) -> Factor | None:
         """The factor of X'X + λD over the labeled rows; None where it is singular.
@@ -87,9 +95,14 @@ class Objective:
         found = factor(self.rows.labeled_gram, self.alpha, self.rows.intercept)
         if found is None or not found.dead.any():
             return found
-        everywhere = factor(self.rows.full_gram, self.alpha, self.rows.intercept)
-        same = everywhere is not None and bool(everywhere.dead[found.dead].all())
+        full = self.full_factor
+        same = full is not None and bool(full.dead[found.dead].all())
         return found if same else None
+
+    @cached_property
+    def full_factor(self) -> Factor | None:
+        """The factor of X_e'X_e + λD over all rows; None where it is singular."""
+        return factor(self.rows.full_gram, self.alpha, self.rows.intercept)
 
     @cached_property
     def scale(self) -> float:

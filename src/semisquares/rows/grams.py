@@ -94,7 +94,9 @@ class Grams(Sums):
             return self._gram_of(np.flatnonzero(active))
         gram = since[1]
         if len(added):
-            gram = gram + self._gram_of(added)
+            change = self._gram_of(added)
+            change += gram
+            gram = change
         if len(removed):
             gram = gram - self._gram_of(removed)
         return gram
@@ -123,6 +125,8 @@ class Grams(Sums):
 
     def curvature(self, active_gram: Array) -> Array:
         """Put the labeled rows' Gram matrix and that of the active ones together."""
+        if self.unlabeled_weight == 1.0:
+            return self.labeled_gram + active_gram
         return self.labeled_gram + self.unlabeled_weight * active_gram
 
     @cached_property
@@ -219,12 +223,14 @@ class Grams(Sums):
                 block = self.table.slice(start, stop)
             else:
                 block = self.table.take(index[start:stop])
+            features = self.table.gram(block, part)
+            if not self.intercept:
+                return features
             gram = np.empty((self.n_weights, self.n_weights))
-            gram[:d, :d] = self.table.gram(block, part)
-            if self.intercept:
-                ones = np.ones(stop - start) if part is None else part
-                gram[d, :d] = gram[:d, d] = block.T @ ones
-                gram[d, d] = ones.sum()
+            gram[:d, :d] = features
+            ones = np.ones(stop - start) if part is None else part
+            gram[d, :d] = gram[:d, d] = block.T @ ones
+            gram[d, d] = ones.sum()
             return gram
 
         return self._sum(work, len(index))

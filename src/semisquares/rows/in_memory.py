@@ -16,6 +16,7 @@ from ..labelings import ConvexLabeling, Labeling
 from ..linalg import EPS
 from .grams import Grams
 from .sums import check_finite, column, differs, times
+from .tables import Table
 
 Array = NDArray[Any]
 
@@ -92,6 +93,27 @@ class Rows(Grams):
                 self.labeled[~kept], self.labeled_weight[~kept]
             )
         return fold
+
+    def extended(self, table: Table) -> Rows:
+        """Return these rows and further unlabeled ones, which `table` holds after these.
+
+        What was summed over these rows is not summed again.
+        """
+        if self.row_weight is not None:
+            raise ValueError("rows with weights of their own cannot be extended")
+        other = Rows(
+            table,
+            self.labeled,
+            self.y,
+            labeled_weight=self.labeled_weight,
+            unlabeled_weight=self.unlabeled_weight,
+            intercept=self.intercept,
+        )
+        other.share_labeled_sums(self)
+        if "full_gram" in vars(self):
+            added = other._gram_of(np.arange(self.n_rows, table.n_rows))
+            other.full_gram = self.full_gram + self.unlabeled_weight * added
+        return other
 
     def sample(self, n_unlabeled: int, rng: np.random.Generator) -> Rows:
         """Return the labeled rows and a sample of the others, which counts for all of them."""

@@ -103,11 +103,13 @@ class _Fit:
             return self.curvature.factor.solve(moment)
         rows = self.objective.rows
         w = np.zeros(moment.shape) if w is None else w
-        if not self.objective.direct:
-            return w + self.curvature.step(w, self.gradient(w, moment), lambda: w)
-        residual = rows.decisions(w) - labels
-        residual[rows.labeled] += labels[rows.labeled] - rows.y
-        return w + self.curvature.least_norm(w, residual).step
+
+        def residual() -> Array:
+            error = rows.decisions(w) - labels
+            error[rows.labeled] += labels[rows.labeled] - rows.y
+            return error
+
+        return w + self.curvature.step(w, self.gradient(w, moment), residual)
 
     def gradient(self, w: Array, moment: Array) -> Array:
         """Return half the gradient of J with the labels that the moment was summed with."""

@@ -18,7 +18,7 @@ from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Sweep
 from .newton import newton
-from .solution import Callback, Solution, Status, Step
+from .solution import ActiveSet, Callback, Solution, Status, Step
 
 Array = NDArray[Any]
 
@@ -36,25 +36,30 @@ def vanishing_ridge(
     """Find the minimiser of least norm, the limit of a ridge that vanishes.
 
     Rows bind at exactly 0 or 1 in the limit and then have no side, so Newton with least-norm steps
-    cycles. A small ridge tells the sides: it shrinks from 1e-1 to 1e-7 of the features' mean
-    square, each solution the start of the next; one least-norm solve with the last sides ends it.
-    Where columns differ in scale the ridge shrinks further, until that end is a minimum.
+    cycles. A ridge of 1e-7 of the features' mean square tells the sides, after one of 1e-5 that
+    brings w near, and one least-norm solve with them ends it. Where that is no minimum yet (columns
+    that differ in scale) the ridge shrinks further, each solution the start of the next.
     `max_iter` is for all ridges together; J is told without them.
     """
     size = _mean_square(objective)
     n_iter, n_passes = 0, 0.0
     best: Solution | None = None
-    for exponent in range(1, 31):
+    active = None
+    for exponent in (5, *range(7, 31)):
         ridged = objective.with_alpha(size * 10.0**-exponent)
         found = newton(
-            ridged, w, max_iter=max(1, max_iter - n_iter), callback=_told(callback, ridged, n_iter)
+            ridged,
+            w,
+            max_iter=max(1, max_iter - n_iter),
+            callback=_told(callback, ridged, n_iter),
+            active=active,
         )
-        w = found.w
+        w, active = found.w, found.active
         n_iter, n_passes = n_iter + found.n_iter, n_passes + found.n_passes
         stopped = found.status in (Status.CALLBACK, Status.MAX_ITER)
         if exponent < 7 and not stopped:
             continue
-        end = _least_norm_end(objective, objective.sweep(w))
+        end = _least_norm_end(objective, objective.sweep(w), active)
         n_passes += 2
         value = objective.value(end)
         settled = _is_minimum(objective, end)
@@ -89,16 +94,23 @@ def _mean_square(objective: Objective) -> float:
     return float(squares.mean()) or 1.0
 
 
-def _least_norm_end(objective: Objective, sweep: Sweep) -> Sweep:
-    """Solve once for the weights of least norm with the sides that rows have in a sweep."""
+def _least_norm_end(objective: Objective, sweep: Sweep, active: ActiveSet | None) -> Sweep:
+    """Solve once for the weights of least norm with the sides that rows have in a sweep.
+
+    Where labeled and active rows span the features together there is one solution, and their Gram
+    matrix has it for less.
+    """
     rows = objective.rows
     if objective.labeling.per_class:
-        w = _least_norm_of_many(objective, sweep)
-    else:
-        residual = rows.residual(sweep.z, objective.labeling)
-        curvature = active_curvature(objective, sweep.piece, None)
-        w = sweep.w + curvature.least_norm(sweep.w, residual).step
-    return objective.sweep(w, sweep)
+        return objective.sweep(_least_norm_of_many(objective, sweep), sweep)
+    since = None if active is None else (active.piece, active.gram)
+    curvature = active_curvature(objective, sweep.piece, rows.active_gram(sweep.piece, since))
+    step = curvature.step(
+        sweep.w,
+        objective.gradient(sweep),
+        lambda: rows.residual(sweep.z, objective.labeling),
+    )
+    return objective.sweep(sweep.w + step, sweep)
 
 
 def _least_norm_of_many(objective: Objective, sweep: Sweep) -> Array:

@@ -44,16 +44,22 @@ class _DirectSteps:
     def __init__(self, objective: Objective, active: ActiveSet | None) -> None:
         self.objective = objective
         self.active = active
+        self._last: Curvature | None = None
 
     def __call__(self, sweep: Sweep) -> Array:
+        if sweep.changed or self._last is None:
+            self._last = self._curvature_at(sweep)
+        gradient = self.objective.gradient(sweep)
+        rows, labeling = self.objective.rows, self.objective.labeling
+        return self._last.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
+
+    def _curvature_at(self, sweep: Sweep) -> Curvature:
         before = self.active
         curvature = self._curvature(sweep.piece, before)
         if curvature.factor is None and before is not None:
             # differences of Gram matrices lose digits: look once at a fresh one
             curvature = self._curvature(sweep.piece, None)
-        gradient = self.objective.gradient(sweep)
-        rows, labeling = self.objective.rows, self.objective.labeling
-        return curvature.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
+        return curvature
 
     def _curvature(self, piece: Array, before: ActiveSet | None) -> Curvature:
         since = None if before is None else (before.piece, before.gram)
@@ -227,4 +233,6 @@ def _exact_search(objective: Objective, first: Sweep, second: Sweep) -> float:
         return 0.0
     if objective.slope(first, second, 1.0) <= 0.0:
         return 1.0
-    return float(brentq(lambda t: objective.slope(first, second, t), 0.0, 1.0, xtol=1e-12))
+    # the share may be tiny: its digits count, not its size
+    found = brentq(lambda t: objective.slope(first, second, t), 0.0, 1.0, xtol=1e-20, rtol=1e-9)
+    return float(found)

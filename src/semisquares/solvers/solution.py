@@ -70,6 +70,12 @@ class ActiveSet:
     piece: Array
     gram: Array
 
+    def extended(self, n_rows: int) -> ActiveSet:
+        """Return the set for further rows after these, none of them active yet."""
+        piece = np.zeros(n_rows, dtype=self.piece.dtype)
+        piece[: len(self.piece)] = self.piece
+        return ActiveSet(piece, self.gram)
+
 
 @dataclass(frozen=True, eq=False)
 class EndPoint:
