@@ -163,11 +163,14 @@ class Rows(Grams):
         gradient = total[:-1].reshape(w.shape)
         return Sweep(w, z, piece, float(total[-1]), gradient, changed)
 
-    def relabel(self, w: Array, labels: Array, moment: Array, labeling: Labeling) -> Relabeling:
+    def relabel(
+        self, w: Array, labels: Array, moment: Array, labeling: Labeling, *, before: bool = True
+    ) -> Relabeling:
         """Pass over the rows once: fill in the labels at w, for one set of weights or many.
 
         `w` is (p,) or (p, K) for one run, with a further axis in the middle for many; `labels` has
-        the same axes behind the rows. The moment is updated by the labels that changed.
+        the same axes behind the rows. The moment is updated by the labels that changed. The loss
+        with the labels as they were is left at 0 unless asked for (`before`).
         """
         new = np.empty_like(labels)
         runs = w.shape[1 : w.ndim - labeling.per_class]
@@ -176,19 +179,20 @@ class Rows(Grams):
             value = self._decide(self.table.slice(start, stop), w)
             imputed = labeling.impute(value)
             new[start:stop] = imputed
-            losses = [
-                self._loss(start, stop, value, u, labeling)
-                for u in (labels[start:stop].astype(np.float64, copy=False), imputed)
-            ]
+            loss = self._loss(start, stop, value, imputed, labeling)
+            old = np.zeros_like(loss)
+            if before:
+                u = labels[start:stop].astype(np.float64, copy=False)
+                old = self._loss(start, stop, value, u, labeling)
             moved = differs(new[start:stop], labels[start:stop], keep=1 + len(runs))
             moved[self._known(start, stop)[0] - start] = False
-            return np.stack((*losses, moved.sum(axis=0).astype(np.float64)))
+            return np.stack((old, loss, moved.sum(axis=0).astype(np.float64)))
 
-        before, loss, changed = self._sum(work, self.n_rows)
+        loss_before, loss, changed = self._sum(work, self.n_rows)
         check_finite(loss)
         new[self.labeled] = labels[self.labeled]
         moment = self.moment(new, labels, moment)
-        return Relabeling(new, moment, before, loss, changed.astype(np.intp))
+        return Relabeling(new, moment, loss_before, loss, changed.astype(np.intp))
 
     def moment(
         self, labels: Array, since: Array | None = None, before: Array | None = None

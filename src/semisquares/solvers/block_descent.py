@@ -68,7 +68,7 @@ def block_descent(
         fitted = fit(moment, labels, w)  # 1
         w = fitted if w is None or share == 1.0 else w + share * (fitted - w)
         n_iter += 1
-        new = rows.relabel(w, labels, moment, labeling)  # 2
+        new = rows.relabel(w, labels, moment, labeling, before=callback is not None)  # 2
         ridge = float(objective.ridge(w))
         value, changed = float(new.loss) + ridge, int(new.changed)
         labels, moment = new.labels, new.moment

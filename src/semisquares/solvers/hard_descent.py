@@ -86,7 +86,7 @@ def _together(
     moment = rows.moment(labels)
     for iteration in range(1, max_iter + 1):
         w = factor.solve(moment)
-        new = rows.relabel(w, labels, moment, labeling)
+        new = rows.relabel(w, labels, moment, labeling, before=False)
         labels = new.labels.astype(np.int8)  # a start may be any numbers; from here on 0 and 1
         values = new.loss + objective.ridge(w)
         lowest = int(values.argmin())

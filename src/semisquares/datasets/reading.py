@@ -1,0 +1,148 @@
+"""Read a table from the forms its sources give it, and check that it is the published one.
+
+Sources differ in form: our own CSV, UCI's CSV, OpenML's and KEEL's ARFF, an archive of these. Each
+is brought to one normal form, and the hash of that form decides: a wrong parse cannot pass.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .dataset import Dataset
+
+TARGETS = ("target", "class", "status", "outcome")
+"""What sources call the column of the class."""
+
+_ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|\S+)""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)  # eq=False: == of arrays is an array, not an answer
+class Table:
+    """A table in normal form: float64 with NaN for missing, classes 0 and 1."""
+
+    data: NDArray[np.float64]
+    target: NDArray[np.int64]
+
+    @property
+    def class_counts(self) -> tuple[int, ...]:
+        return tuple(np.bincount(self.target, minlength=2).tolist())
+
+    @property
+    def sha256(self) -> str:
+        """The hash of data (row by row, little-endian float64), then of target (int8)."""
+        data = np.where(np.isnan(self.data), np.nan, self.data) + 0.0  # one NaN, no -0
+        digest = hashlib.sha256(np.ascontiguousarray(data, dtype="<f8").tobytes())
+        digest.update(self.target.astype(np.int8).tobytes())
+        return digest.hexdigest()
+
+
+def checked(table: Table, dataset: Dataset, where: str) -> Table:
+    """Return the table if shape, class counts and hash are the published ones."""
+    found = (*table.data.shape, table.class_counts)
+    needed = (dataset.n_rows, dataset.n_features, dataset.class_counts)
+    if found != needed:
+        problem = f"it has {_size(*found)}, not {_size(*needed)}"
+    elif table.sha256 != dataset.sha256:
+        problem = (
+            f"it has {_size(*found)} as it should, but some value differs (sha256 "
+            f"{table.sha256[:12]}…, not {dataset.sha256[:12]}…)"
+        )
+    else:
+        return table
+    raise ValueError(
+        f"{where} is not the published {dataset.name} table: {problem}; replace it by a copy from "
+        f"{dataset.source}, or remove it."
+    )
+
+
+def _size(rows: int, columns: int, counts: tuple[int, ...]) -> str:
+    return f"{rows}×{columns} values in classes of {'/'.join(map(str, counts))} rows"
+
+
+def read_table(raw: bytes, dataset: Dataset, where: str) -> Table:
+    """Read a CSV, an ARFF, or an archive that holds one, and check it."""
+    try:
+        table = _parse(raw, dataset)
+    except (ValueError, csv.Error, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{where} cannot be read as the {dataset.name} table ({error}); it needs a header, "
+            f"{dataset.n_features} columns of numbers and a column 'target' of 0 and 1, so replace "
+            f"it by a copy from {dataset.source}, or remove it."
+        ) from error
+    return checked(table, dataset, where)
+
+
+def write_csv(table: Table, dataset: Dataset) -> str:
+    """Write the normal form as `read_table` reads it back, bit for bit."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*dataset.feature_names, "target"])
+    for row, label in zip(table.data.tolist(), table.target.tolist(), strict=True):
+        writer.writerow(["" if value != value else value for value in row] + [label])
+    return text.getvalue()
+
+
+def _parse(raw: bytes, dataset: Dataset) -> Table:
+    names, rows = _rows(_unpacked(raw, dataset))
+    found = [i for i, name in enumerate(names) if name.lower() in TARGETS]
+    if not found:
+        raise ValueError(f"none of its columns is called {', '.join(TARGETS)}")
+    short = next((row for row in rows if len(row) != len(names)), None)
+    if short is not None:
+        raise ValueError(f"a row has {len(short)} values under a header of {len(names)}")
+    features = [i for i, name in enumerate(names) if name.lower() != "name" and i != found[-1]]
+    data = np.array([[_number(row[i]) for i in features] for row in rows])
+    data = data.reshape(len(rows), len(features))
+    if len(features) == dataset.n_features:
+        for name in dataset.zero_is_missing:  # no zeros are left where this was done before
+            column = data[:, dataset.feature_names.index(name)]
+            column[column == 0] = np.nan
+    return Table(data, _codes([row[found[-1]] for row in rows]))
+
+
+def _unpacked(raw: bytes, dataset: Dataset) -> str:
+    """Give the text of the file, or of the member of an archive that is named like it."""
+    if zipfile.is_zipfile(io.BytesIO(raw)):
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            member = next(
+                (name for name in archive.namelist() if name.split("/")[-1] in dataset.files), None
+            )
+            if member is None:
+                raise ValueError(f"the archive holds none of {', '.join(dataset.files)}")
+            raw = archive.read(member)
+    return raw.decode("utf-8-sig", errors="replace")  # only comments are not ASCII
+
+
+def _rows(text: str) -> tuple[list[str], list[list[str]]]:
+    """Split a CSV or an ARFF into the names of its columns and its rows."""
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("%")]
+    starts = [i for i, line in enumerate(lines) if line.lower() == "@data"]
+    if not starts:
+        header, *rows = list(csv.reader(lines)) or [[]]
+        return [name.strip() for name in header], rows
+    declared = [_ATTRIBUTE.match(line) for line in lines[: starts[0]]]
+    names = [match[1].strip("'\"") for match in declared if match]
+    rows = list(csv.reader(lines[starts[0] + 1 :], quotechar="'", skipinitialspace=True))
+    return names, rows
+
+
+def _number(text: str) -> float:
+    return np.nan if text.strip() in ("", "?") else float(text)
+
+
+def _codes(labels: Sequence[str]) -> NDArray[np.int64]:
+    """Number the two classes 0 and 1 in the order of text: 0, 1; 1, 2; negative, positive."""
+    levels = sorted({label.strip() for label in labels})
+    if len(levels) != 2:
+        raise ValueError(f"its column of classes has {len(levels)} different values, not two")
+    return np.array([levels.index(label.strip()) for label in labels], dtype=np.int64)
