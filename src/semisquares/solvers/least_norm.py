@@ -18,7 +18,7 @@ from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Sweep
 from .newton import newton
-from .solution import ActiveSet, Callback, Solution, Status, Step
+from .solution import Callback, Solution, Status, Step
 
 Array = NDArray[Any]
 
@@ -59,7 +59,7 @@ def vanishing_ridge(
         stopped = found.status in (Status.CALLBACK, Status.MAX_ITER)
         if exponent < 7 and not stopped:
             continue
-        end = _least_norm_end(objective, objective.sweep(w), active)
+        end = _least_norm_end(objective, objective.sweep(w))
         n_passes += 2
         value = objective.value(end)
         settled = _is_minimum(objective, end)
@@ -94,17 +94,15 @@ def _mean_square(objective: Objective) -> float:
     return float(squares.mean()) or 1.0
 
 
-def _least_norm_end(objective: Objective, sweep: Sweep, active: ActiveSet | None) -> Sweep:
+def _least_norm_end(objective: Objective, sweep: Sweep) -> Sweep:
     """Solve once for the weights of least norm with the sides that rows have in a sweep.
 
-    Where labeled and active rows span the features together there is one solution, and their Gram
-    matrix has it for less.
+    The Gram matrix is summed afresh: in a difference of two, a column of zeros is one of rounding.
     """
     rows = objective.rows
     if objective.labeling.per_class:
         return objective.sweep(_least_norm_of_many(objective, sweep), sweep)
-    since = None if active is None else (active.piece, active.gram)
-    curvature = active_curvature(objective, sweep.piece, rows.active_gram(sweep.piece, since))
+    curvature = active_curvature(objective, sweep.piece, rows.active_gram(sweep.piece))
     step = curvature.step(
         sweep.w,
         objective.gradient(sweep),

@@ -1,0 +1,425 @@
+"""Figure 2: where block descent goes from 100 starts, with soft and with hard labels.
+
+The authors' rules, found in their stored runs and followed here to the last step: the class around
+−1 is encoded 1; a start is the supervised weights plus noise, and its first step fits the raw
+decision values of those weights, not yet clipped; a run ends after the first step that moves the
+labels by ``Σ|Δu| ≤ 1e-9`` in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import plotting
+from ..datasets.generators import published_line, published_starts
+from ..labelings import HardLabels, Labeling, SoftLabels
+from ..objective import Objective
+from ..rows import DenseTable, Rows
+from ..solvers import Solution, Step, block_descent, fit_labeled, minimise
+from .figure import Arrays, Figure, Finding, Settings, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+    from matplotlib.lines import Line2D
+
+Array = NDArray[Any]
+
+LABELINGS: dict[str, Labeling] = {"soft": SoftLabels(), "hard": HardLabels()}
+STILL = 1e-9
+"""A published run ends once a step moves the labels by no more than this in all."""
+RUNS_PER_CELL = 10
+SAME = 1e-6
+"""Ends nearer to each other than this are one optimum."""
+PUBLISHED_SOFT = (0.50082, -0.27156)
+PUBLISHED_HARD = {
+    (0.5027, -0.4274): 45,
+    (0.0049, -0.0046): 27,
+    (0.9950, -0.0042): 18,
+    (0.4972, 0.4187): 10,
+}
+PUBLISHED_STEPS = {"soft": (486, 796), "hard": (2, 9)}
+PUBLISHED_SUPERVISED_STEPS = 579
+WINDOWS = {
+    "whole": ((-2.3, 3.3), (-3.2, 2.0), 33),
+    "near": ((-0.15, 1.15), (-0.6, 0.62), 61),
+}
+"""The parts of the (intercept, slope) plane that are shown: from, to, and points of a grid."""
+VISIBLE = 0.003
+LEVELS = 0.28 * 1.5 ** np.arange(24)
+"""The contours of J that are drawn."""
+END_COLOURS = (plotting.VERMILION, plotting.BLUE, plotting.ORANGE, plotting.PURPLE)
+OUTCOMES = {
+    (True, False): "clusters told apart",
+    (False, False): "all in class +1",
+    (True, True): "all in class −1",
+    (False, True): "clusters swapped",
+}
+"""What weights make of the clusters at −1 and +1: whether each is in the class around −1."""
+
+
+def published_objective(X: Array, y: Array, method: str) -> Objective:
+    """Return J on rows with labels 0, 1 or −1 for none; class 0 is encoded 1, as by the authors."""
+    labeled = np.flatnonzero(y >= 0)
+    targets = 1.0 - y[labeled]
+    rows = Rows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
+    return Objective(rows, LABELINGS[method], 0.0)
+
+
+def published_descent(
+    objective: Objective, w: Array, *, max_iter: int = 100_000, path: list[Array] | None = None
+) -> Solution:
+    """Descend from weights w by the authors' rules; `path` is given every step's weights."""
+    before = objective.rows.decisions(w)
+
+    def still(step: Step) -> bool:
+        nonlocal before
+        assert step.labels is not None
+        moved = float(np.abs(step.labels - before).sum())
+        before = step.labels
+        if path is not None:
+            path.append(step.w)
+        return moved <= STILL
+
+    return block_descent(objective, before, max_iter=max_iter, callback=still)
+
+
+def exact_solution(objective: Objective, w: Array, *, path: list[Array]) -> Solution:
+    """Solve for the soft optimum from weights w; `path` is given every step's weights."""
+
+    def keep(step: Step) -> None:
+        path.append(step.w)
+
+    return minimise(objective, w, callback=keep)
+
+
+class Paths(Figure):
+    name: ClassVar = "fig2"
+    title: ClassVar = "One soft optimum, four hard ones"
+    caption: ClassVar = (
+        "Block descent on the data of Figure 1 from 100 starts around the supervised weights "
+        "(dots), with soft labels (left) and hard ones (right); below, the framed part enlarged. "
+        "Data, starts and stopping rule are the published ones. The path from the supervised "
+        "weights is black. Rings are where paths end, with the number of runs that do; with hard "
+        "labels the colour of a path is that of its end. Contours show J, each 1.5 times the one "
+        "inside. Soft labels have one optimum, which Newton's method finds in a few steps; hard "
+        "ones have four."
+    )
+    repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 100}
+    columns: ClassVar = {
+        "method": "soft or hard: block descent; exact: Newton's method with soft labels",
+        "run": "number of the start; 0 is the supervised weights",
+        "start_intercept": "where the run starts",
+        "start_slope": "where the run starts",
+        "end_intercept": "where it ends",
+        "end_slope": "where it ends",
+        "steps": "how many times the weights were updated",
+        "J": "the objective at the end: J_l for soft and exact, J_r for hard",
+        "optimum": "number of the optimum among those of the method, the most frequent is 1",
+    }
+
+    def cells(self, settings: Settings) -> list[str]:
+        blocks = [
+            f"{first}-{min(first + RUNS_PER_CELL - 1, settings.repeats)}"
+            for first in range(1, settings.repeats + 1, RUNS_PER_CELL)
+        ]
+        methods = ("soft", "hard", "exact")
+        return ["surface", *(f"{m}/{block}" for m in methods for block in ("0-0", *blocks))]
+
+    def compute_cell(self, settings: Settings, cell: str) -> Arrays:
+        if cell == "surface":
+            return _surface()
+        method, block = cell.split("/")
+        first, last = map(int, block.split("-"))
+        return _runs(method, np.arange(first, last + 1), settings.repeats)
+
+    def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
+        import pandas as pd
+
+        runs, paths = [], []
+        for cell in self.cells(settings)[1:]:
+            method, found = cell.split("/")[0], results[cell]
+            path = {name[5:]: found[name] for name in found if name.startswith("path_")}
+            rest = {name: found[name] for name in found if not name.startswith("path_")}
+            runs.append(pd.DataFrame({"method": method, **rest}))
+            paths.append(pd.DataFrame({"method": method, **path}))
+        summary = pd.concat(runs, ignore_index=True)
+        summary["optimum"] = _number_optima(summary)
+        surface = pd.DataFrame(results["surface"])
+        surface["window"] = np.array(list(WINDOWS))[surface["window"]]
+        return Table(settings, summary, {"paths": pd.concat(paths), "surface": surface})
+
+    def plot(self, table: Table, view: str | None = None) -> Picture:
+        with plotting.style():
+            picture, panels = plotting.facets(4, 2, row_height=3.1)
+            shown = [(window, method) for window in WINDOWS for method in ("soft", "hard")]
+            for panel, (window, method) in zip(panels, shown, strict=True):
+                _draw_surface(panel, table.details["surface"], window, method)
+                _draw_paths(panel, table, method)
+                _draw_optima(panel, table.summary, method, named=window == "near")
+                xlim, ylim, _ = WINDOWS[window]
+                panel.set(xlim=xlim, ylim=ylim, xlabel="intercept", ylabel="slope")
+            for panel in panels[:2]:
+                _frame(panel, *WINDOWS["near"][:2])
+            titles = (
+                "Soft labels",
+                "Hard labels",
+                "Soft labels, framed part",
+                "Hard labels, framed part",
+            )
+            plotting.letter(panels, titles)
+            picture.legend(handles=_legend(), loc="outside lower center", ncols=3)
+        return picture
+
+    def findings(self, table: Table) -> list[Finding]:
+        runs = table.summary[table.summary["run"] > 0]
+        whole = bool(table.settings.repeats == 100)
+        return [
+            _soft_finding(runs[runs["method"] == "soft"]),
+            _exact_finding(table.summary),
+            _hard_finding(runs[runs["method"] == "hard"], whole),
+            *(_steps_finding(runs, method, whole) for method in ("soft", "hard")),
+            _supervised_finding(table.summary),
+        ]
+
+
+def _runs(method: str, numbers: Array, n_starts: int) -> Arrays:
+    """Run one method from some of the starts."""
+    line = published_line()
+    objective = published_objective(line.X, line.y, "hard" if method == "hard" else "soft")
+    supervised, _ = fit_labeled(objective)
+    noise = np.vstack((np.zeros(2), published_starts(n_starts=n_starts)))[numbers]
+    starts = supervised + noise[:, ::-1]  # ours have the intercept last
+    ends, paths, runs, steps = [], [], [], []
+    for number, start in zip(numbers, starts, strict=True):
+        path = [start]
+        solve = exact_solution if method == "exact" else published_descent
+        found = solve(objective, start, path=path)
+        kept = _thin(len(path))
+        ends.append(found)
+        paths.append(np.array(path)[kept])
+        runs.append(np.full(len(kept), number))
+        steps.append(kept)
+    slope, intercept = np.concatenate(paths).T
+    return {
+        "run": numbers,
+        "start_intercept": starts[:, 1],
+        "start_slope": starts[:, 0],
+        "end_intercept": np.array([found.w[1] for found in ends]),
+        "end_slope": np.array([found.w[0] for found in ends]),
+        "steps": np.array([found.n_iter for found in ends]),
+        "J": np.array([found.value for found in ends]),
+        "path_run": np.concatenate(runs),
+        "path_step": np.concatenate(steps),
+        "path_intercept": intercept,
+        "path_slope": slope,
+    }
+
+
+def _thin(length: int) -> Array:
+    """Choose the steps of a path that are kept: the first ones all, then ever fewer, and the last.
+
+    Block descent slows down geometrically, so that a picture of these is a picture of all.
+    """
+    growing = np.floor(1.25 ** np.arange(64)).astype(int)
+    kept = np.concatenate(([0], growing[growing < length], [length - 1]))
+    return np.unique(kept)
+
+
+def _surface() -> Arrays:
+    """Evaluate both objectives on a grid for each window."""
+    line = published_line()
+    found: dict[str, list[Array]] = {
+        name: [] for name in ("window", "intercept", "slope", *LABELINGS)
+    }
+    for number, (xlim, ylim, n) in enumerate(WINDOWS.values()):
+        grid = np.meshgrid(np.linspace(*xlim, n), np.linspace(*ylim, n))
+        intercept, slope = (axis.ravel().round(6) for axis in grid)
+        found["window"].append(np.full(len(slope), number))
+        found["intercept"].append(intercept)
+        found["slope"].append(slope)
+        for method in LABELINGS:
+            objective = published_objective(line.X, line.y, method)
+            rows, labeling = objective.rows, objective.labeling
+            weights = np.column_stack((slope, intercept))
+            values = [rows.loss(rows.decisions(w), labeling) for w in weights]
+            found[method].append(np.array(values).round(4))
+    return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def _number_optima(runs: pd.DataFrame) -> Array:
+    """Number the ends within each method, by how many runs end there."""
+    number = np.zeros(len(runs), dtype=int)
+    for method in runs["method"].unique():
+        index = np.flatnonzero(runs["method"] == method)
+        ends = runs.loc[index, ["end_intercept", "end_slope"]].to_numpy()
+        different = np.abs(ends[:, None] - ends[None]).max(axis=2) > SAME
+        first = (~different).argmax(axis=1)  # of each end the first run with the same one
+        optima, counts = np.unique(first, return_counts=True)
+        rank = np.empty(len(ends), dtype=int)
+        rank[optima[np.lexsort((optima, -counts))]] = np.arange(1, len(optima) + 1)
+        number[index] = rank[first]
+    return number
+
+
+def _draw_surface(panel: Axes, surface: pd.DataFrame, window: str, method: str) -> None:
+    n = WINDOWS[window][2]
+    shown = surface[surface["window"] == window]
+    x, y, J = (shown[name].to_numpy().reshape(n, n) for name in ("intercept", "slope", method))
+    panel.contour(x, y, J, levels=LEVELS, colors=plotting.LIGHT, linewidths=0.6, zorder=0.5)
+
+
+def _draw_paths(panel: Axes, table: Table, method: str) -> None:
+    from matplotlib.collections import LineCollection
+
+    paths, runs = (
+        part[part["method"] == method] for part in (table.details["paths"], table.summary)
+    )
+    ends = dict(zip(runs["run"], runs["optimum"], strict=True))
+    lines = {
+        run: _visible(path[["intercept", "slope"]].to_numpy()) for run, path in paths.groupby("run")
+    }
+    for optimum in runs["optimum"].unique():
+        chosen = [lines[run] for run in lines if run > 0 and ends[run] == optimum]
+        colour = _end_colour(method, optimum)
+        panel.add_collection(LineCollection(chosen, colors=colour, linewidths=0.7, alpha=0.7))
+        starts = np.array([line[0] for line in chosen]).reshape(-1, 2)
+        panel.plot(*starts.T, ".", color=colour, markersize=3.2)
+    panel.plot(*lines[0].T, color=plotting.BLACK, linewidth=1.8, zorder=4)
+    panel.plot(*lines[0][0], "s", color=plotting.BLACK, markersize=4.5, zorder=4)
+
+
+def _visible(line: Array) -> Array:
+    """Leave out the points of a path that a reader could not tell from the one before."""
+    kept = [line[0]]
+    for point in line[1:]:
+        if np.abs(point - kept[-1]).max() > VISIBLE:
+            kept.append(point)
+    return np.array(kept)
+
+
+def _draw_optima(panel: Axes, summary: pd.DataFrame, method: str, *, named: bool) -> None:
+    runs = summary[(summary["method"] == method) & (summary["run"] > 0)]
+    for optimum, ends in runs.groupby("optimum"):
+        place = ends["end_intercept"].mean(), ends["end_slope"].mean()
+        panel.plot(
+            *place, "o", markersize=9.0 if named else 5.5, markerfacecolor="white",
+            markeredgecolor=_end_colour(method, optimum), markeredgewidth=1.8, zorder=3,
+        )  # fmt: skip
+        if named:
+            outcome = OUTCOMES[place[0] - place[1] > 0.5, place[0] + place[1] > 0.5]
+            alone = len(ends) == len(runs)
+            _name(
+                panel, place, f"all {len(ends)} runs" if alone else f"{len(ends)} runs\n{outcome}"
+            )
+
+
+def _name(panel: Axes, place: tuple[float, float], text: str) -> None:
+    """Write beside an optimum, on the side of the middle of the four."""
+    right, up = 0.5 - place[0], 0.0 - place[1]
+    beside = abs(right) > abs(up)
+    panel.annotate(
+        text,
+        place,
+        xytext=(9 * np.sign(right), 0) if beside else (0, 9 * np.sign(up)),
+        textcoords="offset points",
+        ha={1.0: "left", -1.0: "right"}[np.sign(right)] if beside else "center",
+        va="center" if beside else {1.0: "bottom", -1.0: "top"}[np.sign(up)],
+        zorder=6,
+        linespacing=1.15,
+        bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75},
+    )
+
+
+def _legend() -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    run = Line2D([], [], color=plotting.GREY, linewidth=0.8, marker=".", markevery=[0])
+    end = Line2D([], [], color=plotting.GREY, linestyle="", marker="o", markersize=7.0)
+    end.set(markerfacecolor="white", markeredgewidth=1.8)
+    first = Line2D([], [], color=plotting.BLACK, linewidth=1.8, marker="s", markevery=[0])
+    labels = ("run and its start", "optimum", "run from the supervised weights")
+    for handle, label in zip((run, end, first), labels, strict=True):
+        handle.set_label(label)
+    return [run, end, first]
+
+
+def _end_colour(method: str, optimum: int) -> str:
+    """Return the colour of the runs that end in an optimum; there is one colour for soft labels."""
+    if method == "soft":
+        return plotting.look("soft").colour
+    return END_COLOURS[(optimum - 1) % len(END_COLOURS)]
+
+
+def _frame(panel: Axes, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
+    (left, right), (low, high) = xlim, ylim
+    corners = [left, right, right, left, left], [low, low, high, high, low]
+    panel.plot(*corners, color=plotting.INK, linewidth=0.6, zorder=6)
+
+
+def _soft_finding(runs: pd.DataFrame) -> Finding:
+    ends = runs[["end_intercept", "end_slope"]]
+    spread = float((ends - ends.iloc[0]).abs().to_numpy().max())
+    place = tuple(ends.mean())
+    return Finding(
+        "Soft labels: every run ends in one optimum, the published one.",
+        bool(runs["optimum"].max() == 1 and np.allclose(place, PUBLISHED_SOFT, rtol=0, atol=1e-5)),
+        f"{runs['optimum'].nunique()} optimum from {len(runs)} starts, at ({place[0]:.5f}, "
+        f"{place[1]:.5f}), published {PUBLISHED_SOFT}; the ends differ by at most {spread:.0e}.",
+    )
+
+
+def _exact_finding(summary: pd.DataFrame) -> Finding:
+    exact, soft = (summary[summary["method"] == method] for method in ("exact", "soft"))
+    names = ["end_intercept", "end_slope"]
+    spread = float(np.ptp(exact[names].to_numpy(), axis=0).max())
+    apart = float(np.abs(exact[names].to_numpy() - soft[names].to_numpy()).max())
+    return Finding(
+        "Solved exactly, the soft optimum is one and the same from every start.",
+        bool(spread < 1e-12),
+        f"Newton's method takes {exact['steps'].min()} to {exact['steps'].max()} steps; its ends "
+        f"differ by at most {spread:.0e}, and from those of block descent by {apart:.0e}.",
+    )
+
+
+def _hard_finding(runs: pd.DataFrame, whole: bool) -> Finding:
+    optima = runs.groupby("optimum")[["end_intercept", "end_slope"]].mean().to_numpy()
+    counts = runs["optimum"].value_counts().sort_index().to_list()
+    published = np.array(list(PUBLISHED_HARD))
+    known = all(np.abs(published - place).max(axis=1).min() < 1e-4 for place in optima)
+    same = known and counts == list(PUBLISHED_HARD.values())
+    places = ", ".join(f"({a:.4f}, {b:.4f}) ×{n}" for (a, b), n in zip(optima, counts, strict=True))
+    return Finding(
+        "Hard labels: the runs end in the four published optima, 45, 27, 18 and 10 of them.",
+        same if whole else None,
+        places + ".",
+    )
+
+
+def _steps_finding(runs: pd.DataFrame, method: str, whole: bool) -> Finding:
+    steps = runs.loc[runs["method"] == method, "steps"]
+    low, high = PUBLISHED_STEPS[method]
+    ours = int(steps.min()), int(steps.max())
+    return Finding(
+        f"{method.capitalize()} labels: runs take {low} to {high} steps.",
+        ours == (low, high) if whole else None,
+        f"{ours[0]} to {ours[1]} steps, until Σ|Δu| ≤ {STILL:.0e}.",
+    )
+
+
+def _supervised_finding(summary: pd.DataFrame) -> Finding:
+    chosen = (summary["method"] == "soft") & (summary["run"] == 0)
+    steps = int(summary.loc[chosen, "steps"].iloc[0])
+    return Finding(
+        f"From the supervised weights, soft labels take {PUBLISHED_SUPERVISED_STEPS} steps.",
+        steps == PUBLISHED_SUPERVISED_STEPS,
+        f"{steps} steps.",
+    )
+
+
+FIG2 = Paths()
