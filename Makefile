@@ -18,8 +18,10 @@ help: ## list the targets
 
 install: $(STAMP) ## build .venv with semisquares and its development tools
 
-demo: $(STAMP) ## run the main job on embedded data
+demo: $(STAMP) ## run the main job on embedded data, then the paper's figures in short
 	@$(BIN)/python -m semisquares.demo
+	@echo
+	@$(BIN)/semisquares reproduce all --preset quick --out demo
 
 test: lint ## lint, then run the tests and the doctests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
@@ -34,7 +36,7 @@ bench: $(STAMP) ## run the benchmarks
 	@$(BIN)/python -m benchmarks
 
 clean: ## remove caches and build output, keep .venv
-	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis
+	rm -rf build demo dist htmlcov .coverage .coverage.* .hypothesis
 	rm -rf .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -1,0 +1,20 @@
+"""``semisquares datasets``: whose the data sets are."""
+
+from __future__ import annotations
+
+import click
+
+from ..datasets.catalogue import sources_table
+
+
+@click.command()
+def datasets() -> None:
+    """Print citation, licence and source of the sixteen data sets."""
+    for entry in sources_table():
+        doi = f"https://doi.org/{entry['doi']}" if entry["doi"] else ""
+        click.echo(
+            f"{entry['name']}: {entry['rows']} rows, {entry['features']} features, "
+            f"classes of {entry['classes']}; {entry['how']}"
+        )
+        click.echo(f"  {entry['citation']} {doi}".rstrip())
+        click.echo(f"  licence: {entry['licence']}; source: {entry['source']}\n")

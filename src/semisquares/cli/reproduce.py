@@ -1,0 +1,196 @@
+"""``semisquares reproduce``: run the paper's figures, and say how they compare."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from joblib import cpu_count
+from rich.console import Console
+
+from .. import experiments
+from ..datasets import load
+from ..experiments.figure import PRESETS, Figure, Finding, Settings
+from ..experiments.ledger import ReproduceError
+from ..experiments.runner import check, run
+from .watch import Watch, duration
+
+_Plan = list[tuple[Figure, Settings]]
+
+_SIGNS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
+
+
+class Stopped(click.ClickException):
+    """Ctrl-C, after which nothing is lost."""
+
+    exit_code = 130
+
+    def show(self, file: object = None) -> None:
+        click.echo(self.message, err=True)
+
+
+@click.command()
+@click.argument("figures", nargs=-1, metavar="[FIGURE…|all]")
+@click.option(
+    "--preset",
+    type=click.Choice(PRESETS),
+    default="authors",
+    show_default=True,
+    help="What made the published figures; what the paper's text says; or minutes of work.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="Folder of the results; the same command continues what it holds.",
+)
+@click.option("--datasets", metavar="A,B", help="Only these data sets.")
+@click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Instead of the preset's.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one per core if not given."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="S")
+def reproduce(
+    figures: tuple[str, ...],
+    preset: str,
+    out: Path,
+    datasets: str | None,
+    repeats: int | None,
+    jobs: int | None,
+    seed: int,
+) -> None:
+    """Re-run the paper's figures, all of them if none is named.
+
+    Ctrl-C or a kill loses no finished cell: the same command continues. How many processes work
+    changes no number.
+    """
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    chosen = None if datasets is None else _data_names(datasets)
+    wanted = _figures(figures)
+    plan = _plan(wanted, preset, chosen, repeats=repeats, seed=seed)
+    try:
+        _load_all(plan)
+        check(plan, out)
+        for figure in wanted:
+            if figure not in [planned for planned, _ in plan]:
+                console.print(f"{figure.name} is left out: it uses none of these data sets\n")
+        for figure, settings in plan:
+            _run(console, figure, settings, out, jobs or cpu_count())
+        _report(console, out, _command(figures, preset, out, datasets, repeats, seed))
+    except ReproduceError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _figures(names: tuple[str, ...]) -> list[Figure]:
+    known = experiments.FIGURES
+    for name in names:
+        if name not in known and name != "all":
+            raise click.UsageError(f"No figure is called {name!r}; use {', '.join(known)}, or all.")
+    everything = not names or "all" in names
+    return [figure for name, figure in known.items() if everything or name in names]
+
+
+def _data_names(text: str) -> tuple[str, ...]:
+    from ..datasets.catalogue import find
+
+    try:
+        return tuple(find(name).name for name in text.split(","))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _plan(
+    figures: list[Figure],
+    preset: str,
+    chosen: tuple[str, ...] | None,
+    *,
+    repeats: int | None,
+    seed: int,
+) -> _Plan:
+    """Settle what is run: figures without any of the chosen data sets are left out."""
+    used = dict.fromkeys(name for figure in figures for name in figure.datasets.get(preset, ()))
+    if unused := [name for name in chosen or () if name not in used]:
+        names = ", ".join(figure.name for figure in figures)
+        raise click.UsageError(
+            f"Preset {preset} of {names} does not use {', '.join(unused)}; "
+            + (f"it has {', '.join(used)}." if used else "leave --datasets out.")
+        )
+    plan = [
+        (figure, figure.settings(preset, datasets=chosen, repeats=repeats, seed=seed))
+        for figure in figures
+    ]
+    return [
+        (figure, settings)
+        for figure, settings in plan
+        if settings.datasets or not figure.datasets.get(preset)
+    ]
+
+
+def _load_all(plan: _Plan) -> None:
+    """Load every data set once: what is missing is said before hours of work, not after."""
+    wanted = list(dict.fromkeys(name for _, settings in plan for name in settings.datasets))
+    errors = {}
+    for name in wanted:
+        try:
+            load(name)
+        except (ImportError, OSError, ValueError) as error:
+            errors[name] = error
+    if errors:
+        others = ",".join(name for name in wanted if name not in errors)
+        reason = str(next(iter(errors.values()))).rstrip(".")
+        raise ReproduceError(
+            f"Data that cannot be loaded: {', '.join(errors)} ({reason}); get what is missing"
+            + (f", or leave it out by --datasets {others}." if others else " first.")
+        )
+
+
+def _run(console: Console, figure: Figure, settings: Settings, out: Path, jobs: int) -> None:
+    console.print(f"{figure.name}: {figure.title}", style="bold")
+    sets = f"{', '.join(settings.datasets)}; " if settings.datasets else ""
+    console.print(
+        f"  {sets}repeats {settings.repeats}, preset {settings.preset}, seed {settings.seed}"
+    )
+    with Watch(console, figure.name) as watch:
+        try:
+            table = run(figure, settings, out, jobs=jobs, progress=watch)
+        except KeyboardInterrupt:
+            raise Stopped(
+                f"Stopped; {watch.done} of {watch.total} cells of {figure.name} are kept in {out}; "
+                "run the same command to continue."
+            ) from None
+    _print_findings(console, figure.findings(table))
+    console.print(
+        f"  {duration(watch.cpu_seconds)} of CPU time in all; table and plots are in "
+        f"{out / figure.name}\n"
+    )
+
+
+def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        sign, style = _SIGNS[finding.holds]
+        console.print(f"  {sign} {finding.claim.rstrip('.')}: {finding.evidence}", style=style)
+
+
+def _report(console: Console, out: Path, command: str) -> None:
+    from .. import report
+
+    console.print(f"Report: {report.write(out, command)}")
+
+
+def _command(
+    figures: tuple[str, ...],
+    preset: str,
+    out: Path,
+    datasets: str | None,
+    repeats: int | None,
+    seed: int,
+) -> str:
+    """Return the command that makes the same numbers, for whoever reads the report."""
+    words = ["semisquares", "reproduce", *(figures or ("all",)), "--preset", preset]
+    words += ["--out", str(out), "--seed", str(seed)]
+    words += [] if datasets is None else ["--datasets", datasets]
+    words += [] if repeats is None else ["--repeats", str(repeats)]
+    return shlex.join(words)

@@ -1,0 +1,91 @@
+"""How far a figure is: a bar with the time left, or now and then a line where nobody watches."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+class Watch:
+    """Hear of finished cells, as `runner.Progress`, and remember the last word."""
+
+    def __init__(self, console: Console, name: str) -> None:
+        self.done = self.total = 0
+        self.cpu_seconds = 0.0
+        self._console, self._name = console, name
+        self._bar: Bar | None = None
+        if console.is_terminal:
+            self._bar = Bar(
+                TextColumn("  {task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("cells,"),
+                TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+                TextColumn("{task.fields[what]}"),
+                console=console,
+                transient=True,
+            )
+            self._task = self._bar.add_task(name, total=None, start=False, what="left")
+
+    def __call__(self, done: int, total: int, cpu_seconds: float) -> None:
+        first = self.total == 0
+        self.done, self.total, self.cpu_seconds = done, total, cpu_seconds
+        if first:
+            self._start()
+        elif self._bar is None:
+            self._line()
+        if self._bar is not None:
+            what = "in all; writing the table and the plots" if done == total else "left"
+            self._bar.update(self._task, completed=done, what=what)
+
+    def _start(self) -> None:
+        self._began = self._said = time.monotonic()
+        self._before = self.done
+        kept = f"; {self.done} of them are kept from before" if self.done else ""
+        self._console.print(f"  {self.total} cell{'s' * (self.total > 1)}{kept}")
+        if self._bar is not None:
+            self._bar.reset(self._task, total=self.total, completed=self.done, what="left")
+
+    def _line(self) -> None:
+        now = time.monotonic()
+        if now - self._said < _SECONDS_BETWEEN_LINES:
+            return
+        self._said = now
+        pace = (now - self._began) / (self.done - self._before)
+        left = duration(pace * (self.total - self.done))
+        self._console.print(f"  {self.done} of {self.total} cells, about {left} left")
+
+    def __enter__(self) -> Watch:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def duration(seconds: float) -> str:
+    """Say how long, in the two largest units.
+
+    Examples
+    --------
+    >>> [duration(seconds) for seconds in (0.34, 75, 3600 + 125)]
+    ['0.3 s', '1 min 15 s', '1 h 2 min']
+    """
+    if seconds < 59.5:
+        return f"{seconds:.{seconds < 9.95:d}f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
