@@ -272,7 +272,7 @@ def test_every_difference_says_what_each_preset_does():
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_what_is_said_of_a_preset_is_what_the_code_does(preset):
-    test_rows, unlabeled, *_, norm, transfusion = TEXT_AND_SCRIPTS.points
+    test_rows, unlabeled, *_, norm, minimiser, transfusion = TEXT_AND_SCRIPTS.points
     share = fig5_local_optima.TEST_SHARE[preset]
     assert test_rows.presets[preset] == f"{100 * share:.0f} %"
     settings = FIGURES["fig6"].settings(preset)
@@ -280,6 +280,7 @@ def test_what_is_said_of_a_preset_is_what_the_code_does(preset):
     assert unlabeled.presets[preset] == f"{sizes[0]} to {sizes[-1]}"
     drawn = fig6_learning_curves.draw(settings, "Transfusion", 0)
     assert ("free" in norm.presets[preset]) == drawn.free_intercept
+    assert ("least norm" in minimiser.presets[preset]) == drawn.free_intercept
     assert ("text" in transfusion.presets[preset]) == (drawn.n_labeled == 108)
 
 

@@ -70,13 +70,13 @@ TEXT_AND_SCRIPTS = Chapter(
         ),
         Difference(
             "Figure 6: which soft minimiser",
-            "Where weights are open, soft minimisers are many, all with the same J. The scripts end "
-            "in the one to which block descent leads from the supervised weights, and that is not "
-            "the one of least norm: on Transfusion with 512 unlabeled rows its error is larger by "
-            "0.01. It is the published one.",
+            "Where weights are open, soft minimisers are many, all with the same J. The scripts "
+            "end in the one to which block descent leads from the supervised weights, and that is "
+            "not the one of least norm: on Transfusion with 512 unlabeled rows its error is larger "
+            "by 0.01. It is the published one.",
             {
-                "authors": "block descent where weights are open, for 1000 steps at the most (after "
-                "that the mean error stays); elsewhere the exact solution, which is unique",
+                "authors": "block descent where weights are open, for 1000 steps at the most "
+                "(after that the mean error stays); elsewhere the exact solution, which is unique",
                 "paper": "the exact solution, that of least norm where there are many",
                 "quick": "as authors",
             },

@@ -1,0 +1,48 @@
+"""The committed tables of the full run: what the README says of them holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from semisquares.experiments import FIGURES
+from semisquares.experiments.store import read_table
+
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+@pytest.mark.parametrize("name", ["fig2", "fig3", "fig4", "fig5", "fig6", "ridge", "fractions"])
+def test_tables_are_of_the_authors_preset_in_full(name):
+    figure, table = FIGURES[name], read_table(RESULTS / name)
+    assert table.settings == figure.settings("authors")
+    assert list(table.summary.columns) == list(figure.columns)
+
+
+def test_every_published_point_is_met_within_noise():
+    mean, largest, *_ = FIGURES["fig6"].findings(read_table(RESULTS / "fig6"))
+    assert mean.holds is True
+    assert largest.holds is True
+    assert "336 published points of 10 data sets" in mean.evidence
+
+
+def test_no_claim_of_figures_5_and_6_is_refuted():
+    for name in ("fig5", "fig6"):
+        assert all(
+            finding.holds is not False
+            for finding in FIGURES[name].findings(read_table(RESULTS / name))
+        )
+
+
+def test_exact_soft_solutions_are_one_in_every_resample():
+    summary = read_table(RESULTS / "fig5").summary
+    exact = summary[summary["method"] == "soft exact"]
+    assert len(exact) == 160
+    assert (exact["distinct_labelings"] == 1).all()
+
+
+def test_the_readme_names_every_column():
+    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+    for figure in FIGURES.values():
+        for column, meaning in figure.columns.items():
+            assert f"- `{column}`: {meaning}" in text
