@@ -61,7 +61,7 @@ def test_the_text_of_the_paper_has_sizes_from_1_to_256():
 @pytest.mark.parametrize("seed", range(20))
 def test_both_classes_are_among_the_labeled_rows_and_no_row_is_lost(seed):
     y = (np.arange(50) < 3).astype(float)
-    order = labeled_first(y, 5, np.random.default_rng(seed))
+    order = labeled_first(y, np.random.default_rng(seed))
     assert_array_equal(np.sort(order), np.arange(50))
     assert set(y[order[:2]]) == {0.0, 1.0}
 

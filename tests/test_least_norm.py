@@ -237,6 +237,22 @@ def test_the_norm_is_least_in_the_units_of_the_user(seed, scale):
     assert_weights(SoftLabelClassifier(0).fit(X, y), two_stages(X, y)[0], 1e-6)
 
 
+@pytest.mark.parametrize("seed", [8, 80, 374])
+def test_the_norm_is_least_where_a_ridge_holds_small_columns_down(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 15))
+    n_labeled, n_unlabeled = int(rng.integers(2, max(3, d + 2))), int(rng.integers(3, 60))
+    n = n_labeled + n_unlabeled
+    X, y = rng.standard_normal((n, d)), np.arange(n) % 2
+    X += rng.standard_normal(d) * y[:, None] * rng.choice([0.5, 2])
+    X *= 10.0 ** rng.uniform(-3, 3, size=d)
+    y[n_labeled:] = -1
+    fit_intercept = bool(rng.integers(2))
+    model = SoftLabelClassifier(0, fit_intercept=fit_intercept).fit(X, y)
+    least = two_stages(X, y, fit_intercept)[0][:d]
+    assert np.linalg.norm(model.coef_) == pytest.approx(np.linalg.norm(least), rel=1e-6)
+
+
 @pytest.mark.parametrize("start", ["supervised", "random"])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_weights_of_least_norm_do_not_depend_on_the_start(seed, start):
@@ -303,6 +319,28 @@ def test_a_copied_column_of_a_data_frame_is_named(classifier):
     frame = pd.DataFrame(X, columns=["height", "width", "depth"]).assign(breadth=X[:, 1])
     with pytest.warns(UserWarning, match="'breadth'"):
         classifier(0).fit(frame, y)
+
+
+@classifiers
+@pytest.mark.parametrize("difference", [1e-13, 3e-12, 1e-11])
+def test_a_column_that_is_dropped_for_a_copy_is_named(classifier, difference):
+    X, y = blobs(0, 30, 40, 3)
+    X[:, 2] = X[:, 0] + difference * X[:, 2]
+    with pytest.warns(UserWarning, match="Columns 2 are combinations"):
+        classifier(0).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:Columns", "ignore:SoftLabelClassifier stopped")
+@pytest.mark.parametrize("classifier", [SoftLabelClassifier, HardLabelClassifier])
+@pytest.mark.parametrize("weight", [1.0, 1e6])
+@pytest.mark.parametrize("difference", [1e-7, 1e-9])
+def test_beside_an_exact_copy_a_near_one_is_still_a_direction(classifier, difference, weight):
+    x, v, q = np.random.default_rng(3).normal(size=(3, 120))
+    y = np.where(np.arange(120) < 40, x + v > q, -1)
+    X = np.column_stack((x, x + difference * v, q, q))
+    near = classifier(0).fit(X, y, sample_weight=np.full(120, weight))
+    apart = classifier(0).fit(np.column_stack((x, v, q)), y)
+    assert near.objective_ / weight == pytest.approx(apart.objective_, rel=1e-4)
 
 
 def test_columns_in_general_position_are_not_named_though_labels_are_few():

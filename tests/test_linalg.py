@@ -50,6 +50,18 @@ def test_a_factor_solves_the_bordered_system(seed, alpha, intercept):
     np.testing.assert_allclose(found.solve(b[:, 0, 0]), expected[:, 0, 0], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_links", [3, 6, 8])
+def test_a_chain_of_columns_that_hides_its_condition_in_many_pivots_is_not_factored(n_links):
+    """Every column leaves 0.1 % of the ones before it, and yet the last is nearly a combination."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(200, n_links + 1)))[0]
+    share = 10.0 ** (-6.0 / n_links)
+    A = np.sqrt(1.0 - share**2) * Q[:, :-1] + share * Q[:, 1:]
+    A[:, 0] = Q[:, 0]
+    condition = np.linalg.cond(A) ** 2
+    assert (factor(A.T @ A, 0.0, False) is None) == (condition > 1e10)
+
+
 @INTERCEPT
 def test_a_factor_minds_no_bad_scaling(intercept):
     A = columns(0, 40, 5, intercept)

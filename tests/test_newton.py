@@ -253,6 +253,18 @@ def test_where_a_full_step_overshoots_an_exact_search_finds_the_best_point_on_it
         assert np.isclose(values, along[0], rtol=1e-9).any()  # the step is taken to there
 
 
+def test_a_search_in_a_direction_of_tiny_steps_ends():
+    rng = np.random.default_rng(29)
+    d = int(rng.integers(4, 14))
+    n_labeled, n_unlabeled = int(rng.integers(2, d)), int(rng.integers(3, 60))
+    n = n_labeled + n_unlabeled
+    X, y = rng.standard_normal((n, d)), np.arange(n) % 2
+    X += rng.standard_normal(d) * y[:, None]
+    X *= 10.0 ** rng.uniform(-2, 2, size=d)
+    problem = Problem(X, np.where(np.arange(n) < n_labeled, y, -1), alpha=1e-12)
+    assert solve(problem).value < 1e-9
+
+
 def test_a_stopping_test_ends_it_with_a_certified_gap():
     problem = make_problem(5, n_unlabeled=300, n_features=8)
     objective = problem.objective()

@@ -23,7 +23,7 @@ from .objective import Objective
 Array = NDArray[Any]
 
 MAX_PRODUCTS = 2000
-UNSEEN = 1e-9
+UNSEEN = 1e-12
 """A direction that moves rows by less, with columns scaled to unit norm, is not seen by them."""
 
 
@@ -66,11 +66,16 @@ class Curvature:
         space = linalg.row_space(gram, rows.intercept)
         if space is None:
             return None
-        sizes = np.sqrt(gram.diagonal())
+        squares = gram.diagonal()
+        if rows.intercept:
+            squares = squares - gram[-1] ** 2 / gram[-1, -1]
+        sizes = np.sqrt(np.maximum(squares, 0.0))
         v = np.random.default_rng(0).standard_normal(len(sizes)) / np.where(sizes > 0.0, sizes, 1.0)
-        unseen = v - space.step(np.zeros(len(v)), -(gram @ v))
-        shown = np.linalg.norm(rows.decisions(unseen)[self.index()])
-        return space if shown <= UNSEEN * np.linalg.norm(unseen * sizes) else None
+        for _ in range(2):  # twice is enough for orthogonality to rounding
+            v = v - space.step(np.zeros(len(v)), -(gram @ v))
+        index = self.index()
+        shown = np.sqrt(rows.weights[index]) * rows.decisions(v)[index]
+        return space if np.linalg.norm(shown) <= UNSEEN * np.linalg.norm(v * sizes) else None
 
     def least_norm(self, w: Array, residual: Array) -> linalg.LeastNorm:
         """Return the step to the solution of least norm, by QR of the rows."""

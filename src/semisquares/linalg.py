@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -84,33 +84,57 @@ class Factor:
 
 def factor(gram: Array, alpha: float, intercept: bool) -> Factor | None:
     """Factor ``gram + αD``; None where it is singular or too ill-conditioned for a Gram matrix."""
-    inner, border, total, scale, dead = _scaled(gram, alpha, intercept)
-    if inner is None:
+    scaled = _scaled(gram, alpha, intercept)
+    if scaled is None:
         return None
-    if not len(inner):
-        return Factor(inner, scale, border, total, dead)
-    triangle, info = lapack.dpotrf(inner.T, lower=1, clean=0, overwrite_a=1)
-    if info != 0:
-        return None
-    found = Factor(triangle, scale, border, total, dead)
-    # a pivot is what the columns before it leave of a column: while each leaves enough, the matrix
-    # is far from singular and its condition need not be estimated
-    if triangle.diagonal().min() ** 2 < SAFE_PIVOT and not found.rcond * WORST_CONDITION >= 1.0:
+    triangle = scaled.matrix
+    if len(triangle):
+        triangle, info = lapack.dpotrf(triangle.T, lower=1, clean=0, overwrite_a=1)
+        if info != 0:
+            return None
+    found = Factor(triangle, scaled.scale, scaled.border, scaled.total, scaled.dead)
+    if not _is_far_from_singular(triangle) and not found.rcond * WORST_CONDITION >= 1.0:
         return None
     return found
 
 
-def _scaled(
-    gram: Array, alpha: float, intercept: bool
-) -> tuple[Array | None, Array | None, float, Array, Array]:
-    """Eliminate the intercept and scale to a unit diagonal.
+def _is_far_from_singular(triangle: Array) -> bool:
+    """Tell by one solve what mostly need not be estimated by many.
 
-    Returns the matrix (None where it cannot be had), its border and total, the scale, and which
-    columns are constant.
+    The solution for a random right-hand side shows the smallest eigenvalue, but for a share of
+    about 1/√d; to hide a condition of 1e10 here that share would have to be below 1e-5.
     """
+    d = len(triangle)
+    if not d:
+        return True
+    x, _ = lapack.dpotrs(triangle, _probe(d), lower=1)
+    return bool(d * np.linalg.norm(x) < 1e5)
+
+
+@cache
+def _probe(d: int) -> Array:
+    b = np.random.default_rng(d).standard_normal((d, 1))
+    return b / np.linalg.norm(b)
+
+
+@dataclass(frozen=True)
+class _Scaled:
+    """A Gram matrix scaled to a unit diagonal, the intercept eliminated."""
+
+    matrix: Array
+    border: Array | None
+    total: float
+    scale: Array
+    dead: Array
+
+
+def _scaled(gram: Array, alpha: float, intercept: bool) -> _Scaled | None:
+    """Eliminate the intercept and scale to a unit diagonal; None where that cannot be done."""
     if intercept:
         border, total = gram[:-1, -1], float(gram[-1, -1])
-        inner = gram[:-1, :-1] - np.outer(border / (total or 1.0), border)
+        if total <= 0.0:
+            return None
+        inner = gram[:-1, :-1] - np.outer(border / total, border)
     else:
         border, total = None, 1.0
         inner = gram
@@ -119,14 +143,14 @@ def _scaled(
     diagonal = inner.diagonal() + alpha
     # what is left of a constant column after the intercept took its share is rounding
     dead = diagonal <= 64.0 * EPS * raw
-    if total <= 0.0 or (dead.any() and (raw[dead] > 0.0).any() and not intercept):
-        return None, border, total, raw, dead
+    if dead.any() and (raw[dead] > 0.0).any() and not intercept:
+        return None
     scale = np.zeros(d)
     np.divide(1.0, np.sqrt(diagonal, where=~dead, out=np.ones(d)), out=scale, where=~dead)
-    inner = inner * scale
-    inner *= scale[:, None]
-    inner.flat[:: d + 1] = 1.0
-    return inner, border, total, scale, dead
+    matrix = inner * scale
+    matrix *= scale[:, None]
+    matrix.flat[:: d + 1] = 1.0
+    return _Scaled(matrix, border, total, scale, dead)
 
 
 @dataclass(frozen=True)
@@ -165,21 +189,22 @@ def row_space(gram: Array, intercept: bool) -> RowSpace | None:
     A pivot is either at least `SAFE_PIVOT`, or all that are left are rounding; and columns are of
     one size or nearly: it is in the user's units that the norm is least.
     """
-    inner, border, total, scale, dead = _scaled(gram, 0.0, intercept)
-    live = np.flatnonzero(~dead)
-    if inner is None or not len(live):
+    scaled = _scaled(gram, 0.0, intercept)
+    if scaled is None or scaled.dead.all():
         return None
-    packed, order, rank, _ = lapack.dpstrf(inner[np.ix_(live, live)], lower=1, tol=1e-13)
+    live = np.flatnonzero(~scaled.dead)
+    matrix = scaled.matrix[np.ix_(live, live)]
+    packed, order, rank, _ = lapack.dpstrf(matrix, lower=1, tol=1e-13)
     if packed.diagonal()[:rank].min() ** 2 < SAFE_PIVOT:
         return None
-    basis = np.zeros((len(inner), rank))
+    basis = np.zeros((len(scaled.matrix), rank))
     pivoted = live[order - 1]
-    basis[pivoted] = np.tril(packed)[:, :rank] / scale[pivoted, None]
+    basis[pivoted] = np.tril(packed)[:, :rank] / scaled.scale[pivoted, None]
     product = basis.T @ basis
     triangle, info = lapack.dpotrf(product, lower=1, clean=0)
     if info != 0 or lapack.dpocon(triangle, np.linalg.norm(product, 1), uplo="L")[0] < 1e-7:
         return None
-    return RowSpace(basis, triangle, border, total)
+    return RowSpace(basis, triangle, scaled.border, scaled.total)
 
 
 def triangle_of(matrix: Array) -> Array:
@@ -264,7 +289,7 @@ def dependent_columns(triangle: Array, intercept: bool) -> tuple[int, ...]:
     kept: list[int] = []
     dependent: list[int] = []
     basis = np.zeros((len(matrix), 0))
-    tolerance = 32.0 * EPS * np.sqrt(max(matrix.shape, default=1))
+    tolerance = 2.0 * RANK_TOLERANCE * np.sqrt(max(matrix.shape[1], 1))  # what a rank leaves out
     for j in np.flatnonzero(norms > tolerance * whole):
         column = matrix[:, j] / norms[j]
         for _ in range(2):  # twice is enough for orthogonality to rounding

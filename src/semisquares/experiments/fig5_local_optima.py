@@ -457,7 +457,7 @@ def _few_soft(table: Table) -> Finding:
     spread = ", ".join(sorted(set(several["dataset"]))) or "none"
     return Finding(
         "Stopped after 1000 steps, soft labels show a few accuracies more, and only there",
-        bool((several["stopped"] > 0).all()),
+        None if several.empty else bool((several["stopped"] > 0).all()),
         f"more than one accuracy in {len(several)} of {len(soft)} resamples ({spread}); published: "
         f"{_published_several('soft', table)}",
     )

@@ -23,6 +23,7 @@ from .protocol import (
     DATASETS_OF,
     block_range,
     blocks,
+    cells_of,
     component_table,
     labeled_first,
     mean_and_error,
@@ -51,13 +52,13 @@ def sizes(settings: Settings, n_rows: int, labeled: int) -> tuple[int, ...]:
     return tuple(2**k for k in range(first, last + 1) if labeled + 2**k < n_rows)
 
 
-def draw(settings: Settings, name: str, repeat: int, *, alpha: float = 0.0) -> Draw:
+def draw(settings: Settings, name: str, repeat: int) -> Draw:
     """Draw one repeat: rows in the order labeled, unlabeled, test."""
     X, y = component_table(name, settings.preset)
     labeled = n_labeled(X.shape[1])
-    order = labeled_first(y, labeled, settings.generator(name, repeat))
+    order = labeled_first(y, settings.generator(name, repeat))
     as_authors = settings.preset != "paper"
-    return Draw(with_constant(X[order]), y[order], labeled, alpha, as_authors)
+    return Draw(with_constant(X[order]), y[order], labeled, as_authors=as_authors)
 
 
 def measure(drawn: Draw, weights: Array, at: tuple[int, ...]) -> tuple[Array, Array]:
@@ -96,10 +97,7 @@ class LearningCurves(Figure):
     }
 
     def cells(self, settings: Settings) -> list[str]:
-        # the dear sets first: none of them is left alone at the end
-        order = sorted(settings.datasets, key=lambda name: name in DATASETS_OF["quick"])
-        names = blocks(settings.repeats, REPEATS_PER_CELL)
-        return [f"{name}/{block}" for name in order for block in names]
+        return cells_of(settings, REPEATS_PER_CELL)
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
         name, repeats = block_range(cell)

@@ -22,6 +22,7 @@ from .protocol import (
     DATASETS_OF,
     block_range,
     blocks,
+    cells_of,
     compared,
     component_table,
     labeled_first,
@@ -64,9 +65,7 @@ class Fractions(Figure):
     }
 
     def cells(self, settings: Settings) -> list[str]:
-        order = sorted(settings.datasets, key=lambda name: name in DATASETS_OF["quick"])
-        names = blocks(settings.repeats, REPEATS_PER_CELL)
-        return [f"{name}/{block}" for name in order for block in names]
+        return cells_of(settings, REPEATS_PER_CELL)
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
         name, repeats = block_range(cell)
@@ -152,7 +151,7 @@ def _counts(n_rows: int, share: float) -> tuple[int, int]:
 def _repeat(settings: Settings, name: str, repeat: int) -> Array:
     """Return error and loss of each method at each share: (shares, methods, 2)."""
     X, y = component_table(name, settings.preset)
-    order = labeled_first(y, 2, settings.generator(name, repeat))
+    order = labeled_first(y, settings.generator(name, repeat))
     X, y = with_constant(X[order]), y[order]
     found = []
     for share in SHARES:

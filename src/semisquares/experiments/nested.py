@@ -76,11 +76,14 @@ def nested_weights(
     objective = draw.objective(sizes[0])
     supervised = soft = fit_labeled(objective)[0]
     active, open_weights = None, False
+    needs_soft = any("soft" in method for method in methods)
     for size in sizes:
         n_rows = draw.n_labeled + size
         objective = objective.extended(DenseTable(draw.features[:n_rows]))
         open_weights = open_weights or leaves_weights_open(objective)
-        if open_weights and draw.as_authors:
+        if not needs_soft:
+            pass
+        elif open_weights and draw.as_authors:
             soft = _descended(objective, supervised)
         elif open_weights:
             soft = vanishing_ridge(objective, soft, max_iter=1000).w

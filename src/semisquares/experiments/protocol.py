@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..datasets import DATASETS, features, learning_curve_table
-from .figure import Finding, clearly_lower
+from .figure import Finding, Settings, clearly_lower
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,11 +49,8 @@ def with_constant(X: Array) -> Array:
     return np.column_stack((X, np.ones(len(X))))
 
 
-def labeled_first(y: Array, n_labeled: int, rng: np.random.Generator) -> Array:
-    """Return a random order of the rows with both classes among the first `n_labeled`.
-
-    One random row of each class, then the others at random.
-    """
+def labeled_first(y: Array, rng: np.random.Generator) -> Array:
+    """Return a random order of the rows: one of each class first, then the others."""
     ones = [rng.choice(np.flatnonzero(y == value)) for value in (0.0, 1.0)]
     rest = np.delete(np.arange(len(y)), ones)
     return np.concatenate((ones, rng.permutation(rest)))
@@ -94,6 +91,12 @@ def blocks(repeats: int, per_cell: int) -> list[str]:
     """Name the blocks of repeats that make the cells: "0-19", "20-39", …"""
     starts = range(0, repeats, per_cell)
     return [f"{start}-{min(start + per_cell, repeats) - 1}" for start in starts]
+
+
+def cells_of(settings: Settings, per_cell: int) -> list[str]:
+    """Name the cells of all data sets, the dear ones first: none is left alone at the end."""
+    order = sorted(settings.datasets, key=lambda name: name in AT_HAND)
+    return [f"{name}/{block}" for name in order for block in blocks(settings.repeats, per_cell)]
 
 
 def block_range(cell: str) -> tuple[str, range]:

@@ -95,16 +95,17 @@ class Ridge(Figure):
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
         name, repeats = block_range(cell)
+        as_figure_6 = replace(settings, figure=fig6.FIG6.name)  # the same random generator
         found = []
         for repeat in repeats:
-            drawn = replace(fig6.draw(settings, name, repeat), as_authors=False)
+            drawn = replace(fig6.draw(as_figure_6, name, repeat), as_authors=False)
             at = fig6.sizes(settings, len(drawn.y), drawn.n_labeled)
             weights = {
-                alpha: nested_weights(replace(drawn, alpha=alpha), at, (*METHODS, "oracle"))
-                for alpha in ALPHAS
+                alpha: nested_weights(replace(drawn, alpha=alpha), at, METHODS) for alpha in ALPHAS
             }
             curves = [weights[alpha][method] for alpha in ALPHAS for method in METHODS]
-            curves += [np.tile(tuned_ridge(drawn), (len(at), 1)), weights[0.0]["oracle"]]
+            curves.append(np.tile(tuned_ridge(drawn), (len(at), 1)))
+            curves.append(nested_weights(drawn, at, ("oracle",))["oracle"])
             found.append(fig6.measure(drawn, np.stack(curves), at))
         error, loss = map(np.array, zip(*found, strict=True))
         return {"n_unlabeled": np.array(at), "error": error, "loss": loss}

@@ -16,7 +16,7 @@ from .. import linalg
 from ..curvature import active_curvature, fit_labeled
 from ..linalg import EPS
 from ..objective import Objective
-from ..rows import Sweep
+from ..rows import Rows, Sweep
 from .newton import newton
 from .solution import Callback, Solution, Status, Step
 
@@ -41,6 +41,7 @@ def vanishing_ridge(
     that differ in scale) the ridge shrinks further, each solution the start of the next.
     `max_iter` is for all ridges together; J is told without them.
     """
+    rows = objective.rows
     size = _mean_square(objective)
     n_iter, n_passes = 0, 0.0
     best: Solution | None = None
@@ -62,8 +63,9 @@ def vanishing_ridge(
         end = _least_norm_end(objective, objective.sweep(w))
         n_passes += 2
         value = objective.value(end)
-        settled = _is_minimum(objective, end)
-        if best is None or value <= best.value:
+        # w is shorter than every minimiser, and comes as near as one likes to the shortest
+        settled = _is_minimum(objective, end) and _norm(end.w, rows) <= (1.0 + 1e-6) * _norm(w, rows)
+        if best is None or settled or value <= best.value:
             status = Status.LEAST_NORM if settled else Status.ROUNDING
             status = found.status if stopped else status
             best = Solution(end.w, value, end.z, status, "newton", n_iter, n_passes)
@@ -71,6 +73,10 @@ def vanishing_ridge(
             break
     assert best is not None
     return replace(best, n_iter=n_iter, n_passes=n_passes)
+
+
+def _norm(w: Array, rows: Rows) -> float:
+    return float(np.linalg.norm(w[: rows.n_features]))
 
 
 def _told(callback: Callback | None, ridged: Objective, before: int) -> Callback | None:

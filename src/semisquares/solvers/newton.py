@@ -233,6 +233,15 @@ def _exact_search(objective: Objective, first: Sweep, second: Sweep) -> float:
         return 0.0
     if objective.slope(first, second, 1.0) <= 0.0:
         return 1.0
-    # the share may be tiny: its digits count, not its size
-    found = brentq(lambda t: objective.slope(first, second, t), 0.0, 1.0, xtol=1e-20, rtol=1e-9)
-    return float(found)
+    # the share may be tiny: its digits count, not its size; and any share that lowers J will do
+    return float(
+        brentq(
+            lambda t: objective.slope(first, second, t),
+            0.0,
+            1.0,
+            xtol=1e-20,
+            rtol=1e-9,
+            maxiter=200,
+            disp=False,
+        )
+    )
