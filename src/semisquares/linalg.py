@@ -102,13 +102,13 @@ def _is_far_from_singular(triangle: Array) -> bool:
     """Tell by one solve what mostly need not be estimated by many.
 
     The solution for a random right-hand side shows the smallest eigenvalue, but for a share of
-    about 1/√d; to hide a condition of 1e10 here that share would have to be below 1e-5.
+    about 1/√d; to hide a condition of 1e12 here that share would have to be below 1e-4.
     """
     d = len(triangle)
     if not d:
         return True
     x, _ = lapack.dpotrs(triangle, _probe(d), lower=1)
-    return bool(d * np.linalg.norm(x) < 1e5)
+    return bool(d * np.linalg.norm(x) < 1e8)
 
 
 @cache
