@@ -21,6 +21,7 @@ from .figure import Arrays, Figure, Finding, Settings, Table, clearly_lower
 from .nested import METHODS, Draw, nested_weights
 from .protocol import (
     DATASETS_OF,
+    MEASURES,
     block_range,
     blocks,
     cells_of,
@@ -89,11 +90,7 @@ class LearningCurves(Figure):
         "dataset": "name of the data set",
         "method": "supervised, soft, hard (from the supervised weights) or oracle",
         "n_unlabeled": "number of unlabeled rows",
-        "error": "share of test rows that get the wrong class, mean over repeats",
-        "error_se": "its standard error",
-        "loss": "mean squared loss of the decision values on the test rows",
-        "loss_se": "its standard error",
-        "repeats": "number of repeats",
+        **MEASURES,
     }
 
     def cells(self, settings: Settings) -> list[str]:

@@ -20,6 +20,7 @@ from .figure import Arrays, Figure, Finding, Settings, Table
 from .nested import METHODS, Draw, nested_weights
 from .protocol import (
     DATASETS_OF,
+    MEASURES,
     block_range,
     blocks,
     cells_of,
@@ -57,11 +58,7 @@ class Fractions(Figure):
         "method": "supervised, soft, hard (from the supervised weights) or oracle",
         "labeled_share": "share of the training rows that have a label",
         "n_labeled": "number of those rows",
-        "error": "share of test rows that get the wrong class, mean over repeats",
-        "error_se": "its standard error",
-        "loss": "mean squared loss of the decision values on the test rows",
-        "loss_se": "its standard error",
-        "repeats": "number of repeats",
+        **MEASURES,
     }
 
     def cells(self, settings: Settings) -> list[str]:

@@ -21,6 +21,15 @@ AT_HAND = tuple(name for name, found in DATASETS.items() if found.bundled or nam
 """Those that are there without a download or another package."""
 DATASETS_OF = {"authors": ALL, "paper": ALL, "quick": AT_HAND}
 
+MEASURES = {
+    "error": "share of test rows that get the wrong class, mean over repeats",
+    "error_se": "its standard error",
+    "loss": "mean squared loss of the decision values on the test rows",
+    "loss_se": "its standard error",
+    "repeats": "number of repeats",
+}
+"""The columns that measure a method over repeats."""
+
 
 @lru_cache(maxsize=2)
 def raw_table(name: str) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from . import fig6_learning_curves as fig6
 from .curves import draw_curves
 from .figure import Arrays, Figure, Finding, Settings, Table
 from .nested import Draw, nested_weights
-from .protocol import DATASETS_OF, block_range, compared
+from .protocol import DATASETS_OF, MEASURES, block_range, compared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -83,11 +83,7 @@ class Ridge(Figure):
         "method": "supervised, soft, hard, hard_from_soft (started at soft), ridge or oracle",
         "alpha": "the ridge λ; 'tuned' for the supervised ridge chosen by leave-one-out",
         "n_unlabeled": "number of unlabeled rows",
-        "error": "share of test rows that get the wrong class, mean over repeats",
-        "error_se": "its standard error",
-        "loss": "mean squared loss of the decision values on the test rows",
-        "loss_se": "its standard error",
-        "repeats": "number of repeats",
+        **MEASURES,
     }
 
     def cells(self, settings: Settings) -> list[str]:

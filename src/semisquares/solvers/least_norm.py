@@ -64,7 +64,9 @@ def vanishing_ridge(
         n_passes += 2
         value = objective.value(end)
         # w is shorter than every minimiser, and comes as near as one likes to the shortest
-        settled = _is_minimum(objective, end) and _norm(end.w, rows) <= (1.0 + 1e-6) * _norm(w, rows)
+        settled = _is_minimum(objective, end) and _norm(end.w, rows) <= (1.0 + 1e-6) * _norm(
+            w, rows
+        )
         if best is None or settled or value <= best.value:
             status = Status.LEAST_NORM if settled else Status.ROUNDING
             status = found.status if stopped else status
