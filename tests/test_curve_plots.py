@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from semisquares.datasets import learning_curve_table
 from semisquares.experiments import FIGURES, Table
 from semisquares.experiments.curves import N_COMPONENTS, limits, log_marks, n_components
-from semisquares.experiments.fig5_local_optima import spread
+from semisquares.experiments.fig5_drawing import spread
 from semisquares.experiments.protocol import ALL
 from semisquares.experiments.published import learning_curves
 from semisquares.experiments.ridge import RIVALS

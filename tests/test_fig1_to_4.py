@@ -434,7 +434,7 @@ def test_the_study_draws_every_seed_and_names_three(tables):
 
 
 def test_an_unknown_view_is_refused(tables):
-    with pytest.raises(KeyError, match="boundary"):
+    with pytest.raises(ValueError, match="boundary"):
         FIG4.plot(tables["fig4"], "boundary")
 
 

@@ -102,7 +102,8 @@ class Failure(Figure):
         return Table(settings, summary, {"example": example, "points": points})
 
     def plot(self, table: Table, view: str | None = None) -> Picture:
-        draw = dict(zip(self.views, (_plot_example, _plot_seeds), strict=True))[view or "example"]
+        chosen = plotting.choose_view(view, self.views)
+        draw = {"example": _plot_example, "seeds": _plot_seeds}[chosen]
         with plotting.style():
             return draw(table)
 
