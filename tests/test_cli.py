@@ -41,7 +41,7 @@ class Broken(PlainToy):
 @pytest.fixture
 def world(monkeypatch):
     """The command line with two toys as its figures, and what it did with them."""
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     seen = SimpleNamespace(loaded=[], reports=[], missing={})
 
     def load(name):
@@ -59,7 +59,8 @@ def world(monkeypatch):
     monkeypatch.setattr("semisquares.plotting.render", None)
     use_plain_plots()
     yield seen
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
@@ -258,6 +259,21 @@ def test_a_command_without_a_folder_is_refused(semisquares):
 
 def test_an_unknown_command_is_refused(semisquares):
     assert semisquares("fig6") == (2, "", "Error: No such command 'fig6'.\n")
+
+
+def test_verdicts_are_words_where_the_terminal_has_no_such_signs(monkeypatch, capsys):
+    import io
+
+    from rich.console import Console
+
+    from semisquares.cli.reproduce import _print_findings
+    from semisquares.experiments.figure import Finding
+
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    console = Console(file=stream, highlight=False, markup=False)
+    _print_findings(console, [Finding("A", True, "a"), Finding("B", False, "b")])
+    stream.flush()
+    assert stream.buffer.getvalue().decode() == "  yes: A: a\n  no: B: b\n"
 
 
 def test_data_that_is_missing_is_said_before_any_work(semisquares, world, tmp_path):

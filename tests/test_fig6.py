@@ -168,15 +168,47 @@ def test_errors_agree_with_the_published_ones():
     assert held["z"].abs().mean() < 1.2
 
 
+def test_equal_repeats_have_no_z_and_no_verdict():
+    table = FIG6.compute(settings(datasets=("Sonar",), repeats=2))
+    assert np.isfinite(table.details["agreement"]["z"].dropna()).all()
+    assert {finding.holds for finding in FIG6.findings(table)[:2]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"preset": "fast"}, "No preset is called 'fast'; use one of authors, paper, quick"),
+        ({"datasets": ("WDBC", "Sonnar")}, "no such data sets in preset quick: WDBC, Sonnar"),
+        ({"datasets": ("Diabetes",)}, "no such data sets in preset quick: Diabetes; use some of"),
+        ({"datasets": ()}, "none given"),
+        ({"repeats": 0}, "repeats=0; it has to be a whole number from 1 on"),
+        ({"repeats": 2.5}, "repeats=2.5"),
+        ({"seed": -1}, "seed=-1; it has to be a whole number from 0 on"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        settings(**{"preset": "quick", **options})
+
+
+def test_names_of_data_sets_may_be_in_any_case():
+    assert settings(datasets=("wdbc", " SONAR ")).datasets == ("Sonar", "WDBC")
+
+
+def test_what_cannot_be_repeated_has_one_repeat():
+    assert FIGURES["fig3"].settings("authors", repeats=7).repeats == 1
+
+
 def test_findings_tell_what_differs():
-    def table(hard_error):
+    def table(hard_error, repeats=1000):
         rows = [
-            ("Sonar", method, n, error, 0.001, 0.1, 0.001, 1000)
+            (name, method, n, error, 0.001, 0.1, 0.001, repeats)
+            for name in ("Sonar", "WDBC")
             for n in (2, 4)
             for method, error in zip(METHODS, (0.4, 0.3, hard_error[n], 0.1), strict=True)
         ]
         summary = pd.DataFrame(rows, columns=list(FIG6.columns))
-        return Table(Settings("fig6", "paper", 1000, ("Sonar",)), summary)
+        return Table(Settings("fig6", "paper", repeats, ("Sonar", "WDBC")), summary)
 
     better, supervised, hard, falls = FIG6.findings(table({2: 0.35, 4: 0.36}))
     assert [f.holds for f in (better, supervised, hard, falls)] == [True, True, True, True]
@@ -185,6 +217,8 @@ def test_findings_tell_what_differs():
     assert "Sonar" in worse[0].evidence
     close = FIG6.findings(table({2: 0.2999, 4: 0.2999}))
     assert close[0].holds is None
+    few = FIG6.findings(table({2: 0.35, 4: 0.36}, repeats=5))
+    assert [f.holds for f in few[:3]] == [None, None, None]
 
 
 # -- beyond ----------------------------------------------------------------------------------------

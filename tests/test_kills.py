@@ -207,6 +207,17 @@ def test_ctrl_c_stops_at_once_in_one_sentence_and_leaves_no_process(tmp_path, jo
     assert all_gone({process.pid})
 
 
+def test_a_polite_kill_stops_as_ctrl_c_does(tmp_path):
+    process = command(tmp_path, jobs=2, seconds=60)
+    wait_for(process, f"{CELLS} cells")
+    time.sleep(0.5)
+    process.terminate()
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert errors.startswith(f"Stopped; 0 of {CELLS} cells")
+    assert all_gone({process.pid})
+
+
 def test_a_stopped_command_continues_to_the_same_tables(tmp_path, uninterrupted):
     process = command(tmp_path, jobs=2, seconds=0.5)
     wait_for(process, f"{CELLS} cells")

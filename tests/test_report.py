@@ -370,8 +370,14 @@ def test_figure_6_of_preset_paper_has_no_points_to_compare(tables):
 # one sound file
 
 
+def test_where_several_commands_filled_a_folder_each_figure_has_its_own(odd):
+    text = Sound(odd(command="semisquares reproduce fig3 --preset authors --out x")).text
+    assert "reproduce fig3 --preset authors" not in text
+    assert "semisquares reproduce odd --preset quick" in text
+
+
 def test_odd_text_is_shown_and_not_obeyed(odd):
-    text = odd(command="semisquares reproduce --out '<b>&'")
+    text = odd(command="semisquares reproduce all --preset quick --out '<b>&'")
     found = Sound(text)
     assert {"script", "b", "i"} & {tag for tag, _ in found.tags} <= {"b", "i"}
     assert "<script>alert(1)</script>" in found.text

@@ -269,6 +269,17 @@ def test_a_folder_in_use_is_refused(tmp_path):
         refused(error)
 
 
+@pytest.mark.parametrize("mine", ["report.html", "toy/summary.csv", "toy"])
+def test_files_that_somebody_else_wrote_are_left_alone(tmp_path, mine):
+    path = tmp_path / mine
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    with pytest.raises(ReproduceError, match="was not written by semisquares reproduce") as error:
+        run(PlainToy(), QUICK, tmp_path)
+    refused(error)
+    assert path.read_text() == "mine"
+
+
 def test_what_is_no_folder_is_refused(tmp_path):
     (tmp_path / "file").write_text("mine")
     for out in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nobody/here")):

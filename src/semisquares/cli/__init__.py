@@ -18,7 +18,8 @@ def main() -> None:
 
     from .commands import commands
 
-    signal.signal(signal.SIGINT, _Interrupt())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _Interrupt())
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a tick is no reason to fail on an old terminal
@@ -48,7 +49,7 @@ def require(*packages: str) -> None:
 
 
 class _Interrupt:
-    """Make the first Ctrl-C a KeyboardInterrupt, and leave it two seconds to clean up.
+    """Make the first Ctrl-C (or SIGTERM) a KeyboardInterrupt, and leave it two seconds to clean up.
 
     Impatient fingers send more, and each would cut short the cleaning up after the one before.
     """

@@ -20,6 +20,8 @@ from .watch import Watch, duration
 _Plan = list[tuple[Figure, Settings]]
 
 _SIGNS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
+_PLAIN = {"✓": "yes:", "✗": "no:", "–": "open:"}
+"""For a terminal, or a pipe, that has no such signs."""
 
 
 class Stopped(click.ClickException):
@@ -38,7 +40,8 @@ class Stopped(click.ClickException):
     type=click.Choice(PRESETS),
     default="authors",
     show_default=True,
-    help="What made the published figures; what the paper's text says; or minutes of work.",
+    help="What made the published figures; what the paper's text says; or a minute of work on the "
+    "eight data sets that need no download.",
 )
 @click.option(
     "--out",
@@ -97,7 +100,8 @@ def _data_names(text: str) -> tuple[str, ...]:
     from ..datasets.catalogue import find
 
     try:
-        return tuple(find(name).name for name in text.split(","))
+        names = [name for name in text.split(",") if name.strip()] or [text]
+        return tuple(find(name).name for name in names)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
 
@@ -118,15 +122,14 @@ def _plan(
             f"Preset {preset} of {names} does not use {', '.join(unused)}; "
             + (f"it has {', '.join(used)}." if used else "leave --datasets out.")
         )
-    plan = [
-        (figure, figure.settings(preset, datasets=chosen, repeats=repeats, seed=seed))
-        for figure in figures
-    ]
-    return [
-        (figure, settings)
-        for figure, settings in plan
-        if settings.datasets or not figure.datasets.get(preset)
-    ]
+    plan = []
+    for figure in figures:
+        known = figure.datasets.get(preset)
+        mine = tuple(name for name in known if name in chosen) if known and chosen else None
+        if mine != ():
+            settings = figure.settings(preset, datasets=mine, repeats=repeats, seed=seed)
+            plan.append((figure, settings))
+    return plan
 
 
 def _load_all(plan: _Plan) -> None:
@@ -140,9 +143,9 @@ def _load_all(plan: _Plan) -> None:
             errors[name] = error
     if errors:
         others = ",".join(name for name in wanted if name not in errors)
-        reason = str(next(iter(errors.values()))).rstrip(".")
+        reasons = "; ".join(str(error).rstrip(".") for error in errors.values())
         raise ReproduceError(
-            f"Data that cannot be loaded: {', '.join(errors)} ({reason}); get what is missing"
+            f"Data that cannot be loaded: {', '.join(errors)} ({reasons}); get what is missing"
             + (f", or leave it out by --datasets {others}." if others else " first.")
         )
 
@@ -171,6 +174,10 @@ def _run(console: Console, figure: Figure, settings: Settings, out: Path, jobs: 
 def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
     for finding in findings:
         sign, style = _SIGNS[finding.holds]
+        try:
+            sign.encode(console.encoding)
+        except UnicodeEncodeError:
+            sign = _PLAIN[sign]
         console.print(f"  {sign} {finding.claim.rstrip('.')}: {finding.evidence}", style=style)
 
 

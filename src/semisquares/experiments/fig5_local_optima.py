@@ -346,10 +346,11 @@ def _lowest_is_no_better(summary: pd.DataFrame) -> Finding:
         "The lowest J_r is often a bad classifier",
         half,
         f"the random start with the lowest J_r is less accurate than the soft solution in "
-        f"{(behind_soft > 0).sum()} of {len(hard)} resamples (by {100 * behind_soft.mean():.1f} "
-        f"points on average), than the average start in {(lowest < hard['accuracy_mean']).sum()}, "
-        f"and {100 * behind_best.mean():.1f} points behind the best start; the median rank "
-        f"correlation of J_r with accuracy is {hard['rank_correlation'].median():.2f}",
+        f"{(behind_soft > 0).sum()} of {len(hard)} resamples (its mean accuracy is "
+        f"{lowest.mean():.3f} against {(lowest + behind_soft).mean():.3f}), than the average start "
+        f"in {(lowest < hard['accuracy_mean']).sum()}, and {100 * behind_best.mean():.1f} points "
+        f"behind the best start; the median rank correlation of J_r with accuracy is "
+        f"{hard['rank_correlation'].median():.2f}",
     )
 
 

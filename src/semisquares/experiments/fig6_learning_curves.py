@@ -40,6 +40,8 @@ Array = NDArray[Any]
 REPEATS_PER_CELL = 20
 PUBLISHED_REPEATS = 1000
 LARGEST_Z, LARGEST_MEAN_Z = 4.0, 1.2
+ENOUGH_REPEATS = 20
+"""With fewer, a standard error is itself too uncertain for a verdict."""
 
 
 def n_labeled(n_components: int) -> int:
@@ -171,7 +173,8 @@ def agreement(summary: pd.DataFrame) -> pd.DataFrame:
     both = summary.merge(published.learning_curves(), on=keys, suffixes=("", "_published"))
     theirs = both["error_se"] * np.sqrt(both["repeats"] / PUBLISHED_REPEATS)
     difference = both["error"] - both["error_published"]
-    z = difference / np.sqrt(both["error_se"] ** 2 + theirs**2)
+    spread = np.sqrt(both["error_se"] ** 2 + theirs**2)
+    z = difference / spread.where(spread > 0.0)
     return both[[*keys, "error", "error_published"]].assign(difference=difference, z=z)
 
 
@@ -182,18 +185,19 @@ def _agreement_findings(table: Table) -> list[Finding]:
     size = held["z"].abs()
     if size.isna().all():
         claim = "The errors agree with the published ones"
-        return [Finding(claim, None, "one repeat has no standard error")]
+        return [Finding(claim, None, "too few repeats for a standard error")]
+    few = table.settings.repeats < ENOUGH_REPEATS
     worst = held.loc[size.idxmax()]
     points = f"{len(held)} published points of {held['dataset'].nunique()} data sets"
     return [
         Finding(
             f"Mean |z| of ours less the published error is at most {LARGEST_MEAN_Z}",
-            bool(size.mean() <= LARGEST_MEAN_Z),
+            None if few else bool(size.mean() <= LARGEST_MEAN_Z),
             f"{size.mean():.2f} over {points}",
         ),
         Finding(
             f"No |z| is above {LARGEST_Z:g}",
-            bool(size.max() <= LARGEST_Z),
+            None if few else bool(size.max() <= LARGEST_Z),
             f"largest {size.max():.2f} ({worst['dataset']}, {worst['method']}, "
             f"{worst['n_unlabeled']} unlabeled rows: {worst['error']:.4f} against "
             f"{worst['error_published']:.4f})",
@@ -234,10 +238,12 @@ def _beats(last: pd.DataFrame, better: str, worse: str, *, but: str) -> Finding:
     )
     if unexpected and not against:
         evidence += f"; within two standard errors on {', '.join(unexpected)}"
+    holds = (False if against else None) if unexpected else True
+    few = last["repeats"].min() < ENOUGH_REPEATS or len(names) < 2
     return Finding(
         f"{better.capitalize()} beats {worse} on every data set but {but}, at the largest number "
         "of unlabeled rows",
-        (None if not against else False) if unexpected else True,
+        None if few else holds,
         evidence,
     )
 

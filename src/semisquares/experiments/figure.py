@@ -101,10 +101,32 @@ class Figure(ABC):
         repeats: int | None = None,
         seed: int = 1,
     ) -> Settings:
-        """Return the settings of a preset, with what is said otherwise."""
-        default = self.datasets.get(preset, ())
-        chosen = tuple(name for name in default if datasets is None or name in datasets)
-        return Settings(self.name, preset, repeats or self.repeats[preset], chosen, seed)
+        """Return the settings of a preset, with what is said otherwise.
+
+        Names of data sets may be in any case. A figure that has nothing to repeat keeps its one
+        repeat.
+        """
+        if preset not in PRESETS:
+            raise ValueError(f"No preset is called {preset!r}; use one of {', '.join(PRESETS)}.")
+        if repeats is None or set(self.repeats.values()) == {1}:
+            repeats = self.repeats[preset]
+        for name, value, least in (("repeats", repeats, 1), ("seed", seed, 0)):
+            if not isinstance(value, int) or value < least:
+                raise ValueError(f"{name}={value!r}; it has to be a whole number from {least} on.")
+        return Settings(self.name, preset, repeats, self._chosen(preset, datasets), seed)
+
+    def _chosen(self, preset: str, datasets: tuple[str, ...] | None) -> tuple[str, ...]:
+        known = self.datasets.get(preset, ())
+        if datasets is None:
+            return known
+        asked = {name.strip().lower() for name in datasets}
+        chosen = tuple(name for name in known if name.lower() in asked)
+        if len(chosen) != len(asked) or not asked:
+            raise ValueError(
+                f"{self.name} has no such data sets in preset {preset}: "
+                f"{', '.join(datasets) or 'none given'}; use some of {', '.join(known) or 'none'}."
+            )
+        return chosen
 
     @abstractmethod
     def cells(self, settings: Settings) -> list[str]:

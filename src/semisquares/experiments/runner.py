@@ -94,7 +94,13 @@ def _opened(out: Path) -> Ledger:
         raise ReproduceError(
             f"{out} cannot be used as a folder ({error.strerror}); give another one (--out)."
         ) from error
-    return Ledger(out / "ledger.sqlite")
+    ledger, report = out / "ledger.sqlite", out / "report.html"
+    if report.exists() and not ledger.exists() and not any(out.glob("*/settings.json")):
+        raise ReproduceError(
+            f"{report} is there and was not written by semisquares reproduce; give another folder "
+            "(--out), or move it away."
+        )
+    return Ledger(ledger)
 
 
 def _agreed(
@@ -103,7 +109,14 @@ def _agreed(
     """Return what the figure in `out` is made with; refuse to mix it with something else."""
     now = Record(json.loads(json.dumps(settings.as_dict())), versions())
     noted = ledger.record(figure.name)
-    found = noted or read_record(out / figure.name) or now
+    folder = out / figure.name
+    known = noted or read_record(folder)
+    if known is None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ReproduceError(
+            f"{folder} is there and was not written by semisquares reproduce; give another folder "
+            "(--out), or move it away."
+        )
+    found = known or now
     if changes := _changes(found.settings, now.settings):
         raise ReproduceError(
             f"{out} holds {figure.name} with other settings: {changes}; give the settings that it "

@@ -77,7 +77,7 @@ def read_record(folder: str | Path) -> Record | None:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         return Record(found["settings"], found["versions"])
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReproduceError(

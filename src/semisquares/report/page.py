@@ -65,7 +65,7 @@ class Page:
     """The whole page."""
 
     version: str
-    command: str
+    commands: tuple[str, ...]
     sections: tuple[Section, ...]
     tally: str
     settings: Grid
@@ -86,7 +86,7 @@ def gather(out: Path, command: str) -> Page:
     presets = [section.settings.preset for section in sections]
     return Page(
         version=__version__,
-        command=command,
+        commands=_commands(command, sections),
         sections=sections,
         tally=_tally([verdict for section in sections for verdict in section.verdicts]),
         settings=_settings(sections),
@@ -96,6 +96,15 @@ def gather(out: Path, command: str) -> Page:
         chapters=CHAPTERS,
         sources=tuple(source for source in sources_table() if source["name"] in used),
     )
+
+
+def _commands(command: str, sections: tuple[Section, ...]) -> tuple[str, ...]:
+    """Return the command that made the page, or one for each figure where several did."""
+    said = command.split()
+    named = "all" in said or {section.name for section in sections} <= set(said)
+    if named and all(section.settings.preset in said for section in sections):
+        return (command,)
+    return tuple(section.command for section in sections)
 
 
 def _section(figure: Figure, out: Path) -> Section:
