@@ -312,3 +312,15 @@ def test_import_and_plain_load_need_neither_pandas_nor_pooch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "(306, 3)"
+
+
+def test_a_spoilt_copy_of_a_bundled_table_is_to_be_removed(tmp_path):
+    (tmp_path / "haberman.csv").write_text("30,64,1,1\n30,62,3,1\n")
+    with pytest.raises(ValueError, match="remove it, and the table that comes with semisquares"):
+        load("Haberman", data_home=tmp_path)
+
+
+def test_a_named_folder_that_is_none_is_said_where_data_are_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("SEMISQUARES_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(FileNotFoundError, match="nowhere, which is no folder"):
+        load("Parkinsons", data_home=tmp_path, download=False)

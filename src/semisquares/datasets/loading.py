@@ -163,4 +163,7 @@ def _advice(dataset: Dataset, failed: str) -> str:
         options.insert(0, f"run {dataset.installed.pip}")
     if dataset.urls:
         options.append("try again with a network connection" if failed else "pass download=True")
+    named = os.environ.get(ENVIRONMENT)
+    if named and not Path(named).is_dir():
+        failed = f" ({ENVIRONMENT} names {named}, which is no folder){failed}"
     return f"{dataset.name} is not on this machine{failed}; {', or '.join(options)}."

@@ -59,8 +59,15 @@ def checked(table: Table, dataset: Dataset, where: str) -> Table:
     else:
         return table
     raise ValueError(
-        f"{where} is not the published {dataset.name} table: {problem}; replace it by a copy from "
-        f"{dataset.source}, or remove it."
+        f"{where} is not the published {dataset.name} table: {problem}; {_remedy(dataset)}."
+    )
+
+
+def _remedy(dataset: Dataset) -> str:
+    if dataset.urls:
+        return f"remove it, and the table is downloaded from {dataset.source}"
+    return "remove it, and the table that comes " + (
+        "with semisquares is read" if dataset.bundled else "with an installed package is read"
     )
 
 
@@ -75,8 +82,8 @@ def read_table(raw: bytes, dataset: Dataset, where: str) -> Table:
     except (ValueError, csv.Error, zipfile.BadZipFile) as error:
         raise ValueError(
             f"{where} cannot be read as the {dataset.name} table ({error}); it needs a header, "
-            f"{dataset.n_features} columns of numbers and a column 'target' of 0 and 1, so replace "
-            f"it by a copy from {dataset.source}, or remove it."
+            f"{dataset.n_features} columns of numbers and a column 'target' of 0 and 1, so "
+            f"{_remedy(dataset)}."
         ) from error
     return checked(table, dataset, where)
 
