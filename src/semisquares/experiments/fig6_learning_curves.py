@@ -28,7 +28,6 @@ from .protocol import (
     component_table,
     labeled_first,
     mean_and_error,
-    with_constant,
 )
 
 if TYPE_CHECKING:
@@ -58,10 +57,10 @@ def sizes(settings: Settings, n_rows: int, labeled: int) -> tuple[int, ...]:
 def draw(settings: Settings, name: str, repeat: int) -> Draw:
     """Draw one repeat: rows in the order labeled, unlabeled, test."""
     X, y = component_table(name, settings.preset)
-    labeled = n_labeled(X.shape[1])
+    labeled = n_labeled(X.shape[1] - 1)
     order = labeled_first(y, settings.generator(name, repeat))
     as_authors = settings.preset != "paper"
-    return Draw(with_constant(X[order]), y[order], labeled, as_authors=as_authors)
+    return Draw(X[order], y[order], labeled, as_authors=as_authors)
 
 
 def measure(drawn: Draw, weights: Array, at: tuple[int, ...]) -> tuple[Array, Array]:

@@ -29,7 +29,6 @@ from .protocol import (
     labeled_first,
     mean_and_error,
     measures,
-    with_constant,
 )
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def _repeat(settings: Settings, name: str, repeat: int) -> Array:
     """Return error and loss of each method at each share: (shares, methods, 2)."""
     X, y = component_table(name, settings.preset)
     order = labeled_first(y, settings.generator(name, repeat))
-    X, y = with_constant(X[order]), y[order]
+    X, y = X[order], y[order]
     found = []
     for share in SHARES:
         n_labeled, n_train = _counts(len(y), share)

@@ -43,9 +43,9 @@ def raw_table(name: str) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=2)
 def component_table(name: str, preset: str) -> tuple[Array, Array]:
-    """Return a data set's principal components, and the authors' targets."""
+    """Return a data set's principal components with a constant behind, and the authors' targets."""
     X, classes = learning_curve_table(name, text_columns=preset != "paper")
-    return X, targets(classes)
+    return with_constant(X), targets(classes)
 
 
 def targets(classes: Array) -> Array:
