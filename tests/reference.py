@@ -15,7 +15,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -139,12 +139,16 @@ class RsslProblem:
 def reference_file(name: str) -> Path:
     """Return the path of a reference file, such as ``"paper/fig2_runs.csv"``; skip without it."""
     path = SHARED / "reference" / name
-    if not path.is_file():
-        reason = f"reference file {name} is not in ../shared/reference"
-        if os.environ.get("SEMISQUARES_REQUIRE_REFERENCE") == "1":
-            pytest.fail(f"{reason} and SEMISQUARES_REQUIRE_REFERENCE=1 asks for it")
-        pytest.skip(reason)
-    return path
+    return (
+        path if path.is_file() else absent(f"reference file {name} is not in ../shared/reference")
+    )
+
+
+def absent(reason: str) -> NoReturn:
+    """Skip a test for want of what lies beside the repository; fail where that is required."""
+    if os.environ.get("SEMISQUARES_REQUIRE_REFERENCE") == "1":
+        pytest.fail(f"{reason} and SEMISQUARES_REQUIRE_REFERENCE=1 asks for it")
+    pytest.skip(reason)
 
 
 def reference_table(name: str) -> list[dict[str, str]]:

@@ -5,6 +5,7 @@ import signal
 import sys
 from io import StringIO
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from rich.console import Console
@@ -21,7 +22,7 @@ class DataToy(PlainToy):
 
     name = "data"
     title = "Random numbers of data sets"
-    datasets = {  # noqa: RUF012
+    datasets: ClassVar = {
         "authors": ("Haberman", "Sonar", "WDBC"),
         "paper": ("Haberman", "Sonar", "WDBC"),
         "quick": ("Haberman", "Sonar"),
@@ -208,7 +209,7 @@ def test_a_figure_without_the_chosen_data_sets_is_left_out_and_said(
 ):
     class Other(DataToy):
         name = "other"
-        datasets = {"quick": ("WDBC",)}  # noqa: RUF012
+        datasets: ClassVar = {"quick": ("WDBC",)}
 
     monkeypatch.setitem(experiments.FIGURES, "other", Other())
     options = ("--preset", "quick", "--datasets", "Sonar", OUT, tmp_path)

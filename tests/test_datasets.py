@@ -2,7 +2,6 @@
 
 import csv
 import importlib.util
-import os
 import subprocess
 import sys
 from importlib import resources
@@ -13,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.io import loadmat
 
-from reference import SHARED
+from reference import SHARED, absent
 from semisquares.datasets import DATASETS, find, load, sources_table
 from semisquares.datasets.reading import Table
 
@@ -52,12 +51,6 @@ def shared_file(name):
     """Return a normalised table that lies beside the repository; skip without it."""
     path = SHARED / "datasets" / name
     return path if path.is_file() else absent(f"{name} is not in ../shared/datasets")
-
-
-def absent(reason):
-    if os.environ.get("SEMISQUARES_REQUIRE_REFERENCE") == "1":
-        pytest.fail(f"{reason} (SEMISQUARES_REQUIRE_REFERENCE=1 asks for it)")
-    pytest.skip(reason)
 
 
 def bundled_text(name):

@@ -7,7 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
-from semisquares.experiments.nested import METHODS, Draw, nested_weights
+from semisquares.curvature import fit_labeled
+from semisquares.experiments import FIGURES
+from semisquares.experiments import fig6_learning_curves as fig6
+from semisquares.experiments.nested import METHODS, Draw, descended, nested_weights
+from semisquares.experiments.protocol import measures
 from semisquares.paper import J_l
 
 SIZES = (2, 4, 8, 16, 32, 64)
@@ -94,6 +98,21 @@ def test_with_few_labels_the_authors_soft_labels_are_where_their_iteration_ends(
             if np.abs(u - before).sum() <= 1e-8:
                 break
         assert_allclose(w, expected, atol=1e-8)
+
+
+def test_on_transfusion_errors_have_settled_after_1000_steps_of_the_authors_iteration():
+    settings = FIGURES["fig6"].settings("authors")
+    errors = []
+    for repeat in range(40):
+        draw = fig6.draw(settings, "Transfusion", repeat)
+        n_train = draw.n_labeled + 512
+        objective = draw.objective(512)
+        start = fit_labeled(objective)[0]
+        ends = [descended(objective, start, max_steps=steps) for steps in (30, 1000, 10_000)]
+        errors.append([measures(draw.X[n_train:], draw.y[n_train:], w)[0] for w in ends])
+    early, settled, late = np.mean(errors, axis=0)
+    assert abs(settled - late) < 0.002  # the standard error of a published point
+    assert abs(early - late) > 0.002
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from statistics import stdev
+from typing import ClassVar
 
 import pandas as pd
 import pytest
@@ -59,7 +60,7 @@ class Odd(Figure):
     title = "A <b> & a 'b'"
     caption = "if x < 1 & y > 2, J_l"
     repeats = dict.fromkeys(PRESETS, 1)
-    columns = {"<i>": 'a "column"'}  # noqa: RUF012
+    columns: ClassVar = {"<i>": 'a "column"'}
 
     def cells(self, settings):
         return []

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,8 +17,8 @@ class Toy(Figure):
     name = "toy"
     title = "Random numbers"
     caption = "Means of products of random matrices."
-    repeats = {"authors": 40, "paper": 30, "quick": 6}  # noqa: RUF012
-    columns = {"cell": "its name", "mean": "of a product", "spread": "of it"}  # noqa: RUF012
+    repeats: ClassVar = {"authors": 40, "paper": 30, "quick": 6}
+    columns: ClassVar = {"cell": "its name", "mean": "of a product", "spread": "of it"}
     views = ("figure", "other")
 
     def __init__(self, seconds=0.0):

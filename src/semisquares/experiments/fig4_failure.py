@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .. import plotting
 from ..datasets.generators import PUBLISHED_SEED, PublishedPlane, published_plane
 from ..solvers import fit_labeled, minimise
-from .fig2_paths import STILL, published_descent, published_objective
+from .descent import STILL, published_descent, published_objective
 from .figure import Arrays, Figure, Finding, Settings, Table
 
 if TYPE_CHECKING:

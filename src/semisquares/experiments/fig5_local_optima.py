@@ -29,7 +29,7 @@ from ..rows import DenseTable, Rows
 from ..solvers import newton
 from ..solvers.least_norm import leaves_weights_open, vanishing_ridge
 from . import published
-from .descent import Descents, descend
+from .descent import STILL, Descents, descend
 from .fig5_drawing import plot_accuracy, plot_objective
 from .figure import Arrays, Figure, Finding, Settings, Table, clearly_lower
 from .protocol import DATASETS_OF, raw_table, with_constant
@@ -43,8 +43,6 @@ Array = NDArray[Any]
 METHODS = ("soft", "soft exact", "hard")
 N_STARTS = 50
 MAX_STEPS = 1000
-STILL = 1e-9
-"""A descent ends once a step moves the labels by no more than this in all."""
 TEST_SHARE = {"authors": 0.3, "paper": 0.2, "quick": 0.3}
 UNLABELED_SHARE = 0.8
 SAME = 1e-6
