@@ -314,7 +314,7 @@ def test_a_disk_that_fills_up_keeps_the_old_table(tmp_path, monkeypatch):
     def full(number):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(ReproduceError, match=r"cannot be written \(No space left") as error:
         run(PlainToy(), QUICK, tmp_path)
     refused(error)

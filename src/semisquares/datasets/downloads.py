@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 from pathlib import Path
 
 from sklearn.datasets import get_data_home
 
+from ..files import replaced
 from .dataset import PIP, Dataset
 from .reading import Table, read_table, write_csv
 
@@ -67,12 +67,5 @@ def download_table(dataset: Dataset) -> tuple[Table | None, list[str]]:
 
 def keep(table: Table, dataset: Dataset, folder: Path) -> None:
     """Write the table as CSV, all of it or nothing."""
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{dataset.stem}-")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(write_csv(table, dataset))
-        os.replace(temporary, folder / dataset.files[0])
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replaced(folder / dataset.files[0]) as file:
+        file.write(write_csv(table, dataset).encode())

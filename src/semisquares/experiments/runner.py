@@ -8,20 +8,15 @@ killed and begun again can be seen in the table.
 from __future__ import annotations
 
 import json
-import os
-import signal
-import threading
 import time
 import traceback
-import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
-from joblib import Parallel, delayed, parallel_config
-from threadpoolctl import threadpool_limits
-
+from ..processes import each
 from .figure import Figure, Settings, Table
 from .ledger import Ledger, Record, ReproduceError, pack
 from .store import read_record, read_table, versions, write_plots, write_table
@@ -32,7 +27,6 @@ Progress = Callable[[int, int, float], None]
 """Hears of the cells done, of how many, and the CPU seconds that they took."""
 
 _Done = tuple[str, bytes, float]  # the name of a cell, the cell packed, its CPU seconds
-_Stream = Generator[_Done, None, None]
 
 
 class CellError(RuntimeError):
@@ -159,10 +153,13 @@ def _compute_missing(
     done, cpu_seconds = _so_far(figure, cells, ledger)
     progress(done, len(cells), cpu_seconds)
     jobs = min(jobs, len(missing))
-    compute = _in_processes if jobs > 1 else _here
+    compute = partial(_compute_far if jobs > 1 else _compute, figure, settings)
     try:
-        with closing(compute(figure, settings, missing, jobs)) as results:
-            for cell, payload, seconds in results:
+        with closing(each(compute, missing, jobs=jobs)) as results:
+            for result in results:
+                if isinstance(result, CellError):
+                    raise result
+                cell, payload, seconds = result
                 ledger.store(figure.name, cell, payload, seconds)
                 done, cpu_seconds = done + 1, cpu_seconds + seconds
                 progress(done, len(cells), cpu_seconds)
@@ -193,12 +190,6 @@ def _compute(figure: Figure, settings: Settings, cell: str) -> _Done:
     return cell, payload, time.process_time() - start
 
 
-def _here(figure: Figure, settings: Settings, cells: list[str], jobs: int) -> _Stream:
-    with threadpool_limits(1):
-        for cell in cells:
-            yield _compute(figure, settings, cell)
-
-
 def _compute_far(figure: Figure, settings: Settings, cell: str) -> _Done | CellError:
     """Compute a cell for another process; the error is a result, as it must not overtake others.
 
@@ -209,55 +200,3 @@ def _compute_far(figure: Figure, settings: Settings, cell: str) -> _Done | CellE
     except CellError as error:
         error.add_note("".join(traceback.format_exception(error.__cause__)))  # a cause is not sent
         return error
-
-
-def _in_processes(figure: Figure, settings: Settings, cells: list[str], jobs: int) -> _Stream:
-    """Yield cells as they are done, one a message: sending one costs 0.3 ms."""
-    with parallel_config(
-        "loky", inner_max_num_threads=1, initializer=_follow, initargs=(os.getpid(),)
-    ):
-        parallel = Parallel(
-            n_jobs=jobs, return_as="generator_unordered", batch_size=1, max_nbytes=None
-        )
-    with _workers_deaf_to_ctrl_c():
-        results = parallel(delayed(_compute_far)(figure, settings, cell) for cell in cells)
-    try:
-        for result in results:
-            if isinstance(result, CellError):
-                raise result
-            yield result
-    finally:
-        with warnings.catch_warnings():  # joblib warns of cells that nobody waits for any more
-            warnings.simplefilter("ignore")
-            results.close()
-
-
-def _follow(parent: int) -> None:
-    """End this worker when its parent is gone: a killed parent tells nobody."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.2)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-@contextmanager
-def _workers_deaf_to_ctrl_c() -> Iterator[None]:
-    """Start processes that leave Ctrl-C to this one, from their first moment on.
-
-    A terminal sends it to all of them, and each would print a traceback.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows: they are deaf once `_follow` has run
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # now, as its start would end the blocking
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -7,7 +7,6 @@ give equal bytes on every machine. `settings.json` comes last: where it is, the 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping
 from importlib import metadata
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..files import replaced
 from .figure import Figure, Settings, Table
 from .ledger import Record, ReproduceError
 
@@ -121,19 +121,10 @@ def _typed(texts: list[str]) -> list[Any]:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Put a file in the place of another at once; the next run clears what a kill leaves."""
-    part = path.with_name(f".{path.name}.part")
+    """Put a file in the place of another at once."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        with replaced(path) as file:
+            file.write(content)
     except OSError as error:
         raise ReproduceError(
             f"{path} cannot be written ({error.strerror}); computed cells are kept, so put that "

@@ -6,12 +6,12 @@ folder gives the same bytes.
 
 from __future__ import annotations
 
-import os
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..experiments.ledger import ReproduceError
+from ..files import replaced
 from .page import Page, gather
 
 if TYPE_CHECKING:
@@ -36,12 +36,10 @@ def write(out: str | Path, command: str) -> Path:
     environment = _environment()  # a missing package is said before any work
     text = _render(environment, gather(Path(out), command))
     path = Path(out) / NAME
-    part = path.with_name(f".{NAME}.part")
     try:
-        part.write_bytes(text.encode())
-        os.replace(part, path)
+        with replaced(path) as file:
+            file.write(text.encode())
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise ReproduceError(
             f"{path} cannot be written ({error.strerror}); the tables are kept, so put that right "
             "and run the same command again."

@@ -1,0 +1,81 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import glob
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["replaced"]
+
+PART = ".part"
+
+
+@contextmanager
+def replaced(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file whose content takes the place of `path` at the end, at once; or of nothing.
+
+    Where the writing fails, is interrupted or killed, whatever was at `path` is still there. The
+    folder is made where it is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "notes" / "a.txt"
+    >>> with replaced(path) as file:
+    ...     _ = file.write(b"all of it")
+    >>> path.read_bytes()
+    b'all of it'
+    """
+    path = Path(path)
+    if path.is_symlink():  # the file that the link is to, as an ordinary write would
+        path = path.resolve()
+    if path.is_dir():
+        raise IsADirectoryError(21, "it is a folder", str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    prefix = f".{path.name[:100]}."
+    _clear(path.parent, prefix)
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f"{prefix}{os.getpid()}-", suffix=PART)
+    try:
+        with open(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(part, _mode(path))
+        os.replace(part, path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+
+
+def _clear(folder: Path, prefix: str) -> None:
+    """Remove what killed writers of the same file have left."""
+    for part in folder.glob(f"{glob.escape(prefix)}*{PART}"):
+        writer = part.name.removeprefix(prefix).partition("-")[0]
+        if writer.isdigit() and not _alive(int(writer)):
+            part.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    if os.name != "posix":  # elsewhere the question itself would end the process
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _mode(path: Path) -> int:
+    """Return the permissions of the file to replace, or those of a new one."""
+    if path.exists():
+        return path.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

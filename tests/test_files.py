@@ -1,0 +1,88 @@
+"""Files are written whole or not at all."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from semisquares.files import replaced
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def begin_and_stop(path):
+    with replaced(path) as file:
+        file.write(b"new")
+        raise KeyboardInterrupt
+
+
+def test_a_failed_write_keeps_the_old_file_and_leaves_nothing(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt):
+        begin_and_stop(path)
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["a.bin"]
+
+
+def test_permissions_of_the_old_file_are_kept_and_a_new_one_gets_the_usual(tmp_path):
+    old, new, usual = (tmp_path / name for name in ("old", "new", "usual"))
+    old.write_bytes(b"")
+    old.chmod(0o640)
+    usual.write_bytes(b"")
+    for path in (old, new):
+        with replaced(path) as file:
+            file.write(b"x")
+    assert old.stat().st_mode & 0o777 == 0o640
+    assert new.stat().st_mode == usual.stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "target").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    with replaced(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_bytes() == b"new"
+
+
+def test_what_a_killed_writer_left_is_cleared_by_the_next(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+    code = """
+        import os, signal, sys
+        from semisquares.files import replaced
+        with replaced(sys.argv[1]) as file:
+            file.write(b"half")
+            file.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert path.read_bytes() == b"old"
+    assert len(names(tmp_path)) == 2
+    with replaced(path) as file:
+        file.write(b"new")
+    assert names(tmp_path) == ["a.bin"]
+    assert path.read_bytes() == b"new"
+
+
+def test_a_writer_at_work_is_left_alone(tmp_path):
+    path = tmp_path / "a.bin"
+    with replaced(path) as first:
+        first.write(b"first")
+        with replaced(path) as second:
+            second.write(b"second")
+    assert path.read_bytes() == b"first"
+    assert names(tmp_path) == ["a.bin"]
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(IsADirectoryError, match="it is a folder"), replaced(tmp_path):
+        pass
+    assert os.listdir(tmp_path) == []
