@@ -18,10 +18,16 @@ help: ## list the targets
 
 install: $(STAMP) ## build .venv with semisquares and its development tools
 
-demo: $(STAMP) ## run the main job on embedded data, then the paper's figures in short
-	@$(BIN)/python -m semisquares.demo
-	@echo
-	@$(BIN)/semisquares reproduce all --preset quick --out demo
+demo: $(STAMP) ## a table with missing labels from question to predictions, then the paper in short
+	@PATH="$(abspath $(BIN)):$$PATH"; set -ex; \
+	semisquares example demo/pumps; \
+	semisquares compare demo/pumps/pumps.csv --target bearing -o demo/pumps/report.html; \
+	semisquares fit demo/pumps/pumps.csv --target bearing -o demo/pumps/bearing.model; \
+	semisquares predict demo/pumps/bearing.model demo/pumps/new_rows.csv -o demo/pumps/predicted.csv; \
+	semisquares predict demo/pumps/bearing.model demo/pumps/pumps.csv --only-missing -o demo/pumps/filled.csv; \
+	semisquares inspect demo/pumps/bearing.model; \
+	semisquares reproduce all --preset quick --out demo/paper
+	@echo "Pages to look at: demo/pumps/report.html and demo/paper/report.html"
 
 test: lint ## lint, then run the tests and the doctests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)

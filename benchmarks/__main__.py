@@ -12,9 +12,9 @@ import numpy
 import scipy
 import sklearn
 
-from . import large, small, solvers
+from . import large, small, solvers, tables
 
-SUITES = {"small": small, "solvers": solvers, "large": large}
+SUITES = {"small": small, "solvers": solvers, "large": large, "tables": tables}
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ from rich.console import Console
 from semisquares import __version__, cli, experiments
 from semisquares.cli import watch
 from semisquares.datasets import DATASETS
-from semisquares.experiments.runner import CellError
 from toy_figure import PlainToy, use_plain_plots
 
 
@@ -110,6 +109,9 @@ def test_datasets_prints_citation_licence_and_source_of_all_sixteen(semisquares)
     [
         ("click", "--version"),
         ("rich", "datasets"),
+        ("pyarrow", "compare"),
+        ("skops", "predict"),
+        ("onnxruntime", "export"),
         ("pandas", "reproduce"),
         ("jinja2", "reproduce"),
     ],
@@ -118,11 +120,12 @@ def test_a_missing_package_is_said_with_the_line_that_installs_it(
     semisquares, monkeypatch, package, command
 ):
     monkeypatch.setitem(sys.modules, package, None)
+    extras = {"export": "cli,tables,export", "reproduce": "cli,experiments"}
     code, _, errors = semisquares(command)
-    assert code == 1
+    assert code == 2
     assert one_sentence(errors) == (
         f"Error: this command needs {package}, not installed here; run "
-        "pip install 'semisquares[cli,experiments]'.\n"
+        f"pip install 'semisquares[{extras.get(command, 'cli,tables')}]'.\n"
     )
 
 
@@ -281,7 +284,7 @@ def test_data_that_is_missing_is_said_before_any_work(semisquares, world, tmp_pa
     world.missing["Sonar"] = "Sonar is not on this machine; run pip install sonar."
     out = tmp_path / "new"
     code, printed, errors = semisquares("reproduce", OUT, out)
-    assert (code, printed) == (1, "")
+    assert (code, printed) == (2, "")
     assert one_sentence(errors) == (
         "Error: Data that cannot be loaded: Sonar (Sonar is not on this machine; run pip install "
         "sonar); get what is missing, or leave it out by --datasets Haberman,WDBC.\n"
@@ -299,7 +302,7 @@ def test_other_settings_of_any_figure_are_refused_before_any_work(semisquares, t
     semisquares("reproduce", "data", "--preset", "quick", OUT, tmp_path)
     before = sorted(tmp_path.rglob("*"))
     code, printed, errors = semisquares("reproduce", "all", "--repeats", "3", OUT, tmp_path)
-    assert (code, printed) == (1, "")
+    assert (code, printed) == (2, "")
     assert one_sentence(errors) == (
         f"Error: {tmp_path} holds data with other settings: preset was quick and is now authors, "
         "repeats was 6 and is now 3, datasets was Haberman,Sonar and is now Haberman,Sonar,WDBC; "
@@ -311,17 +314,21 @@ def test_other_settings_of_any_figure_are_refused_before_any_work(semisquares, t
 def test_a_file_is_no_folder(semisquares, tmp_path):
     (tmp_path / "file").write_text("mine")
     code, printed, errors = semisquares("reproduce", "toy", OUT, tmp_path / "file")
-    assert (code, printed) == (1, "")
+    assert (code, printed) == (2, "")
     assert "cannot be used as a folder (File exists)" in one_sentence(errors)
 
 
-def test_a_fault_of_the_code_shows_its_traceback(monkeypatch, world, tmp_path):
+def test_a_fault_of_the_code_shows_its_traceback_and_how_to_report_it(
+    semisquares, monkeypatch, tmp_path
+):
     monkeypatch.setitem(experiments.FIGURES, "toy", Broken())
-    words = ["reproduce", "toy", "--jobs", "1", OUT, str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["semisquares", *words])
-    with pytest.raises(CellError, match="'c/0' of toy failed") as error:
-        cli.main()
-    assert isinstance(error.value.__cause__, ZeroDivisionError)
+    code, _, errors = semisquares("reproduce", "toy", "--jobs", "1", OUT, tmp_path)
+    assert code == 3
+    assert "ZeroDivisionError: one over zero" in errors
+    assert "CellError: Cell 'c/0' of toy failed" in errors
+    assert "This is a defect of semisquares, not of your input. Please report it" in errors
+    assert f"semisquares reproduce toy --jobs 1 --out {tmp_path}" in errors
+    assert f"semisquares {__version__}, Python" in errors
 
 
 def test_ctrl_c_while_data_is_loaded_is_a_sentence(semisquares, monkeypatch, tmp_path):
@@ -348,9 +355,10 @@ def test_a_second_ctrl_c_waits_for_the_first(monkeypatch):
 
 
 def watched(console, steps):
-    with watch.Watch(console, "fig6") as watching:
+    watching = watch.Watch(console, "fig6")
+    with watching:
         for step in steps:
-            watching(*step)
+            watching.hear(*step)
     return console.file.getvalue()
 
 

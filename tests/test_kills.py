@@ -240,7 +240,7 @@ def test_two_commands_on_one_folder_are_refused(tmp_path):
     _, errors = second.communicate(timeout=60)
     first.kill()
     first.communicate()
-    assert second.returncode == 1
+    assert second.returncode == 2
     assert errors == (
         f"Error: {tmp_path} is in use by another run; wait for that one to end, or give another "
         "folder (--out).\n"

@@ -2,33 +2,71 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
 from .. import __version__
 from . import require
 
+_TABLES = ("pandas", "pyarrow", "skops")
+_PAGES = ("jinja2", "matplotlib")
+
+COMMANDS = {
+    "example": (),
+    "compare": (*_TABLES, *_PAGES),
+    "fit": _TABLES,
+    "predict": _TABLES,
+    "inspect": _TABLES,
+    "export": (*_TABLES, "onnx", "onnxruntime"),
+    "reproduce": (*_PAGES, "pandas", "pooch"),
+    "datasets": (),
+    "completion": (),
+}
+"""What each command needs besides click and rich, in the order of the help."""
+_EXTRAS = {"reproduce": "cli,experiments", "export": "cli,tables,export"}
+
 
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return ["datasets", "reproduce"]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name == "datasets":
-            from .datasets import datasets
+        if cmd_name not in COMMANDS:
+            return None
+        if not ctx.resilient_parsing:
+            require(*COMMANDS[cmd_name], extras=_EXTRAS.get(cmd_name, "cli,tables"))
+        module = import_module(f".{cmd_name}", __package__)
+        command: click.Command = getattr(module, cmd_name)
+        return command
 
-            return datasets
-        if cmd_name == "reproduce":
-            require("jinja2", "matplotlib", "pandas", "pooch")
-            from .reproduce import reproduce
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing what they need."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_SHORT.items()))
 
-            return reproduce
-        return None
+
+_SHORT = {
+    "example": "Write a small table with missing labels to try the commands on.",
+    "compare": "Say whether the unlabeled rows of a table help, and write a page about it.",
+    "fit": "Fit a classifier to a table and store it.",
+    "predict": "Predict labels for the rows of a table with a stored model.",
+    "inspect": "Show what is in a stored model.",
+    "export": "Write a stored model as ONNX.",
+    "reproduce": "Re-run the paper's figures.",
+    "datasets": "Print citation, licence and source of the paper's sixteen data sets.",
+    "completion": "Print the script that makes a shell complete these commands.",
+}
 
 
 @click.group(cls=_Commands, invoke_without_command=True)
 @click.version_option(__version__, message="%(prog)s %(version)s", prog_name="semisquares")
 @click.pass_context
 def commands(context: click.Context) -> None:
-    """Least squares classification for tables where few rows have labels."""
+    """Least squares classification for tables where few rows have labels.
+
+    \b
+    Try it:  semisquares example pumps
+    """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from ..datasets.catalogue import sources_table
+from .options import examples
 
 
-@click.command()
+@click.command(epilog=examples("semisquares datasets | less"))
 def datasets() -> None:
     """Print citation, licence and source of the sixteen data sets."""
     for entry in sources_table():

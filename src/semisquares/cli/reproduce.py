@@ -15,6 +15,8 @@ from ..datasets import load
 from ..experiments.figure import PRESETS, Figure, Finding, Settings
 from ..experiments.ledger import ReproduceError
 from ..experiments.runner import check, run
+from . import Stopped
+from .options import examples
 from .watch import Watch, duration
 
 _Plan = list[tuple[Figure, Settings]]
@@ -24,16 +26,12 @@ _PLAIN = {"✓": "yes:", "✗": "no:", "–": "open:"}
 """For a terminal, or a pipe, that has no such signs."""
 
 
-class Stopped(click.ClickException):
-    """Ctrl-C, after which nothing is lost."""
-
-    exit_code = 130
-
-    def show(self, file: object = None) -> None:
-        click.echo(self.message, err=True)
-
-
-@click.command()
+@click.command(
+    epilog=examples(
+        "semisquares reproduce all --preset quick --out paper",
+        "semisquares reproduce fig6 --datasets WDBC,Sonar --out wdbc",
+    )
+)
 @click.argument("figures", nargs=-1, metavar="[FIGURE…|all]")
 @click.option(
     "--preset",
@@ -83,8 +81,8 @@ def reproduce(
         for figure, settings in plan:
             _run(console, figure, settings, out, jobs or cpu_count())
         _report(console, out, _command(figures, preset, out, datasets, repeats, seed))
-    except ReproduceError as error:
-        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        raise Stopped("Stopped; run the same command to continue.") from None
 
 
 def _figures(names: tuple[str, ...]) -> list[Figure]:
@@ -156,9 +154,10 @@ def _run(console: Console, figure: Figure, settings: Settings, out: Path, jobs: 
     console.print(
         f"  {sets}repeats {settings.repeats}, preset {settings.preset}, seed {settings.seed}"
     )
-    with Watch(console, figure.name) as watch:
+    watch = Watch(console, figure.name)
+    with watch:
         try:
-            table = run(figure, settings, out, jobs=jobs, progress=watch)
+            table = run(figure, settings, out, jobs=jobs, progress=watch.hear)
         except KeyboardInterrupt:
             raise Stopped(
                 f"Stopped; {watch.done} of {watch.total} cells of {figure.name} are kept in {out}; "

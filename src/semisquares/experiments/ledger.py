@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import UserError
 from .figure import Arrays
 
 __all__ = ["Ledger", "Record", "ReproduceError", "pack", "unpack"]
@@ -42,8 +43,8 @@ create table cells (
 """
 
 
-class ReproduceError(Exception):
-    """What a user can put right, said in one sentence."""
+class ReproduceError(UserError):
+    """A run that cannot go on as asked."""
 
 
 @dataclass(frozen=True)

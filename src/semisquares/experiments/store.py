@@ -7,15 +7,13 @@ give equal bytes on every machine. `settings.json` comes last: where it is, the 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
-from importlib import metadata
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
 from ..files import replaced
+from ..versions import versions as versions_of
 from .figure import Figure, Settings, Table
 from .ledger import Record, ReproduceError
 
@@ -28,12 +26,8 @@ _SETTINGS = "settings.json"
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of all that can change a number: Python's sum() did in 3.12."""
-    return {
-        "semisquares": __version__,
-        "python": ".".join(map(str, sys.version_info[:2])),
-        **{name: metadata.version(name) for name in ("numpy", "scipy", "scikit-learn", "pandas")},
-    }
+    """Return the versions that a table is made with."""
+    return versions_of("pandas")
 
 
 def write_table(

@@ -6,12 +6,12 @@ folder gives the same bytes.
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..experiments.ledger import ReproduceError
 from ..files import replaced
+from .environment import load_templates, style
 from .page import Page, gather
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["write"]
 
 NAME = "report.html"
-_FILES = ("page.html", "macros.html", "style.css")
 
 
 def write(out: str | Path, command: str) -> Path:
@@ -33,7 +32,7 @@ def write(out: str | Path, command: str) -> Path:
     command : str
         What makes the folder, for whoever wants to run it again.
     """
-    environment = _environment()  # a missing package is said before any work
+    environment = load_templates("experiments")  # a missing package is said before any work
     text = _render(environment, gather(Path(out), command))
     path = Path(out) / NAME
     try:
@@ -47,32 +46,6 @@ def write(out: str | Path, command: str) -> Path:
     return path
 
 
-def _environment() -> Environment:
-    try:
-        from jinja2 import DictLoader, Environment, StrictUndefined
-    except ImportError:
-        raise ImportError(
-            "The report needs jinja2, which is not installed; run "
-            "pip install 'semisquares[experiments]'."
-        ) from None
-    from .typeset import slug, typeset
-
-    folder = resources.files(__package__) / "template"
-    files = {name: (folder / name).read_text(encoding="utf-8") for name in _FILES}
-    environment = Environment(
-        loader=DictLoader(files),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"typeset": typeset, "slug": slug}
-    return environment
-
-
 def _render(environment: Environment, page: Page) -> str:
-    from markupsafe import Markup
-
-    style = Markup(environment.get_template("style.css").render())
-    return environment.get_template("page.html").render(page=page, style=style)
+    template = environment.get_template("page.html")
+    return template.render(page=page, style=style(environment, "style.css"))

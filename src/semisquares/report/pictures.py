@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,15 +30,20 @@ def embed(folder: Path, view: str) -> Picture | None:
     paths = [path for kind in ("svg", "png") if (path := folder / f"{view}.{kind}").is_file()]
     if not paths:
         return None
-    content, path = min(((path.read_bytes(), path) for path in paths), key=lambda one: len(one[0]))
-    vector = path.suffix == ".svg"
-    kind = "svg+xml" if vector else "png"
-    width, height = (_svg_inches if vector else _png_inches)(content)
+    contents = {path.suffix[1:]: path.read_bytes() for path in paths}
+    return packed(contents, tuple(f"{folder.name}/{path.name}" for path in paths))
+
+
+def packed(contents: Mapping[str, bytes], files: tuple[str, ...] = ()) -> Picture:
+    """Return the smaller one of a picture's renderings, which are called "svg" and "png"."""
+    kind, content = min(contents.items(), key=lambda one: len(one[1]))
+    width, height = (_svg_inches if kind == "svg" else _png_inches)(content)
+    name = "svg+xml" if kind == "svg" else "png"
     return Picture(
-        uri=f"data:image/{kind};base64,{base64.b64encode(content).decode()}",
+        uri=f"data:image/{name};base64,{base64.b64encode(content).decode()}",
         width=round(width * _PIXELS_PER_INCH),
         height=round(height * _PIXELS_PER_INCH),
-        files=tuple(f"{folder.name}/{path.name}" for path in paths),
+        files=files,
     )
 
 

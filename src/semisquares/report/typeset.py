@@ -37,6 +37,26 @@ def _power(found: re.Match[str]) -> str:
     return f"{'−' if sign else ''}{factor}10<sup>{'' if side == '+' else '−'}{exponent}</sup>"
 
 
+def breakable(text: str) -> Markup:
+    """Escape a text whose very long words may go on in the next line; markup stays as it is.
+
+    Examples
+    --------
+    >>> print(breakable("a < b"), breakable("x" * 45).count("<wbr>"))
+    a &lt; b 2
+    """
+    from markupsafe import Markup
+
+    if isinstance(text, Markup):
+        return text
+    parts = []
+    for word in re.split(r"(\s+)", text):
+        size = 20 if len(word) > 30 else 30
+        pieces = [word[k : k + size] for k in range(0, len(word), size)]
+        parts.append(Markup("<wbr>").join(pieces))
+    return Markup("").join(parts)
+
+
 def slug(text: str) -> str:
     """Return a text as the name of a place on the page.
 

@@ -1,5 +1,37 @@
-"""From a table with missing labels to a model: reading, preparing, comparing, fitting, storing."""
+"""From a table with missing labels to a model: reading, preparing, comparing, fitting, storing.
 
+What ``semisquares compare``, ``fit`` and ``predict`` do, for use in Python:
+
+>>> import pandas as pd
+>>> from semisquares.tables import fit_table, prepare
+>>> kinds = ["a", "a", "a", "b", "b", "b", None, None]
+>>> frame = pd.DataFrame({"size": [1, 2, 3, 7, 8, 9, 2, 8], "kind": kinds})
+>>> model = fit_table(prepare(frame, "kind"), method="soft")
+>>> model.predict(frame.tail(2)).labels.tolist()
+['a', 'b']
+"""
+
+from .compare import Comparison, compare_table
 from .errors import TableError
+from .models import TableModel, export_onnx, load, save
+from .models.fitting import fit_table
+from .preparation import TablePreparation, make_table_pipeline
+from .prepared import Prepared, prepare
+from .reading import find, read
 
-__all__ = ["TableError"]
+__all__ = [
+    "Comparison",
+    "Prepared",
+    "TableError",
+    "TableModel",
+    "TablePreparation",
+    "compare_table",
+    "export_onnx",
+    "find",
+    "fit_table",
+    "load",
+    "make_table_pipeline",
+    "prepare",
+    "read",
+    "save",
+]

@@ -1,9 +1,11 @@
-"""What is wrong with a table or a file, for whoever can put it right."""
+"""What is wrong with a table or a model file."""
 
 from __future__ import annotations
+
+from ..errors import UserError
 
 __all__ = ["TableError"]
 
 
-class TableError(ValueError):
-    """One sentence: what was given, what is needed, what to do."""
+class TableError(UserError, ValueError):
+    """A table, a model file or a wish that cannot be met."""

@@ -1,7 +1,4 @@
-"""The main job on embedded data: do unlabeled rows help on the breast-cancer table?
-
-Run it with ``make demo`` or ``python -m semisquares.demo``.
-"""
+"""Do unlabeled rows help on the breast-cancer table? Run ``python -m benchmarks.breast_cancer``."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.preprocessing import scale
 
-from . import (
+from semisquares import (
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,

@@ -1,0 +1,105 @@
+"""What a command understood of a table, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ..tables.kinds import KINDS, Column
+from ..tables.prepared import Prepared
+from .talk import Talk
+
+_SHOWN = 6
+_PLURALS = {"number": "numbers", "category": "categories", "boolean": "booleans", "date": "dates"}
+_WHY = {"id": "an id", "constant": "constant", "empty": "empty", "text": "free text"}
+
+
+def describe(talk: Talk, prepared: Prepared) -> None:
+    """Say what rows, labels and columns were found, and which columns are left out and why."""
+    target = prepared.target
+    counts = ", ".join(
+        f"{name} {count:,}" for name, count in zip(target.classes, target.counts, strict=True)
+    )
+    talk.say(
+        f"{prepared.source}: {_counted(target.n_rows, 'row')}, {target.n_labeled:,} with a label "
+        f"in {target.name!r} ({counts}), {target.n_unlabeled:,} without"
+    )
+    talk.say(f"  {used(prepared.columns)}")
+    if prepared.group is not None and prepared.groups is not None:
+        n_groups = len(set(prepared.groups.tolist()))
+        talk.say(f"  {n_groups:,} groups by {prepared.group!r}")
+    left_out = [line for line in listed(prepared.columns) if line.startswith("left out: ")]
+    for line in left_out[:_SHOWN]:
+        talk.say(f"  {line}")
+    if len(left_out) > _SHOWN:
+        talk.say(f"  left out: {len(left_out) - _SHOWN} more; --json lists them")
+    for hint in target.hints:
+        talk.warn(hint)
+    talk.say()
+
+
+def used(columns: tuple[Column, ...]) -> str:
+    """Say how many columns of which kind are used, and how many cells are missing.
+
+    Examples
+    --------
+    >>> from semisquares.tables.kinds import Column
+    >>> used((Column("age", "number", "", 3, 40, "17", None),))
+    '1 column is used: 1 number; 3 missing cells are filled'
+    """
+    taken = [column for column in columns if column.used]
+    kinds = Counter(column.kind for column in taken)
+    said = ", ".join(
+        f"{kinds[kind]:,} {kind if kinds[kind] == 1 else _PLURALS[kind]}"
+        for kind in KINDS
+        if kinds[kind]
+    )
+    missing = sum(column.n_missing for column in taken)
+    verb = "is" if len(taken) == 1 else "are"
+    filled = f"{_counted(missing, 'missing cell')} {'is' if missing == 1 else 'are'} filled"
+    return f"{_counted(len(taken), 'column')} {verb} used: {said}; {filled}"
+
+
+def listed(columns: tuple[Column, ...]) -> list[str]:
+    """List the columns by kind, then those that are left out, each with its reason.
+
+    Examples
+    --------
+    >>> from semisquares.tables.kinds import Column
+    >>> age, town = (Column(name, "number", "", 0, 9, "1", None) for name in ("age", "town"))
+    >>> listed((age, town, Column("key", "id", "a row number", 0, 9, "1", None)))
+    ['numbers: age, town', 'left out: key, an id (a row number)']
+    """
+    lines = []
+    for kind in KINDS:
+        if names := [column.name for column in columns if column.used and column.kind == kind]:
+            lines.append(f"{_PLURALS[kind]}: {', '.join(names)}")
+    return lines + [f"left out: {c.name}, {why(c)}" for c in columns if not c.used]
+
+
+def why(column: Column) -> str:
+    """Say why a column is left out."""
+    what = _WHY.get(column.kind, "")
+    return f"{what} ({column.reason})" if what and column.reason else what or column.reason
+
+
+def facts(prepared: Prepared) -> dict[str, Any]:
+    """Return the same for JSON."""
+    target = prepared.target
+    return {
+        "source": prepared.source,
+        "target": target.name,
+        "group": prepared.group,
+        "rows": target.n_rows,
+        "labeled": target.n_labeled,
+        "classes": list(target.classes),
+        "counts": list(target.counts),
+        "columns": [
+            {"name": c.name, "kind": c.kind, "reason": c.reason, "missing": c.n_missing}
+            for c in prepared.columns
+        ],
+    }
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

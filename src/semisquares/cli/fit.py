@@ -1,0 +1,123 @@
+"""``semisquares fit``: from a table to a stored model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..tables.models.fitting import METHODS, fit_table
+from . import options
+from .describe import describe, facts
+from .inputs import read_prepared
+from .models import store_model
+from .options import Columns, Reading
+from .talk import Talk
+
+
+class _Amount(click.ParamType):
+    """A number that is not negative, or auto (None)."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | None:
+        if value in (None, "auto"):
+            return None
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if not 0.0 <= number < float("inf"):
+            self.fail(f"{value!r} is neither auto nor a number from 0 on.", param, ctx)
+        return number
+
+
+@click.command(
+    epilog=options.examples(
+        "semisquares fit churn.csv --target churned -o churn.model",
+        "semisquares fit churn.csv --target churned -o churn.model --method soft --weight 1",
+        "semisquares fit 'rows/*.parquet' --target y -o y.model --onnx y.onnx",
+    )
+)
+@click.argument("table")
+@options.columns
+@click.option(
+    "-o", "--out", required=True, metavar="MODEL", help="The file to write; - for standard output."
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="auto: soft labels where compare would find that they help, else the tuned ridge.",
+)
+@click.option(
+    "--alpha", type=_Amount(), default="auto", show_default=True, metavar="NUMBER",
+    help="The ridge; auto: chosen by cross-validation.",
+)  # fmt: skip
+@click.option(
+    "--weight", type=_Amount(), default="auto", show_default=True, metavar="NUMBER",
+    help="How much an unlabeled row counts, beside 1 for a labeled one; auto: chosen by "
+    "cross-validation for soft, 1 for hard.",
+)  # fmt: skip
+@click.option("--onnx", metavar="FILE", help="Write the model as ONNX, too.")
+@options.splits
+@options.reading
+@options.seed
+@options.jobs
+@options.words
+def fit(
+    table: str,
+    columns: Columns,
+    reading: Reading,
+    talk: Talk,
+    out: str,
+    method: str,
+    alpha: float | None,
+    weight: float | None,
+    onnx: str | None,
+    folds: int,
+    repeats: int | None,
+    seed: int,
+    jobs: int,
+) -> None:
+    """Fit a classifier to TABLE and store it with all that prepares a table for it.
+
+    TABLE is a CSV, TSV, Parquet or Feather file, a quoted pattern such as 'data/*.csv', or - for
+    standard input. The stored file holds the cleaning, encoding and scaling of the columns, the
+    classifier, its scores on labeled rows that it had not seen, its certificate and all versions,
+    and none of the table's rows. Reading it runs no code.
+    """
+    prepared = read_prepared(talk, table, reading, columns)
+    describe(talk, prepared)
+    with talk.progress("choosing", "fits") as progress:
+        model = fit_table(
+            prepared,
+            method=method,
+            alpha=alpha,
+            weight=weight,
+            missing=reading.missing,
+            folds=folds,
+            repeats=repeats,
+            seed=seed,
+            jobs=jobs,
+            progress=progress,
+        )
+    store_model(model, out)
+    for note in model.about["notes"]:
+        talk.warn(note)
+    talk.say(model.about["summary"])
+    talk.answer(f"Model: {out}", style=None)
+    exported = None if onnx is None else _export(talk, model, onnx)
+    talk.hand_over({**facts(prepared), **model.about, "model": out, "onnx": exported})
+
+
+def _export(talk: Talk, model: Any, path: str) -> dict[str, Any]:
+    from . import require
+
+    require("onnx", "onnxruntime", extras="cli,tables,export")
+    from .export import write_onnx
+
+    return write_onnx(talk, model, path)

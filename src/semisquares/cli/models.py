@@ -1,0 +1,28 @@
+"""Model files as commands read and write them: by name, or - for standard input and output."""
+
+from __future__ import annotations
+
+import sys
+
+from ..tables.models import TableModel, files
+from .talk import Talk
+
+
+def open_model(talk: Talk, path: str) -> TableModel:
+    """Read a model, and say so where other versions have written it."""
+    if path == "-":
+        model = files.loads(sys.stdin.buffer.read(), name="standard input")
+    else:
+        model = files.load(path)
+    if note := files.version_note(model):
+        talk.warn(note)
+    return model
+
+
+def store_model(model: TableModel, path: str) -> None:
+    """Write a model, whole or not at all."""
+    if path == "-":
+        sys.stdout.buffer.write(files.dumps(model))
+        sys.stdout.buffer.flush()
+    else:
+        files.save(model, path)

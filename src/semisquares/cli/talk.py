@@ -1,0 +1,94 @@
+"""How commands talk: answers on standard output, the rest beside it, and neither where unwanted."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from .watch import Meter
+
+_WORTH_A_WORD = 2.0  # seconds
+_WIDTH = 120  # of tables in a file or a pipe
+
+
+class Talk:
+    """The voice of one command.
+
+    Parameters
+    ----------
+    json : bool
+        Print one JSON object at the end and no other word on standard output.
+    quiet : bool
+        No progress and no explanations, only the answer.
+    aside : bool
+        Standard output holds data: words go to standard error.
+    """
+
+    def __init__(self, *, json: bool = False, quiet: bool = False, aside: bool = False) -> None:
+        self.json, self.quiet = json, quiet
+        self._out = _console(sys.stderr if aside or json else sys.stdout)
+        self._beside = _console(sys.stderr)
+
+    def say(self, text: str = "", style: str | None = None) -> None:
+        """Explain something."""
+        if not (self.json or self.quiet):
+            self._out.print(text, style=style)
+
+    def say_table(self, table: Table) -> None:
+        """Explain something by a table."""
+        if not (self.json or self.quiet):
+            self._out.print(table, soft_wrap=False)
+            self._out.print()
+
+    def answer(self, text: str, style: str | None = "bold") -> None:
+        """Say what was asked for."""
+        if not self.json:
+            self._out.print(text, style=style)
+
+    def warn(self, text: str) -> None:
+        """Say what has to be known, whoever listens."""
+        self._beside.print(f"Note: {text}", style="yellow")
+
+    def hand_over(self, facts: Mapping[str, Any]) -> None:
+        """Print the facts where JSON was asked for."""
+        if self.json:
+            click.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
+
+    @contextmanager
+    def busy(self, what: str) -> Iterator[Callable[[str], None]]:
+        """Show that something goes on whose end is not known; hand the function how far it is."""
+        if self.quiet:
+            yield lambda far: None
+            return
+        start = time.monotonic()
+        if self._beside.is_terminal:
+            with self._beside.status(f"{what} …") as status:
+                yield lambda far: status.update(f"{what} … {far}")
+        else:
+            yield lambda far: None
+            if (seconds := time.monotonic() - start) > _WORTH_A_WORD:
+                self._beside.print(f"{what} took {seconds:.0f} s")
+
+    @contextmanager
+    def progress(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+        """Show how far something is: hand the function (done, total)."""
+        if self.quiet:
+            yield lambda done, total: None
+            return
+        with Meter(self._beside, what, unit) as meter:
+            yield meter
+
+
+def _console(file: Any) -> Console:
+    console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    return console

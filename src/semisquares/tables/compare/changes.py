@@ -1,0 +1,157 @@
+"""What the unlabeled rows changed: predictions for them with and without their own help."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .comparison import Changes
+
+__all__ = ["changes"]
+
+Array = NDArray[Any]
+Example = tuple[int, str, str, float, float]
+
+BLOCK = 65_536
+"""Rows that are predicted at once."""
+MOST_SHOWN = 2_000
+MOST_EXAMPLES = 10
+BINS = 20
+
+
+def changes(
+    X: Array,
+    codes: Array,
+    before: Any,
+    after: Any,
+    *,
+    used: bool,
+    method: str,
+    class_names: Sequence[str],
+    seed: int,
+) -> Changes:
+    """Compare two classifiers on all unlabeled rows.
+
+    Everything is counted over all of these rows, block by block; the decision values are of rows
+    drawn at random, each with the same chance. A decision value is z - ½, the distance to the
+    boundary, positive for the second class; with more than two classes it is the lead of the winner
+    over the next class. The examples are the clearest flips: those where the less decided of the
+    two classifiers is the most decided.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    codes : ndarray of shape (n_rows,)
+        The class of each row, -1 where it has no label.
+    before, after : fitted classifiers of the classes 0 to K-1
+        The tuned ridge, and the classifier with unlabeled rows.
+    used : bool
+        Whether `SoftLabelClassifierCV` used the unlabeled rows.
+    method : str
+        "soft_cv" or "soft": what `after` is.
+    class_names : sequence of str
+    seed : int
+        Draws the rows whose decision values are returned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semisquares import LeastSquaresClassifier, SoftLabelClassifier
+    >>> X = np.array([[0.0], [1.0], [2.0], [6.0], [7.0], [0.8]])
+    >>> codes = np.array([0, 1, -1, -1, -1, -1])
+    >>> before = LeastSquaresClassifier(0.01).fit(X, codes)
+    >>> after = SoftLabelClassifier(0.01).fit(X, codes)
+    >>> found = changes(X, codes, before, after, used=True, method="soft",
+    ...                 class_names=["low", "high"], seed=0)
+    >>> found.n_rows, found.n_flipped, found.flips
+    (4, 1, (('high', 'low', 1),))
+    """
+    names = [str(name) for name in class_names]
+    rows = np.flatnonzero(codes < 0)
+    shown = np.zeros(len(rows), dtype=bool)
+    n_shown = min(len(rows), MOST_SHOWN)
+    shown[np.random.default_rng(seed).choice(len(rows), n_shown, replace=False)] = True
+    counts = np.zeros((len(names), len(names)), dtype=np.int64)
+    edges = np.linspace(0.0, 1.0, BINS + 1)
+    histogram = np.zeros(BINS, dtype=np.int64)
+    sample: list[Array] = []
+    examples: list[tuple[float, int, Example]] = []
+    for start, block in _blocks(X, rows, before, after):
+        np.add.at(counts, (block.old, block.new), 1)
+        histogram += np.histogram(block.soft, edges)[0]
+        pick = shown[start : start + len(block.old)]
+        sample.append(np.stack([block.before, block.after, block.old != block.new])[:, pick])
+        examples = heapq.nlargest(MOST_EXAMPLES, [*examples, *_clearest(block, names)])
+    drawn = np.concatenate(sample, axis=1) if sample else np.zeros((3, 0))
+    flips = _flips(counts, names)
+    return Changes(
+        method=method,
+        used=used,
+        n_rows=len(rows),
+        n_flipped=sum(n for _, _, n in flips),
+        flips=flips,
+        before=tuple(drawn[0].tolist()),
+        after=tuple(drawn[1].tolist()),
+        flipped=tuple((drawn[2] > 0).tolist()),
+        histogram_edges=tuple(edges.tolist()),
+        histogram=tuple(histogram.tolist()),
+        examples=tuple(example for _, _, example in examples),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Predictions for some rows."""
+
+    rows: Array
+    old: Array
+    """Classes before."""
+    new: Array
+    before: Array
+    after: Array
+    soft: Array
+    """Soft labels after: of the second class, or of the winner where there are more."""
+
+
+def _blocks(X: Array, rows: Array, before: Any, after: Any) -> Iterator[tuple[int, _Block]]:
+    for start in range(0, len(rows), BLOCK):
+        part = rows[start : start + BLOCK]
+        values = X[part]
+        old, old_value = _decide(before.decision_function(values))
+        new, new_value = _decide(after.decision_function(values))
+        soft = after.predict_proba(values)
+        shown = soft[:, 1] if soft.shape[1] == 2 else soft.max(axis=1)
+        yield start, _Block(part, old, new, old_value, new_value, np.clip(shown, 0.0, 1.0))
+
+
+def _decide(scores: Array) -> tuple[Array, Array]:
+    """Return the class of each row, and how decided that is."""
+    if scores.ndim == 1:
+        return (scores > 0.0).astype(np.intp), scores
+    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
+    return scores.argmax(axis=1), first - second
+
+
+def _clearest(block: _Block, names: list[str]) -> list[tuple[float, int, Example]]:
+    """Return the clearest flips of a block, each with its measure; of equals the first rows."""
+    flips = np.flatnonzero(block.old != block.new)
+    measure = np.minimum(np.abs(block.before[flips]), np.abs(block.after[flips]))
+    order = np.argsort(-measure, kind="stable")[:MOST_EXAMPLES]
+    found = []
+    for place, clear in zip(flips[order], measure[order], strict=True):
+        row = int(block.rows[place])
+        values = float(block.before[place]), float(block.after[place])
+        example = (row + 1, names[block.old[place]], names[block.new[place]], *values)
+        found.append((float(clear), -row, example))
+    return found
+
+
+def _flips(counts: Array, names: list[str]) -> tuple[tuple[str, str, int], ...]:
+    """List what changed into what, the most frequent first."""
+    changed = [(names[i], names[j], int(counts[i, j])) for i, j in np.argwhere(counts) if i != j]
+    return tuple(sorted(changed, key=lambda flip: -flip[2]))

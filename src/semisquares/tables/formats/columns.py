@@ -1,0 +1,154 @@
+"""Columns as Arrow has them, brought to the few types that tables have here.
+
+Whole numbers, numbers, booleans, moments and text; missing cells are null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ..errors import TableError
+
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
+"""Cells that are no value, whatever the column."""
+
+Column = Any  # pyarrow.ChunkedArray; pyarrow has no types to check
+
+_DECIMAL_COMMA = r"^(\s*[+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?\s*)$"
+
+
+def spellings(missing: Iterable[str]) -> list[str]:
+    """List how a missing cell may be written, with a blank on either side or not."""
+    words = dict.fromkeys((*MISSING, *(word.strip() for word in missing)))
+    padded = [
+        before + word + after for word in words for before in ("", " ") for after in ("", " ")
+    ]
+    blanks = [" " * n for n in range(3, 9)]
+    return list(dict.fromkeys([*padded, *blanks]))
+
+
+def plain(column: Column, name: str, where: str) -> Column:
+    """Cast a column to int64, float64, bool, timestamp, string or null."""
+    import pyarrow as pa
+
+    kind, types = column.type, pa.types
+    if types.is_dictionary(kind):
+        return plain(column.cast(kind.value_type), name, where)
+    if types.is_integer(kind):
+        with suppress(pa.ArrowInvalid):
+            return column.cast(pa.int64())
+        return column.cast(pa.float64(), safe=False)  # beyond int64
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return column.cast(pa.float64())
+    if types.is_timestamp(kind):
+        return column.cast(pa.timestamp(kind.unit))  # with a zone: what clocks show in UTC
+    if types.is_date(kind):
+        return column.cast(pa.timestamp("s" if types.is_date32(kind) else "ms"))
+    if types.is_duration(kind):
+        return _seconds(column)
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        with suppress(pa.ArrowInvalid):
+            return column.cast(pa.string())
+    if types.is_string_view(kind) or types.is_time(kind):
+        return column.cast(pa.string())
+    if is_text(kind) or types.is_boolean(kind) or types.is_null(kind):
+        return column
+    raise TableError(
+        f"{where} has cells of the type {kind} in column {name!r}; a cell has to be a number, a "
+        "text, a date or true/false, so leave the column out of the file or split it up."
+    )
+
+
+def is_text(kind: Any) -> bool:
+    """Tell whether cells are text."""
+    import pyarrow as pa
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def common_type(kinds: Sequence[Any]) -> Any:
+    """Return the type that holds the cells of a column of several files."""
+    import pyarrow as pa
+
+    kinds = [kind for kind in dict.fromkeys(kinds) if not pa.types.is_null(kind)]
+    if len(kinds) <= 1:
+        return kinds[0] if kinds else pa.null()
+    if all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
+        return pa.float64()
+    if all(pa.types.is_timestamp(kind) for kind in kinds):
+        return pa.timestamp("us")
+    return pa.large_string()
+
+
+def blanked(column: Column, words: Column) -> Column:
+    """Make the cells missing that are spelled like it; numbers too, if a spelling is a number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if is_text(column.type):
+        found = pc.is_in(column, value_set=words.cast(column.type))
+    elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        marks = _as_numbers(words.to_pylist())
+        if not len(marks):
+            return column
+        found = pc.is_in(column.cast(pa.float64(), safe=False), value_set=marks)
+    else:
+        return column
+    if not pc.any(found).as_py():
+        return column
+    return pc.if_else(found, pa.scalar(None, column.type), column)
+
+
+def with_points(column: Column) -> Column:
+    """Write the decimal comma of text that is a number as a point."""
+    import pyarrow.compute as pc
+
+    if not is_text(column.type) or not pc.any(pc.match_substring(column, ",")).as_py():
+        return column
+    return pc.replace_substring_regex(column, _DECIMAL_COMMA, r"\1.\2")
+
+
+def numbers_or_text(column: Column) -> Column:
+    """Turn text into numbers where all cells are numbers; else leave it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_text(column.type):
+        return column
+    with suppress(pa.ArrowInvalid):
+        return column.cast(pa.float64())
+    with suppress(pa.ArrowInvalid):
+        return pc.utf8_trim_whitespace(column).cast(pa.float64())
+    with suppress(pa.ArrowInvalid):
+        return column.cast(pa.int64()).cast(pa.float64(), safe=False)  # 0x1F, as `read` takes it
+    return column
+
+
+def to_pandas(table: Any) -> Any:
+    """Hand the columns of a table to pandas, and free them here as they go."""
+    import pyarrow as pa
+
+    for i, kind in enumerate(table.schema.types):
+        if pa.types.is_null(kind):  # pandas' own way to say that nothing is there
+            table = table.set_column(i, table.column_names[i], table.column(i).cast(pa.float64()))
+    return table.to_pandas(split_blocks=True, self_destruct=True, ignore_metadata=True)
+
+
+def _seconds(column: Column) -> Column:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
+    return pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), float(per_second))
+
+
+def _as_numbers(words: Iterable[str]) -> Any:
+    import pyarrow as pa
+
+    numbers = []
+    for word in words:
+        with suppress(ValueError):
+            numbers.append(float(word))
+    return pa.array([number for number in numbers if number == number], pa.float64())

@@ -1,0 +1,138 @@
+"""One CSV file, by pyarrow: whole with inferred types, or in pieces of text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import TableError
+from .columns import is_text, plain, with_points
+from .faults import fault_of, known_fault_of
+from .format import Format
+from .headers import checked_names, csv_header
+from .opening import TableFile, UnsplitLineEnds, may_hold_newlines, open_bytes
+
+BLOCKS = (1 << 20, 1 << 28)
+"""Bytes that are parsed at once; the larger only where a row does not fit into the smaller."""
+
+_TOO_LONG = "straddl"  # what pyarrow's message says of a row that is longer than a block
+_NO_ROWS = "Empty CSV"  # and of a header without a line end
+_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+
+
+class CsvFile:
+    """A CSV file whose header has been read and checked."""
+
+    def __init__(self, file: TableFile, form: Format, words: Sequence[str]) -> None:
+        self.file, self.form, self.words = file, form, list(words)
+        header = csv_header(file, form)
+        self.names = checked_names(header, file.name)
+        self._raw = dict(zip(self.names, header, strict=True))
+        self._quoted = may_hold_newlines(file, form.encoding)
+
+    def whole(self, wanted: Sequence[str], text: Collection[str]) -> Any:
+        """Read some columns, with the types that their cells have; those of `text` as text."""
+        import pyarrow as pa
+
+        table = self._parsed(wanted, text)
+        self._check_end(table)
+        columns = []
+        for name, column in zip(wanted, table.columns, strict=True):
+            if pa.types.is_binary(column.type):  # text that is not UTF-8
+                raise self._fault()
+            if pa.types.is_time(column.type):  # its text is 9:30 or 09:30:00, which is lost now
+                column = self._parsed([name], [name]).column(0)
+            column = plain(column, name, self.file.name)
+            columns.append(with_points(column) if self.form.decimal == "," else column)
+        return pa.Table.from_arrays(columns, names=list(wanted))
+
+    def pieces(self, wanted: Sequence[str], rows: int) -> Iterator[Any]:
+        """Yield record batches of all rows, every cell as the text that it is."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        done, last = 0, None
+        convert = self._verbatim(wanted)
+        for block in BLOCKS:
+            seen = 0
+            try:
+                with (
+                    self._opened() as stream,
+                    csv.open_csv(stream, *self._settings(block), convert) as reader,
+                ):
+                    for batch in reader:
+                        new = batch.slice(max(0, done - seen))  # the rest came in smaller blocks
+                        seen += batch.num_rows
+                        if new.num_rows:
+                            done, last = seen, new.rename_columns(list(wanted))
+                            yield last
+                break
+            except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
+                if _NO_ROWS in str(error):
+                    break
+                if block == BLOCKS[-1] or _TOO_LONG not in str(error):
+                    raise self._fault() from error
+        if last is not None:
+            self._check_end(last)
+
+    def _parsed(self, wanted: Sequence[str], text: Collection[str]) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        convert = csv.ConvertOptions(
+            include_columns=[self._raw[name] for name in wanted],
+            column_types={self._raw[name]: pa.string() for name in text},
+            null_values=self.words,
+            strings_can_be_null=True,
+            true_values=_TRUE,
+            false_values=_FALSE,
+            decimal_point=self.form.decimal,
+        )
+        for block in BLOCKS:
+            try:
+                with self._opened() as stream:
+                    return csv.read_csv(stream, *self._settings(block), convert)
+            except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
+                if _NO_ROWS in str(error):
+                    break
+                if block == BLOCKS[-1] or _TOO_LONG not in str(error):
+                    raise self._fault() from error
+        return pa.table({name: pa.nulls(0) for name in wanted})
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with open_bytes(self.file) as stream:
+            yield UnsplitLineEnds(stream) if self._quoted else stream
+
+    def _settings(self, block: int) -> tuple[Any, Any]:
+        from pyarrow import csv
+
+        encoding = "utf8" if self.form.encoding == "utf-8" else self.form.encoding
+        return (
+            csv.ReadOptions(block_size=block, encoding=encoding),
+            csv.ParseOptions(delimiter=self.form.delimiter, newlines_in_values=self._quoted),
+        )
+
+    def _verbatim(self, wanted: Sequence[str]) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        return csv.ConvertOptions(
+            include_columns=[self._raw[name] for name in wanted],
+            column_types={raw: pa.string() for raw in self._raw.values()},
+            null_values=[],
+            strings_can_be_null=False,
+        )
+
+    def _check_end(self, table: Any) -> None:
+        """Raise TableError if the last cell has no closing mark: pyarrow takes the rest as text."""
+        if not self._quoted or not table.num_rows or not is_text(table.schema.types[-1]):
+            return
+        if "\n" in (table.column(table.num_columns - 1)[-1].as_py() or ""):
+            fault = known_fault_of(self.file, self.form, len(self.names))
+            if fault is not None:
+                raise fault
+
+    def _fault(self) -> TableError:
+        return fault_of(self.file, self.form, len(self.names))

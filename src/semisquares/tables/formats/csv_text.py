@@ -1,0 +1,158 @@
+"""The rows of an Arrow table as the text of a CSV: only cells that need quotes have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..errors import TableError
+from .columns import is_text
+from .format import Format
+
+CELLS = 1_000_000
+"""Cells that become text at once."""
+
+
+class CsvText:
+    """A CSV in the making: its header is written first, then rows as they come."""
+
+    def __init__(
+        self, file: BinaryIO, form: Format, compression: str | None, names: Sequence[str]
+    ) -> None:
+        self._file, self._form = file, form
+        self._out: Any = file if compression is None else _compressed(file, compression)
+        self._out.write(_header(names, form.delimiter or ","))
+
+    def write_table(self, table: Any) -> None:
+        """Append rows, and pass them on at once."""
+        step = max(1, CELLS // max(1, table.num_columns))
+        for start in range(0, table.num_rows, step):
+            self._out.write(_lines(table.slice(start, step).combine_chunks(), self._form))
+        self._out.flush()
+
+    def close(self) -> None:
+        """Finish a compressed file; the file itself belongs to the caller."""
+        if self._out is not self._file:
+            self._out.close()
+
+
+class _Shared:
+    """A file that others may write to but not close."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.closed = file, False
+
+    def write(self, data: Any) -> int:
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def _compressed(file: BinaryIO, compression: str) -> Any:
+    import pyarrow as pa
+
+    return pa.CompressedOutputStream(_Shared(file), compression)
+
+
+def _header(names: Sequence[str], delimiter: str) -> bytes:
+    marks = ('"', "\r", "\n", delimiter)
+    quoted = [
+        '"' + name.replace('"', '""') + '"' if any(mark in name for mark in marks) else name
+        for name in names
+    ]
+    return (delimiter.join(quoted) + "\n").encode()
+
+
+def _lines(table: Any, form: Format) -> Any:
+    """Write rows as lines of text, in one buffer."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv
+
+    delimiter, lonely = form.delimiter or ",", table.num_columns == 1
+    texts = [_texts(column.chunk(0), name, form) for name, column in _columns(table)]
+    marked = [lonely or _has_marks(text, delimiter) for text in texts]
+    if not any(marked):  # several times faster
+        out = pa.BufferOutputStream()
+        options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+        csv.write_csv(pa.Table.from_arrays(texts, names=table.column_names), out, options)
+        return out.getvalue()
+    cells = [
+        _quoted(text, delimiter, empty=lonely) if need else text
+        for text, need in zip(texts, marked, strict=True)
+    ]
+    joint = {"null_handling": "replace", "null_replacement": ""}
+    rows = pc.binary_join_element_wise(*cells, pa.scalar(delimiter, pa.large_string()), **joint)
+    return _content(pc.binary_join_element_wise(rows, *_end(), **joint))
+
+
+def _columns(table: Any) -> Iterator[tuple[str, Any]]:
+    return zip(table.column_names, table.columns, strict=True)
+
+
+def _end() -> tuple[Any, Any]:
+    """Give what makes a line of a row when joined to it: nothing, after a line end."""
+    import pyarrow as pa
+
+    return pa.scalar("", pa.large_string()), pa.scalar("\n", pa.large_string())
+
+
+def _texts(column: Any, name: str, form: Format) -> Any:
+    """Write the cells of a column as text; a number that is none is an empty cell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind, text = column.type, pa.large_string()
+    if is_text(kind):
+        return column.cast(text)
+    if pa.types.is_timestamp(kind):
+        with suppress(pa.ArrowInvalid):  # no fractions where there are none
+            column = column.cast(pa.timestamp("s", kind.tz))
+    if pa.types.is_floating(kind):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+    try:
+        cells = column.cast(text)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TableError(
+            f"Column {name!r} holds cells of the type {kind}, which CSV cannot say; write a file "
+            "that ends with .parquet."
+        ) from error
+    if form.decimal == "," and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return pc.replace_substring(cells, ".", ",")
+    return cells
+
+
+def _has_marks(text: Any, delimiter: str) -> bool:
+    """Tell whether any cell of a column has to be quoted."""
+    content = bytes(_content(text))
+    return any(mark in content for mark in (b'"', b"\n", b"\r", delimiter.encode()))
+
+
+def _quoted(text: Any, delimiter: str, *, empty: bool) -> Any:
+    """Put quotes around the cells that hold a mark, and around empty ones if `empty`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if empty:  # the only column: a line without anything would be no row
+        text = pc.fill_null(text, "")
+    pattern = rf'["\r\n\x{ord(delimiter):02x}]' + ("|^$" if empty else "")
+    mark, nothing = pa.scalar('"', pa.large_string()), pa.scalar("", pa.large_string())
+    doubled = pc.replace_substring(text, '"', '""')
+    quoted = pc.binary_join_element_wise(mark, doubled, mark, nothing)
+    return pc.if_else(pc.match_substring_regex(text, pattern), quoted, text)
+
+
+def _content(text: Any) -> memoryview:
+    """Return the bytes of all cells of a column of large strings, one after the other."""
+    _, offsets, data = text.buffers()
+    if data is None or not len(text):
+        return memoryview(b"")
+    places = np.frombuffer(offsets, np.int64)[text.offset : text.offset + len(text) + 1]
+    return memoryview(data)[places[0] : places[-1]]

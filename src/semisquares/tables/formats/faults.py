@@ -1,0 +1,145 @@
+"""Find what is wrong in a CSV that could not be read, and say it with the number of its line.
+
+A second, slow pass: the fast reader knows that something is wrong, not where.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from ..errors import TableError
+from .format import Format, spelled
+from .opening import TableFile, open_bytes, open_lines
+
+_MULTI_BYTE = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_WIDE = ("utf-16", "utf-32")
+
+
+def fault_of(file: TableFile, form: Format, width: int) -> TableError:
+    """Say what is wrong in a CSV whose header has `width` cells."""
+    return known_fault_of(file, form, width) or TableError(
+        f"{file.name} cannot be read as CSV with the delimiter {spelled(form.delimiter or '')}; "
+        "save it once more as CSV in UTF-8."
+    )
+
+
+def known_fault_of(file: TableFile, form: Format, width: int) -> TableError | None:
+    """Say what is wrong in a CSV, if it is one of the usual faults."""
+    return _bad_bytes(file, form.encoding) or _bad_row(file, form, width)
+
+
+def undecodable(file: TableFile, encoding: str) -> TableError:
+    """Say which bytes of a file are not in its encoding."""
+    return _bad_bytes(file, encoding) or TableError(
+        f"{file.name} is not text in {encoding}; say its --encoding."
+    )
+
+
+def _bad_bytes(file: TableFile, encoding: str) -> TableError | None:
+    """Look for the first line that cannot be decoded."""
+    if encoding.startswith(_WIDE):
+        return _bad_wide(file, encoding)
+    fault, fine = None, None  # (line, bytes), and the first line with multi-byte characters
+    zero = None  # the first line that holds a byte which no text has
+    with open_bytes(file) as stream:
+        for number, line in enumerate(io.BufferedReader(stream), 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as error:
+                fault = fault or (number, line[error.start : error.start + 4])
+            if b"\0" in line:
+                zero = zero or number
+            if not line.isascii() and _MULTI_BYTE.search(line):
+                fine = fine or number
+    if fault is None:
+        return None
+    number, found = fault
+    where = f"line {number} has the bytes {found.hex(' ').upper()}"
+    if encoding != "utf-8":
+        return TableError(f"{file.name} is not in {encoding}: {where}; give the right --encoding.")
+    if number == 1 and found.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return TableError(f"{file.name} is not UTF-8: {where}; say --encoding utf-16.")
+    if zero:
+        return TableError(
+            f"{file.name} is no text: line {zero} holds bytes of value zero; give a CSV, Parquet "
+            "or Feather file."
+        )
+    if fine:
+        return TableError(
+            f"{file.name} mixes encodings: line {fine} is UTF-8 but {where}; save it as UTF-8."
+        )
+    return TableError(
+        f"{file.name} is not UTF-8: {where}; save it as UTF-8, or say --encoding latin-1 if it "
+        "comes from an older program."
+    )
+
+
+def _bad_wide(file: TableFile, encoding: str) -> TableError | None:
+    number = 0
+    try:
+        with open_lines(file, encoding) as lines:
+            for number, _ in enumerate(lines, 1):  # noqa: B007
+                pass
+    except UnicodeError:
+        return TableError(
+            f"{file.name} is not in {encoding} after line {number}; give the right --encoding."
+        )
+    return None
+
+
+def _bad_row(file: TableFile, form: Format, width: int) -> TableError | None:
+    """Look for the first row with more or fewer cells than the header, or without an end."""
+    delimiter = form.delimiter or ","
+    held: list[str] = []  # the lines of the row at hand
+    with open_lines(file, form.encoding) as lines:
+        reader = csv.reader(_kept(lines, held), delimiter=delimiter)
+        try:
+            for row in reader:
+                start = reader.line_num - len(held) + 1
+                if row and "\n" in row[-1] and not _closed(held, delimiter):
+                    return _unclosed(file, start)
+                if row and len(row) != width:
+                    return _ragged(file, start, len(row), width, delimiter)
+                held.clear()
+        except csv.Error:  # a cell beyond all bounds
+            return _unclosed(file, reader.line_num - len(held) + 1)
+    return None
+
+
+def _kept(lines: Iterator[str], held: list[str]) -> Iterator[str]:
+    """Pass lines on, and remember them."""
+    for line in lines:
+        held.append(line)
+        yield line
+
+
+def _closed(lines: list[str], delimiter: str) -> bool:
+    """Tell whether the last quotation mark of a row is closed."""
+    try:
+        list(csv.reader(lines, delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        return "end of data" not in str(error)
+    return True
+
+
+def _ragged(file: TableFile, line: int, found: int, width: int, delimiter: str) -> TableError:
+    if found > width:
+        remedy = f"put cells that hold a {spelled(delimiter)} in quotation marks"
+    else:
+        remedy = "complete the row, or remove it"
+    cells = "1 cell" if found == 1 else f"{found} cells"
+    return TableError(
+        f"{file.name} has {cells} in line {line}, but {width} in its header; {remedy}."
+    )
+
+
+def _unclosed(file: TableFile, line: int) -> TableError:
+    return TableError(
+        f"{file.name} has a quotation mark in line {line} that is not closed; close it, or write "
+        "it twice where it belongs to the text."
+    )

@@ -1,0 +1,100 @@
+"""The names of columns: as a file has them, and as the table gets them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from ..errors import TableError
+from .faults import undecodable
+from .format import Format, spelled
+from .opening import TableFile, open_lines
+from .sniffing import CANDIDATES
+
+UNNAMED_INDEX = "__index_level_"
+"""How pandas names an index that has no name, in Parquet and Feather."""
+
+
+def csv_header(file: TableFile, form: Format) -> list[str]:
+    """Read the header of a CSV as it stands there; a single cell is a wrong delimiter."""
+    delimiter = form.delimiter or ","
+    try:
+        with open_lines(file, form.encoding) as lines:
+            header = next((row for row in csv.reader(lines, delimiter=delimiter) if row), [])
+    except UnicodeDecodeError as error:
+        raise undecodable(file, form.encoding) from error
+    except csv.Error as error:
+        raise TableError(
+            f"{file.name} has a quotation mark in its header that is not closed; close it."
+        ) from error
+    if not header:
+        raise TableError(f"{file.name} is empty; give a table with a header and rows.")
+    if len(header) == 1:
+        raise _single(file, header[0], delimiter)
+    return header
+
+
+def checked_names(raw: Sequence[str], where: str) -> list[str]:
+    """Strip the names of columns; TableError if one is empty or occurs twice."""
+    names = [name.strip() for name in raw]
+    if names and not names[0]:
+        names[0] = "column 1"  # the index, as pandas and R write it
+    if "" in names:
+        raise TableError(
+            f"{where} has no name for column {names.index('') + 1} of {len(names)} in its header; "
+            "name the column, or remove it."
+        )
+    double = [name for name, count in Counter(names).items() if count > 1]
+    if double:
+        listed = ", ".join(map(repr, double[:5])) + (", …" if len(double) > 5 else "")
+        raise TableError(
+            f"{where} has more than one column named {listed}; give each column its own name."
+        )
+    return names
+
+
+def check_same(names: Sequence[str], where: str, first: Sequence[str], of: str) -> None:
+    """Raise TableError unless two files have the same columns, in whatever order."""
+    lacking = [name for name in first if name not in set(names)]
+    extra = [name for name in names if name not in set(first)]
+    if lacking:
+        raise TableError(
+            f"{where} has no column {lacking[0]!r}, which {of} has; give files with the same "
+            "columns."
+        )
+    if extra:
+        raise TableError(
+            f"{where} has a column {extra[0]!r}, which {of} has not; give files with the same "
+            "columns."
+        )
+
+
+def check_there(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
+    """Raise TableError, with the nearest name, for a column that is not there."""
+    for name in wanted:
+        if name not in set(names):
+            near = get_close_matches(name, names, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:20])}."
+            raise TableError(f"{where} has no column {name!r}; {hint}")
+
+
+def stored_names(schema: Any) -> list[str]:
+    """List the columns of an Arrow schema, without an index of pandas that has no name."""
+    metadata = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    index = [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+    unnamed = {name for name in index if name.startswith(UNNAMED_INDEX)}
+    return [name for name in schema.names if name not in unnamed]
+
+
+def _single(file: TableFile, header: str, delimiter: str) -> TableError:
+    shown = header if len(header) <= 40 else header[:40] + "…"
+    better = next((mark for mark in CANDIDATES if mark in header), ";")
+    example = "tab" if better == "\t" else f"'{better}'"
+    return TableError(
+        f"{file.name} has a single column when it is split at each {spelled(delimiter)} (its "
+        f"header is {shown!r}); name the delimiter, as in --delimiter {example}."
+    )

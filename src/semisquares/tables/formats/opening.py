@@ -1,0 +1,90 @@
+"""Open the files of tables, unpacked where they are compressed."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import TableError
+from .sniffing import compression_of
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """One file of a table: where it is, and what sentences call it."""
+
+    path: str
+    name: str
+
+
+@contextmanager
+def open_bytes(file: TableFile) -> Iterator[Any]:
+    """Open a file for pyarrow and for `read`; TableError where it is damaged or not allowed."""
+    import pyarrow as pa
+
+    try:
+        with open(file.path, "rb") as opened:
+            compression = compression_of(opened.read(16))
+        with pa.input_stream(file.path, compression=compression) as stream:
+            yield stream
+    except OSError as error:
+        raise refused(file.name, error) from error
+
+
+@contextmanager
+def open_lines(file: TableFile, encoding: str) -> Iterator[Iterator[str]]:
+    """Open a text for its lines, each with its end, without the byte order mark."""
+    with open_bytes(file) as stream, io.TextIOWrapper(stream, encoding, newline="") as lines:
+        first = next(lines, "").removeprefix("\ufeff")
+        yield itertools.chain([first], lines)
+
+
+class UnsplitLineEnds:
+    """A binary file none of whose reads ends between the two characters of a line end.
+
+    pyarrow drops the second where a block starts with it, also inside of a cell.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.closed = False
+
+    def read(self, size: int) -> bytes:
+        """Read at most `size` bytes, at least two."""
+        data: bytes = self._file.read(size - 1)
+        return data + self._file.read(1) if data.endswith(b"\r") else data
+
+    def close(self) -> None:
+        """Leave the closing to the owner of the file."""
+        self.closed = True
+
+
+def may_hold_newlines(file: TableFile, encoding: str) -> bool:
+    """Tell whether cells may hold line ends: whether there is a quotation mark in the file.
+
+    Searched only where it costs next to nothing, else taken for granted.
+    """
+    if encoding.startswith(("utf-16", "utf-32", "utf-7", "cp037")):
+        return True
+    with open(file.path, "rb") as opened:
+        if compression_of(opened.read(16)):
+            return True
+        with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(b'"') >= 0
+
+
+def refused(name: str, error: OSError) -> TableError:
+    """Say in a sentence why a file cannot be read."""
+    name = "Standard input" if name == "-" else name
+    if isinstance(error, PermissionError):
+        return TableError(f"{name} may not be read by you; ask for the permission to read it.")
+    if isinstance(error, FileNotFoundError):
+        return TableError(f"{name} is not there any more; check the path.")
+    if error.errno is None:  # of pyarrow, from a compressed file
+        return TableError(f"{name} is damaged or cut off; get it once more.")
+    return TableError(f"{name} cannot be read ({error.strerror}); copy it to another place.")

@@ -1,0 +1,160 @@
+"""Predictions for a table of any length, written beside its own cells, batch by batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .errors import TableError
+from .models.model import Prediction, TableModel
+from .reading import Source, batches
+from .target import has_label
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Array = NDArray[Any]
+BATCH = 100_000
+
+
+@dataclass
+class Tally:
+    """What a run of predictions has seen."""
+
+    n_rows: int = 0
+    n_filled: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    unseen: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, prediction: Prediction) -> None:
+        """Count the predictions of one batch."""
+        self.n_filled += len(prediction.labels)
+        self.counts.update(map(str, prediction.labels.tolist()))
+        for column, levels in prediction.unseen.items():
+            self.unseen.setdefault(column, Counter()).update(levels)
+
+
+def predict_rows(
+    model: TableModel,
+    source: Source,
+    tally: Tally,
+    *,
+    only_missing: bool = False,
+    rows: int = BATCH,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Iterator[pa.Table]:
+    """Yield the rows of a table with what the model says of them.
+
+    Parameters
+    ----------
+    model : TableModel
+    source : Source
+        Of `reading.find`.
+    tally : Tally
+        Counts what goes by.
+    only_missing : bool, default=False
+        Fill the empty cells of the target, and add a column that marks them; otherwise all rows
+        get their predicted label, soft labels and decision values in columns of their own.
+    rows : int
+        Rows of a batch.
+    progress : callable
+        Hears how many rows are done.
+    """
+    names = _new_names(model, only_missing=only_missing)
+    numbers = [column.name for column in model.preparation.columns_ if column.kind == "number"]
+    for cells, frame in batches(source, missing=model.missing, rows=rows, numbers=numbers):
+        if tally.n_rows == 0:
+            _check_names(model, cells, names, only_missing=only_missing)
+        if only_missing:
+            yield _filled(model, cells, frame, names[0], tally)
+        else:
+            prediction = model.predict(frame)
+            tally.add(prediction)
+            yield _beside(model, cells, prediction, names)
+        tally.n_rows += len(frame)
+        progress(tally.n_rows)
+
+
+def _new_names(model: TableModel, *, only_missing: bool) -> list[str]:
+    target, classes = model.target, [model.spelling(value) for value in model.classes]
+    if only_missing:
+        return [f"{target}_filled"]
+    shown = classes[1:] if len(classes) == 2 else classes
+    return [
+        f"{target}_predicted",
+        *(f"{target}_soft_{name}" for name in shown),
+        *(f"{target}_decision_{name}" for name in shown),
+    ]
+
+
+def _check_names(
+    model: TableModel, cells: pa.Table, names: list[str], *, only_missing: bool
+) -> None:
+    if taken := [name for name in names if name in cells.column_names]:
+        raise TableError(
+            f"The table already has a column {taken[0]!r}, which the predictions would be called; "
+            "rename or remove it."
+        )
+    if only_missing and model.target not in cells.column_names:
+        raise TableError(
+            f"The table has no column {model.target!r} whose empty cells could be filled; leave "
+            "--only-missing out to predict all rows."
+        )
+
+
+def _beside(
+    model: TableModel, cells: pa.Table, prediction: Prediction, names: list[str]
+) -> pa.Table:
+    """Append the predictions to the cells of a batch."""
+    decision = prediction.decision
+    two = decision.ndim == 1
+    soft = prediction.soft_labels[:, 1:] if two else prediction.soft_labels
+    decisions = decision[:, None] if two else decision
+    columns: list[Any] = [_labels(model, prediction.labels), *soft.T, *decisions.T]
+    for name, column in zip(names, columns, strict=True):
+        cells = cells.append_column(name, [column])
+    return cells
+
+
+def _filled(
+    model: TableModel, cells: pa.Table, frame: pd.DataFrame, name: str, tally: Tally
+) -> pa.Table:
+    """Fill the empty cells of the target, leave every other cell, and mark the filled ones."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    empty = ~has_label(frame[model.target], model.unlabeled)
+    prediction = model.predict(frame[empty])
+    tally.add(prediction)
+    place = cells.column_names.index(model.target)
+    column = cells.column(place).combine_chunks()
+    labels = _labels(model, prediction.labels)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    try:
+        filled = pc.replace_with_mask(column, pa.array(empty), labels.cast(column.type))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise TableError(
+            f"Column {model.target!r} holds {column.type} here, and the model's classes "
+            f"{', '.join(map(repr, model.classes))} cannot be written into it; leave "
+            "--only-missing out to get them in a column of their own."
+        ) from None
+    cells = cells.set_column(place, model.target, filled)
+    return cells.append_column(name, [pa.array(empty)])
+
+
+def _labels(model: TableModel, labels: Array) -> pa.Array:
+    """Return labels as Arrow holds them, text as the fitted table spelled it."""
+    import pyarrow as pa
+
+    spelled = np.array([model.spelling(value) for value in model.classes], dtype=object)
+    if any(isinstance(value, str) for value in model.classes) or model.spelled:
+        codes = pd.Index(model.class_values()).get_indexer(labels)
+        return pa.array(spelled[codes], type=pa.string())
+    return pa.array(labels)

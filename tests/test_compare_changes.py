@@ -1,0 +1,186 @@
+"""Claims about changes and strengths: counted as by hand, effects as by finite differences."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from semisquares import LeastSquaresClassifier, SoftLabelClassifier
+from semisquares.tables.compare.changes import BLOCK, changes
+from semisquares.tables.compare.strengths import strengths
+from semisquares.tables.preparation import TablePreparation
+
+NAMES = ("red", "green", "blue")
+
+
+def problem(n_classes, n=300, n_labeled=12, seed=0):
+    """Fit a ridge and soft labels to few labels; return rows, codes and both."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(n_classes, size=n)
+    X = rng.normal(size=(n, 4)) + 1.5 * rng.normal(size=(n_classes, 4))[truth]
+    codes = np.full(n, -1)
+    kept = rng.permutation(n)[:n_labeled]
+    codes[kept] = truth[kept]
+    before, after = LeastSquaresClassifier(0.1), SoftLabelClassifier(0.1)
+    return X, codes, before.fit(X, codes), after.fit(X, codes)
+
+
+def found_in(X, codes, before, after, n_classes, seed=0):
+    names = NAMES[:n_classes]
+    return changes(
+        X, codes, before, after, used=True, method="soft_cv", class_names=names, seed=seed
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_flips_are_those_of_predicting_every_unlabeled_row(n_classes):
+    X, codes, before, after = problem(n_classes)
+    found = found_in(X, codes, before, after, n_classes)
+    free = X[codes < 0]
+    pairs = list(zip(before.predict(free), after.predict(free), strict=True))
+    expected = {
+        (NAMES[a], NAMES[b]): pairs.count((a, b))
+        for a in range(n_classes)
+        for b in range(n_classes)
+        if a != b and (a, b) in pairs
+    }
+    assert {(a, b): n for a, b, n in found.flips} == expected
+    assert found.n_flipped == sum(expected.values()) > 0
+    assert found.n_rows == len(free)
+    assert all(one[2] >= next_one[2] for one, next_one in pairwise(found.flips))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_all_rows_are_shown_where_they_are_few(n_classes):
+    X, codes, before, after = problem(n_classes)
+    found = found_in(X, codes, before, after, n_classes)
+    free = X[codes < 0]
+    for model, shown in ((before, found.before), (after, found.after)):
+        scores = model.decision_function(free)
+        ordered = np.sort(scores.reshape(len(free), -1), axis=1)
+        expected = scores if n_classes == 2 else ordered[:, -1] - ordered[:, -2]
+        np.testing.assert_allclose(shown, expected)
+    assert list(found.flipped) == (before.predict(free) != after.predict(free)).tolist()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_histogram_counts_every_soft_label(n_classes):
+    X, codes, before, after = problem(n_classes)
+    found = found_in(X, codes, before, after, n_classes)
+    soft = after.predict_proba(X[codes < 0])
+    shown = soft[:, 1] if n_classes == 2 else soft.max(axis=1)
+    place = np.minimum((shown * 20).astype(int), 19)
+    assert list(found.histogram) == np.bincount(place, minlength=20).tolist()
+    np.testing.assert_allclose(found.histogram_edges, np.arange(21) / 20)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_examples_are_the_ten_clearest_flips_with_their_row_of_the_table(n_classes):
+    X, codes, before, after = problem(n_classes, n=500)
+    found = found_in(X, codes, before, after, n_classes)
+    clear = []
+    for row in np.flatnonzero(codes < 0):
+        one = X[[row]]
+        old, new = int(before.predict(one)[0]), int(after.predict(one)[0])
+        values = [np.sort(np.ravel(m.decision_function(one)))[-2:] for m in (before, after)]
+        sizes = [abs(v[0]) if n_classes == 2 else v[1] - v[0] for v in values]
+        clear += [(min(sizes), row + 1, NAMES[old], NAMES[new])] * (old != new)
+    expected = sorted(clear, reverse=True)[:10]
+    assert found.n_flipped > 10
+    assert [example[:3] for example in found.examples] == [one[1:] for one in expected]
+
+
+def test_blocks_and_the_sample_do_not_change_the_counts():
+    X, codes, before, after = problem(2)
+    n_copies = 2 * BLOCK // len(X) + 1
+    once = found_in(X, codes, before, after, 2)
+    many = found_in(np.tile(X, (n_copies, 1)), np.tile(codes, n_copies), before, after, 2)
+    assert many.n_rows == n_copies * once.n_rows > BLOCK
+    assert many.flips == tuple((a, b, n_copies * n) for a, b, n in once.flips)
+    assert many.histogram == tuple(n_copies * n for n in once.histogram)
+    assert len(many.before) == len(many.after) == len(many.flipped) == 2000
+    assert len({example[0] for example in many.examples}) == 10
+    # drawn with equal chances: the share of flips in the sample is that of all rows
+    assert np.mean(many.flipped) == pytest.approx(once.n_flipped / once.n_rows, abs=0.03)
+
+
+def test_the_seed_draws_the_sample():
+    X, codes, before, after = problem(2, n=5000)
+    same, again, other = (found_in(X, codes, before, after, 2, seed) for seed in (0, 0, 1))
+    assert same == again
+    assert same.before != other.before
+
+
+def test_a_table_without_unlabeled_rows_has_no_changes():
+    X, codes, before, after = problem(2)
+    known = codes >= 0
+    found = found_in(X[known], codes[known], before, after, 2)
+    assert (found.n_rows, found.n_flipped, found.flips, found.before) == (0, 0, (), ())
+
+
+# -- strengths ----------------------------------------------------------------------------------
+
+
+def fitted_table(n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(50.0, 12.0, 200).round(1),
+            "smokes": rng.choice(["yes", "no"], 200),
+            "ward": rng.choice(["A", "B", "C"], 200),
+        }
+    )
+    preparation = TablePreparation().fit(frame)
+    X = preparation.transform(frame)
+    codes = np.where(np.arange(200) < 60, rng.integers(n_classes, size=200), -1)
+    return frame, preparation, X, SoftLabelClassifier(0.1).fit(X, codes)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_effect_is_what_one_unit_of_a_cell_changes(n_classes):
+    _, preparation, _, model = fitted_table(n_classes)
+    effects = {
+        (one.feature, one.class_name): one.effect
+        for one in strengths(model, preparation.features_, NAMES[:n_classes])
+    }
+    row = pd.DataFrame({"age": [40.0], "smokes": ["no"], "ward": ["A"]})
+    towards = NAMES[1:2] if n_classes == 2 else NAMES
+    start = np.atleast_1d(model.decision_function(preparation.transform(row))[0])
+    for change, gained, lost in (
+        ({"age": 41.0}, "age", None),
+        ({"smokes": "yes"}, "smokes", None),
+        ({"ward": "C"}, "ward = C", "ward = A"),
+    ):
+        moved = preparation.transform(row.assign(**change))
+        difference = np.atleast_1d(model.decision_function(moved)[0]) - start
+        expected = [effects[gained, name] - effects.get((lost, name), 0.0) for name in towards]
+        np.testing.assert_allclose(difference, expected, atol=1e-12)
+
+
+def test_a_weight_is_what_one_standard_deviation_of_a_feature_changes():
+    _, preparation, X, model = fitted_table()
+    found = strengths(model, preparation.features_, NAMES[:2], spread=X.std(axis=0))
+    for one in found:
+        j = [feature.name for feature in preparation.features_].index(one.feature)
+        shifted = X[:1] + X.std(axis=0) * (np.arange(X.shape[1]) == j)
+        difference = model.decision_function(shifted) - model.decision_function(X[:1])
+        assert one.weight == pytest.approx(difference[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_strongest_come_first_and_top_keeps_them(n_classes):
+    _, preparation, X, model = fitted_table(n_classes)
+    options = {"spread": X.std(axis=0)}
+    found = strengths(model, preparation.features_, NAMES[:n_classes], **options)
+    sizes = [abs(one.weight) for one in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(found) == X.shape[1] * (1 if n_classes == 2 else 3)
+    top = strengths(model, preparation.features_, NAMES[:n_classes], top=3, **options)
+    assert top == found[:3]
+
+
+def test_without_rows_the_coefficient_is_the_weight():
+    _, preparation, _, model = fitted_table()
+    found = strengths(model, preparation.features_, NAMES[:2])
+    assert sorted(one.weight for one in found) == sorted(model.coef_[0].tolist())

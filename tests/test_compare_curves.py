@@ -1,0 +1,173 @@
+"""Claims about the curves over unlabeled rows and over labels, and the sentence beside them."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from semisquares import LeastSquaresClassifier
+from semisquares.tables.compare import curves
+from semisquares.tables.compare.choice import Choice, Pair
+from semisquares.tables.compare.curves import label_curve, label_sentence, unlabeled_curve
+from semisquares.tables.compare.evaluation import evaluate
+
+
+def table(n_rows=120, n_labels=24, d=3, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_rows) % n_classes
+    X = rng.normal(size=(n_rows, d)) + rng.normal(size=(n_classes, d))[truth]
+    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
+
+
+def needle(n_rows=180, n_labels=60, d=40, seed=0):
+    """Hide two clouds among wide columns: unlabeled rows tell which columns are wide."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_rows) % 2
+    X = 3.0 * rng.normal(size=(n_rows, d))
+    X[:, 0] = 2.0 * truth - 1.0 + 0.1 * rng.normal(size=n_rows)
+    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
+
+
+def of(points, method):
+    return {point.n: point.error for point in points if point.method == method}
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Record the rows of every fit, and fit them without a search."""
+    masks = []
+
+    def fit_pair(X, codes, *, inside, **options):
+        masks.append(inside.copy())
+        ridge = LeastSquaresClassifier().fit(X[inside], codes[inside])
+        return Pair(Choice(1.0, 0.0, 1.0, 0), ridge, ridge)
+
+    monkeypatch.setattr(curves, "fit_pair", fit_pair)
+    return masks
+
+
+def test_the_ends_of_the_curve_are_what_the_evaluation_found():
+    X, codes = table(n_labels=60, n_rows=92, d=8, seed=2)
+    X[:, ::2] *= 30.0  # so that the ridge and the seed of its search matter
+    points = unlabeled_curve(X, codes, folds=2, repeats=1, seed=2)
+    found = evaluate(X, codes, folds=2, repeats=1, seed=2, rivals=("ridge", "soft_cv", "soft"))
+    scores = {one.name: one.scores["accuracy"] for one in found.rivals}
+    for method in ("soft", "soft_cv"):
+        assert of(points, method)[32].mean == pytest.approx(1.0 - scores[method].mean)
+    ridge = of(points, "ridge")
+    assert list(ridge) == [0, 32]
+    assert ridge[0] == ridge[32]
+    assert ridge[0].mean == pytest.approx(1.0 - scores["ridge"].mean)
+    assert ridge[0].low == pytest.approx(max(0.0, 1.0 - scores["ridge"].high))
+
+
+def test_unlabeled_rows_that_help_lower_the_curve():
+    errors = of(unlabeled_curve(*needle(), folds=2, repeats=1), "soft_cv")
+    assert list(errors) == [3, 7, 15, 30, 60, 120]
+    assert errors[120].mean + 0.2 < errors[3].mean
+
+
+def test_smaller_sets_of_unlabeled_rows_are_within_larger_ones(trained):
+    X, codes = table()
+    unlabeled_curve(X, codes, folds=2, repeats=1)
+    first = trained[:6]  # the sizes of the first split
+    assert [int((mask & (codes < 0)).sum()) for mask in first] == [3, 6, 12, 24, 48, 96]
+    for smaller, larger in pairwise(first):
+        assert (smaller <= larger).all()
+        np.testing.assert_array_equal(smaller[codes >= 0], larger[codes >= 0])
+
+
+def test_smaller_sets_of_labels_are_within_larger_ones_and_no_label_is_hidden(trained):
+    X, codes = table(n_labels=60, n_classes=3)
+    label_curve(X, codes, folds=2, repeats=1)
+    first = trained[:4]
+    assert [int((mask & (codes >= 0)).sum()) for mask in first] == [8, 15, 22, 30]
+    for smaller, larger in pairwise(first):
+        assert (smaller <= larger).all()
+        assert (np.bincount(codes[smaller & (codes >= 0)]) >= 2).all()
+        np.testing.assert_array_equal(smaller[codes < 0], larger[codes < 0])
+    assert all((mask & (codes < 0)).sum() == 60 for mask in first)
+
+
+def test_no_group_is_learned_from_and_tested(trained):
+    X, codes = table(n_labels=60)
+    groups = np.arange(len(X)) % 15  # each with labeled and unlabeled rows
+    unlabeled_curve(X, codes, groups, folds=3, repeats=1)
+    n_sizes = len(label_curve(X, codes, groups, folds=3, repeats=1).points) // 2
+    with_all_labels = trained[: -3 * n_sizes] + trained[n_sizes - 1 - 3 * n_sizes :: n_sizes]
+    assert len(with_all_labels) == 3 * 6 + 3
+    for mask in with_all_labels:
+        tested = ~mask & (codes >= 0)
+        assert tested.any()
+        assert not set(groups[mask]) & set(groups[tested])
+
+
+def test_with_groups_the_largest_size_is_what_is_left_on_average(trained):
+    X, codes = table(n_labels=60)
+    points = unlabeled_curve(X, codes, np.arange(len(X)) % 15, folds=3, repeats=1)
+    assert max(point.n for point in points) == 40
+
+
+@pytest.mark.parametrize(
+    ("n_unlabeled", "sizes"),
+    [
+        (540, (16, 33, 67, 135, 270)),
+        (5, (1, 2)),
+        (1, ()),
+        (0, ()),
+        (998_000, (625, 1250, 2500, 5000, 10_000, 20_000)),
+    ],
+)
+def test_sizes_double_up_to_all_rows_or_to_what_can_be_paid(n_unlabeled, sizes):
+    assert curves._sizes(n_unlabeled) == sizes
+
+
+@pytest.mark.parametrize(
+    ("n_train", "n_classes", "sizes"),
+    [(48, 2, (6, 12, 24, 36)), (16, 2, (4, 8, 12)), (6, 2, (4,)), (4, 2, ()), (48, 10, (24, 36))],
+)
+def test_label_sizes_allow_two_of_each_class(n_train, n_classes, sizes):
+    assert curves._label_sizes(n_train, n_classes) == sizes
+
+
+def test_the_curve_over_labels_takes_a_sample_of_many_unlabeled_rows_counted_as_all(monkeypatch):
+    X, codes = table(n_labels=16)
+    X[codes < 0] = X[-1]
+    whole = label_curve(X, codes, folds=2, repeats=1)
+    original, sampled = curves.fit_pair, []
+
+    def fit_pair(*arguments, **options):
+        pair = original(*arguments, **options, most=20)
+        sampled.append((pair.choice.n_search, options["all_rows"]))
+        return pair
+
+    monkeypatch.setattr(curves, "fit_pair", fit_pair)
+    assert label_curve(X, codes, folds=2, repeats=1) == whole
+    assert set(sampled) == {(20, False)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "noise", "n_labels", "end"),
+    [
+        (0.123, 0.098, 0.001, 60, "fell from 12.3 % to 9.8 %; the next doubling usually buys less"),
+        (0.123, 0.118, 0.1, 60, "fell from 12.3 % to 11.8 %, which may be chance; what more would "
+         "buy is open"),
+        (0.1, 0.12, 0.1, 60, "rose from 10.0 % to 12.0 %, which may be chance; what more would buy "
+         "is open"),
+        (0.1, 0.12, 0.001, 900, "rose from 10.0 % to 12.0 %; more labels of the same kind would "
+         "buy little"),
+        (0.1, 0.1, 0.001, 900, "stayed at 10.0 %; more labels of the same kind would buy little"),
+        (0.1, 0.1, 0.0, 20, "stayed at 10.0 %, which may be chance; what more would buy is open"),
+    ],
+)  # fmt: skip
+def test_the_sentence_about_labels_says_what_is_known(before, after, noise, n_labels, end):
+    errors = np.array([[0.3, before + sign * noise, after] for sign in (1, -1, 1, -1)])
+    said = label_sentence([12, 24, 48], errors, 1 / 4, n_labels=n_labels)
+    assert said == f"From 24 to 48 labels the error of the tuned ridge {end}."
+
+
+def test_too_few_labels_for_a_curve_are_told():
+    X, codes = table(n_labels=4)
+    curve = label_curve(X, codes)
+    assert curve.sentence == "With 2 labels to learn from, what more would buy cannot be told."
+    assert [point.n for point in curve.points] == [2, 2]

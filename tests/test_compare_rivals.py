@@ -1,0 +1,314 @@
+"""Claims about the rivals, their scores, and the cross-validation that all of them go through."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from sklearn.linear_model import LogisticRegression
+
+from semisquares import (
+    HardLabelClassifier,
+    LeastSquaresClassifier,
+    SoftLabelClassifier,
+    SoftLabelClassifierCV,
+)
+from semisquares.tables import TableError
+from semisquares.tables.compare import evaluation, rivals
+from semisquares.tables.compare.comparison import METRICS
+from semisquares.tables.compare.evaluation import evaluate, in_order
+from semisquares.tables.compare.rivals import ALL, Fits, Training, how
+from semisquares.tables.compare.scores import score
+
+TWO = ("ridge", "soft_cv")
+
+
+def table(n_rows=80, n_labels=30, n_classes=2, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_rows) % n_classes
+    X = rng.normal(size=(n_rows, d)) + 1.5 * rng.normal(size=(n_classes, d))[truth]
+    return X, np.where(np.arange(n_rows) < n_labels, truth, -1), truth
+
+
+def needle(n_rows=200, n_labels=60, d=40, seed=0):
+    """Hide two clouds among wide columns: unlabeled rows tell which columns are wide."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_rows) % 2
+    X = 3.0 * rng.normal(size=(n_rows, d))
+    X[:, 0] = 2.0 * truth - 1.0 + 0.1 * rng.normal(size=n_rows)
+    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
+
+
+def fits(X, codes):
+    return Fits(Training(X, codes, inside=np.ones(len(X), dtype=bool)))
+
+
+@pytest.mark.parametrize("name", ["soft", "hard", "soft_cv"])
+def test_a_row_that_counts_twice_is_as_good_as_two_rows(name):
+    X, codes = needle()
+    twice = np.repeat(np.arange(len(X)), np.where(codes < 0, 2, 1))
+    inside = np.ones(len(X), dtype=bool)
+    counted = Fits(Training(X, codes, inside, count=2.0)).fit(name).model
+    repeated = fits(X[twice], codes[twice]).fit(name).model
+    np.testing.assert_allclose(counted.coef_, repeated.coef_, atol=1e-7)
+
+
+def as_arrays(found):
+    return np.array([[found.scores[name][m] for m in METRICS] for name in found.scores])
+
+
+# -- scores -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [LeastSquaresClassifier(), LogisticRegression()])
+def test_scores_of_two_classes_are_those_of_scikit_learn(model):
+    X, _, truth = table()
+    model.fit(X[:40], truth[:40])
+    rows = np.arange(40, 80)[(truth[40:] == 0) | (np.arange(40) < 15)]  # not all as frequent
+    test, known = X[rows], truth[rows]
+    assert score(model, test, known) == pytest.approx(
+        (
+            metrics.accuracy_score(known, model.predict(test)),
+            metrics.balanced_accuracy_score(known, model.predict(test)),
+            metrics.roc_auc_score(known, model.decision_function(test)),
+            metrics.brier_score_loss(known, model.predict_proba(test)[:, 1]),
+        )
+    )
+
+
+@pytest.mark.parametrize("model", [LeastSquaresClassifier(), LogisticRegression()])
+def test_scores_of_four_classes_are_those_of_scikit_learn(model):
+    X, _, truth = table(n_classes=4)
+    model.fit(X[:40], truth[:40])
+    rows = np.arange(40, 80)[(truth[40:] == 0) | (np.arange(40) < 15)]  # not all as frequent
+    test, known = X[rows], truth[rows]
+    soft = model.predict_proba(test)
+    ranking = model.decision_function(test) if hasattr(model, "alpha") else soft
+    aucs = [metrics.roc_auc_score(known == k, ranking[:, k]) for k in range(4)]
+    assert score(model, test, known) == pytest.approx(
+        (
+            metrics.accuracy_score(known, model.predict(test)),
+            metrics.balanced_accuracy_score(known, model.predict(test)),
+            np.mean(aucs),
+            ((soft - np.eye(4)[known]) ** 2).sum(axis=1).mean(),
+        )
+    )
+
+
+def test_auc_has_no_value_where_a_class_is_missing():
+    X, _, truth = table()
+    model = LeastSquaresClassifier().fit(X, truth)
+    assert np.isnan(score(model, X[truth == 1], truth[truth == 1])[2])
+
+
+# -- rivals -------------------------------------------------------------------------------------
+
+
+def test_rivals_are_the_classifiers_that_they_are_said_to_be():
+    X, codes, _ = table()
+    found = fits(X, codes)
+    tuned = SoftLabelClassifierCV().fit(X, codes)
+    alpha = tuned.supervised_alpha_
+    for name, expected in {
+        "ridge": tuned.supervised_,
+        "soft_cv": tuned,
+        "soft": SoftLabelClassifier(alpha).fit(X, codes),
+        "hard": HardLabelClassifier(alpha).fit(X, codes),
+    }.items():
+        np.testing.assert_allclose(found.fit(name).model.coef_, expected.coef_, atol=1e-10)
+    known = codes >= 0
+    logistic = LogisticRegression(C=found.fit("logistic").model.C_, max_iter=1000)
+    np.testing.assert_allclose(
+        found.fit("logistic").model.predict_proba(X),
+        logistic.fit(X[known], codes[known]).predict_proba(X),
+        atol=0.02,
+    )
+    inside = found.fit("self_training").model.estimator
+    assert inside.C == found.fit("logistic").model.C_
+
+
+def test_rivals_never_look_at_rows_outside_the_training_set():
+    X, codes, _ = table()
+    inside = np.arange(len(X)) % 5 > 0
+    spoilt = np.where(inside[:, None], X, np.nan)
+    clean, other = (Fits(Training(rows, codes, inside)) for rows in (X, spoilt))
+    for name in ALL:
+        found = other.fit(name)
+        assert not found.failed
+        np.testing.assert_array_equal(
+            found.model.decision_function(X), clean.fit(name).model.decision_function(X)
+        )
+
+
+def test_slow_rivals_get_a_sample_of_the_unlabeled_rows_and_say_so(monkeypatch):
+    monkeypatch.setattr(rivals, "MOST_HARD", 20)
+    monkeypatch.setattr(rivals, "MOST_SELF_TRAINING", 10)
+    X, codes, _ = table()
+    found = evaluate(X, codes, folds=2, repeats=1)
+    assert {one.name: one.n_unlabeled for one in found.rivals} == {
+        "ridge": 0, "logistic": 0, "soft": 50, "hard": 20, "soft_cv": 50, "self_training": 10,
+    }  # fmt: skip
+    said = {one.name: one.how for one in found.rivals}
+    assert "20 of the 50 unlabeled rows, drawn at random, counted as all" in said["hard"]
+    assert "10 of the 50 unlabeled rows, drawn at random" in said["self_training"]
+    assert "all 50 unlabeled rows" in said["soft"]
+
+
+def test_a_sampled_row_counts_for_the_others_with_hard_labels(monkeypatch):
+    X, codes, _ = table()
+    X[codes < 0] = X[-1]
+    whole = fits(X, codes).fit("hard").model
+    monkeypatch.setattr(rivals, "MOST_HARD", 10)
+    np.testing.assert_allclose(fits(X, codes).fit("hard").model.coef_, whole.coef_, atol=1e-10)
+
+
+def test_many_labels_are_sampled_for_logistic_regression(monkeypatch):
+    X, codes, _ = table()
+    monkeypatch.setattr(rivals, "MOST_LOGISTIC", 12)
+    rows = fits(X, codes)._logistic_rows
+    assert np.bincount(codes[rows]).tolist() == [6, 6]
+    assert "12 of the 30 labeled rows" in how("logistic", fewest=9, n_labeled=30, n_unlabeled=5)
+
+
+def test_a_class_with_one_label_leaves_c_as_it_is():
+    X, codes, _ = table()
+    codes[np.flatnonzero(codes == 1)[1:]] = -1
+    assert fits(X, codes).fit("logistic").model.C == 1.0
+    assert "C = 1, as a class" in how("logistic", fewest=1, n_labeled=30, n_unlabeled=5)
+
+
+def test_logistic_regression_is_tuned_by_folds_that_keep_groups_together():
+    _, codes, _ = table()
+    codes = codes[codes >= 0]
+    groups = np.arange(30) // 3
+    splits = rivals._logistic_splits(codes, groups, 0)
+    assert all(not set(groups[train]) & set(groups[test]) for train, test in splits)
+
+
+# -- evaluation ---------------------------------------------------------------------------------
+
+
+def test_scores_are_those_of_fitting_and_testing_by_hand():
+    X, codes, _ = table()
+    found = evaluate(X, codes, folds=3, repeats=1, rivals=TWO)
+    for k, test in enumerate(found.plan.tests):
+        train = np.setdiff1d(np.arange(len(X)), test)
+        seed = evaluation.split_seed(0, k)
+        model = SoftLabelClassifierCV(random_state=seed).fit(X[train], codes[train])
+        expected = score(model.supervised_, X[test], codes[test])
+        assert [found.scores["ridge"][m][k] for m in METRICS] == pytest.approx(expected)
+
+
+def test_unlabeled_rows_that_help_are_found_to_help():
+    found = evaluate(*needle(), folds=4, repeats=1, rivals=TWO)
+    assert found.verdict.answer == "yes"
+    assert found.verdict.error < 0.05 < 0.2 < found.verdict.ridge_error
+    assert found.verdict.gain.mean == pytest.approx(found.verdict.ridge_error - found.verdict.error)
+
+
+def test_noise_is_not_found_to_help():
+    rng = np.random.default_rng(1)
+    codes = np.where(np.arange(300) < 200, rng.random(300) < 0.4, -1).astype(int)
+    found = evaluate(rng.normal(size=(300, 5)), codes, folds=3, repeats=1, rivals=TWO)
+    assert found.verdict.answer != "yes"
+    assert found.verdict.gain.low <= 0.0
+
+
+def test_the_number_of_jobs_changes_no_digit_and_two_rivals_give_the_verdict_of_six(monkeypatch):
+    monkeypatch.setattr(evaluation, "SHARED", 1000)  # bytes: X is mapped by the processes
+    X, codes, _ = table(n_rows=60)
+    seen = []
+    here = evaluate(
+        X, codes, folds=3, repeats=1, progress=lambda done, total: seen.append((done, total))
+    )
+    spread = evaluate(X, codes, folds=3, repeats=1, jobs=2)
+    np.testing.assert_array_equal(as_arrays(here), as_arrays(spread))
+    two = evaluate(X, codes, folds=3, repeats=1, rivals=TWO)
+    assert here.verdict == spread.verdict == two.verdict
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_another_seed_gives_other_folds():
+    X, codes, _ = table()
+    one, other = (evaluate(X, codes, folds=2, repeats=1, seed=seed, rivals=TWO) for seed in (0, 1))
+    assert (as_arrays(one) != as_arrays(other)).any()
+
+
+def test_gains_are_positive_where_a_rival_is_better_than_the_ridge():
+    found = evaluate(*needle(), folds=2, repeats=1, rivals=TWO)
+    ridge, chosen = found.rivals
+    assert ridge.gains == {}
+    for metric in METRICS:
+        assert chosen.gains[metric].mean > 0.0
+    difference = ridge.scores["squared_loss"].mean - chosen.scores["squared_loss"].mean
+    assert chosen.gains["squared_loss"].mean == pytest.approx(difference)
+
+
+class Broken(HardLabelClassifier):
+    def fit(self, X, y, sample_weight=None):
+        raise ValueError("There is  no\nway")
+
+
+def test_a_rival_that_fails_says_why_and_the_others_go_on(monkeypatch):
+    monkeypatch.setattr(rivals, "HardLabelClassifier", Broken)
+    X, codes, _ = table()
+    found = evaluate(X, codes, folds=2, repeats=1)
+    failed = {one.name: one.failed for one in found.rivals if one.failed}
+    assert failed == {"hard": "There is no way."}
+    assert all(set(one.scores) == set(METRICS) for one in found.rivals if one.name != "hard")
+
+
+def test_a_rival_that_fails_now_and_then_says_how_often():
+    assert evaluation._failure(["No way."], 5) == "1 of 5 fits failed: No way."
+    assert evaluation._failure([], 5) == ""
+
+
+def test_without_the_two_that_decide_there_is_no_answer(monkeypatch):
+    def fail(*arguments, **options):
+        raise ValueError("X holds numbers whose squares overflow.")
+
+    monkeypatch.setattr(rivals, "fit_pair", fail)
+    X, codes, _ = table()
+    with pytest.raises(TableError, match="squares overflow"):
+        evaluate(X, codes, folds=2, repeats=1)
+
+
+class Grumbling(HardLabelClassifier):
+    def fit(self, X, y, sample_weight=None):
+        warnings.warn("No unlabeled row got the label 1, though …", UserWarning, stacklevel=1)
+        return super().fit(X, y, sample_weight)
+
+
+def test_warnings_of_fits_are_counted(monkeypatch):
+    monkeypatch.setattr(rivals, "HardLabelClassifier", Grumbling)
+    X, codes, _ = table()
+    (trouble,) = evaluate(X, codes, folds=2, repeats=1).troubles
+    assert (trouble.rival, trouble.kind, trouble.n_fits, trouble.of) == ("hard", "lost_class", 2, 2)
+    assert trouble.sentence.startswith("No unlabeled row got the label 1")
+
+
+def test_unlabeled_rows_of_tested_groups_are_kept_from_the_rivals():
+    X, codes, _ = table()
+    found = evaluate(X, codes, np.arange(len(X)) // 4, folds=2, repeats=1)
+    assert found.plan.folds == 2
+    assert {one.name: one.n_unlabeled for one in found.rivals}["soft"] < 50
+
+
+def test_an_interrupted_evaluation_closes_its_workers(monkeypatch):
+    closed = []
+
+    def each(function, items, *, jobs, share):
+        try:
+            yield from map(function, items)
+        finally:
+            closed.append(jobs)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluation, "each", each)
+    with pytest.raises(KeyboardInterrupt) as caught:  # which keeps the generator in memory
+        in_order(partial(pow, 2), [1, 2, 3], jobs=2, progress=interrupt)
+    assert closed == [2]
+    assert caught.type is KeyboardInterrupt

@@ -1,0 +1,210 @@
+"""Exported ONNX graphs predict what the model predicts, for rows that neither has seen."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from semisquares import LeastSquaresClassifier, SoftLabelClassifier
+from semisquares.tables import TableError
+from semisquares.tables.models import TableModel, export_onnx
+from semisquares.tables.models import onnx as module
+from semisquares.tables.preparation import make_table_pipeline
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+TOWNS = ["Ulm", "Bonn", "Köln", None, "Lyon", "Rom", "7"]
+CLASSES = {
+    "text": ("no", "yes"),
+    "three": ("a", "b", "ü"),
+    "ints": (3, 5, 12),
+    "bools": (False, True),
+}
+CLASSES |= {"floats": (0.5, 1.5), "five": tuple("vwxyz")}
+
+
+def table(n_rows=250, seed=0, towns=TOWNS):
+    """Numbers, booleans and categories, each with missing cells; two towns are rare."""
+    rng = np.random.default_rng(seed)
+    shares = np.array([50, 30, 20, 10, 1, 1, 15, *[5] * (len(towns) - 7)])
+    return pd.DataFrame(
+        {
+            "age": np.where(rng.random(n_rows) < 0.1, np.nan, rng.normal(50, 12, n_rows)),
+            "visits": rng.integers(0, 9, n_rows),
+            "smokes": rng.choice(["yes", "no", None], n_rows, p=[0.3, 0.6, 0.1]),
+            "town": rng.choice(np.array(towns, dtype=object), n_rows, p=shares / shares.sum()),
+            "site": rng.choice(["n", "s", "w"], n_rows),
+        }
+    )
+
+
+def fitted(classes, frame=None, classifier=None):
+    frame = table() if frame is None else frame
+    score = frame["age"].fillna(50.0) + 10.0 * (frame["town"] == "Ulm") + 3.0 * frame["visits"]
+    codes = pd.qcut(score.rank(method="first"), len(classes), labels=False).to_numpy()
+    codes = np.where(np.arange(len(codes)) % 3 == 0, codes, -1)
+    pipeline = make_table_pipeline(classifier or SoftLabelClassifier(0.1)).fit(frame, codes)
+    return TableModel(pipeline, "sick", classes)
+
+
+def as_inputs(frame):
+    """Write a table as the documentation asks callers to, with pandas alone."""
+    numbers = {name: frame[name].to_numpy(float) for name in ("age", "visits")}
+    numbers["smokes"] = frame["smokes"].map({"yes": 1.0, "no": 0.0}).to_numpy(float)
+    texts = {name: frame[name].fillna("").to_numpy(object) for name in ("town", "site")}
+    return {name: values[:, None] for name, values in (numbers | texts).items()}
+
+
+def run(path, inputs):
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return session.run(["label", "soft_label", "decision"], inputs)
+
+
+def assert_same(found, expected):
+    labels, soft, decision = found
+    assert labels.tolist() == expected.labels.tolist()
+    np.testing.assert_allclose(soft, expected.soft_labels, atol=1e-12)
+    np.testing.assert_allclose(decision, expected.decision, atol=1e-12)
+    assert decision.shape == expected.decision.shape
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_graph_predicts_new_rows_as_the_model_does(name, tmp_path):
+    model = fitted(CLASSES[name])
+    done = export_onnx(model, tmp_path / "model.onnx", sample=table(20))
+    new = table(300, seed=1, towns=[*TOWNS, "Oslo", "Turin"])
+    assert_same(run(tmp_path / "model.onnx", as_inputs(new)), model.predict(new))
+    assert done.whole
+    assert sorted(done.inputs) == sorted(new.columns)
+    assert done.n_checked == 220
+    assert done.largest_difference < 1e-12
+
+
+def test_missing_cells_where_the_fit_saw_none_and_unseen_levels_without_rare_ones(tmp_path):
+    frame = table().dropna()
+    frame = frame[frame["town"].isin(["Ulm", "Bonn"])]
+    model = fitted(("no", "yes"), frame)
+    export_onnx(model, tmp_path / "model.onnx", sample=frame)
+    new = table(100, seed=2)
+    assert_same(run(tmp_path / "model.onnx", as_inputs(new)), model.predict(new))
+
+
+def test_soft_labels_far_from_the_simplex_are_projected_as_ours_are(tmp_path):
+    model = fitted(tuple("vwxyz"), classifier=LeastSquaresClassifier(1e-6))
+    model.classifier.coef_ *= 40.0
+    export_onnx(model, tmp_path / "model.onnx", sample=table(20))
+    new = table(300, seed=3)
+    soft = run(tmp_path / "model.onnx", as_inputs(new))[1]
+    np.testing.assert_allclose(soft, model.predict(new).soft_labels, atol=1e-11)
+    np.testing.assert_allclose(soft.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_a_graph_takes_no_rows_and_a_single_one(tmp_path):
+    export_onnx(fitted(("a", "b", "c")), tmp_path / "model.onnx", sample=table(5))
+    for n_rows in (0, 1):
+        found = run(tmp_path / "model.onnx", as_inputs(table(5)[:n_rows]))
+        assert [len(values) for values in found] == [n_rows] * 3
+
+
+def with_dates(n_rows, seed):
+    days = np.random.default_rng(seed).integers(0, 900, n_rows)
+    return table(n_rows, seed).assign(
+        joined=pd.Timestamp("2020-01-01") + pd.to_timedelta(days, "D")
+    )
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")])
+def test_with_dates_the_classifier_alone_is_written_and_said(classes, tmp_path):
+    model = fitted(classes, with_dates(200, 0))
+    done = export_onnx(model, tmp_path / "model.onnx", sample=with_dates(20, 1))
+    assert (done.whole, done.inputs) == (False, ("features",))
+    assert "dates in column 'joined'" in done.note
+    new = with_dates(100, 2)
+    features = model.preparation.transform(new)
+    assert_same(run(tmp_path / "model.onnx", {"features": features}), model.predict(new))
+
+
+def test_columns_called_as_the_outputs_are_get_an_underscore(tmp_path):
+    frame = pd.DataFrame(
+        {"label": [1.0, 2.0, 3.0, 9.0], "decision": list("aabb"), "Add_1_0": [1, 5, 2, 4]}
+    )
+    model = TableModel(
+        make_table_pipeline(SoftLabelClassifier()).fit(frame, [0, 0, 1, -1]), "y", (0, 1)
+    )
+    done = export_onnx(model, tmp_path / "model.onnx", sample=frame)
+    assert set(done.inputs) == {"label_", "decision_", "Add_1_0"}
+    inputs = {
+        "label_": frame[["label"]].to_numpy(float),
+        "Add_1_0": frame[["Add_1_0"]].to_numpy(float),
+        "decision_": frame[["decision"]].to_numpy(object),
+    }
+    assert_same(run(tmp_path / "model.onnx", inputs), model.predict(frame))
+
+
+def test_a_graph_says_what_it_is(tmp_path):
+    model = fitted(("a", "b", "ü"))
+    export_onnx(model, tmp_path / "model.onnx", sample=table(5))
+    graph = onnx.load(tmp_path / "model.onnx")
+    about = {entry.key: entry.value for entry in graph.metadata_props}
+    assert graph.producer_name == "semisquares"
+    assert about["target"] == "sick"
+    assert json.loads(about["classes"]) == ["a", "b", "ü"]
+    assert "town = Köln; town = Lyon; town = Ulm; town = other (1 rare" in graph.graph.doc_string
+    assert json.loads(about["features"]) == [f.name for f in model.preparation.features_]
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_wrong_graph_is_refused_and_nothing_is_written(part, tmp_path, monkeypatch):
+    model = fitted(("no", "yes"))
+    weights = [model.classifier.coef_, model.classifier.intercept_]
+    weights[part] = weights[part] + 1e-6
+    monkeypatch.setattr(module, "_weights", lambda model: weights)
+    (tmp_path / "model.onnx").write_text("old")
+    with pytest.raises(TableError, match="disagree"):
+        export_onnx(model, tmp_path / "model.onnx", sample=table(20))
+    assert (tmp_path / "model.onnx").read_text() == "old"
+
+
+def test_swapped_classes_are_refused(tmp_path, monkeypatch):
+    values = np.array(["yes", "no"], dtype=object)
+    monkeypatch.setattr(module, "_class_values", lambda model: values)
+    with pytest.raises(TableError, match="20 of 20 labels"):
+        export_onnx(fitted(("no", "yes")), tmp_path / "model.onnx", sample=table(20))
+
+
+@pytest.mark.parametrize("factors", [(np.nan, 1.0), (1.0, np.nan)])
+def test_nan_is_no_agreement(factors):
+    expected = fitted(("no", "yes")).predict(table(20))
+    soft, decision = expected.soft_labels * factors[0], expected.decision * factors[1]
+    with pytest.raises(TableError, match="0 of 20 labels"):
+        module._difference(expected, expected.labels, soft, decision)
+
+
+def test_without_a_sample_made_up_rows_are_checked(tmp_path):
+    model = fitted(("no", "yes"))
+    done = export_onnx(model, tmp_path / "model.onnx")
+    assert (done.n_checked, done.whole) == (200, True)
+    made_up = model.made_up_rows()
+    assert set(made_up["town"]) > {"Ulm", "Lyon"}
+    assert made_up["town"].isna().any()
+    assert model.predict(made_up).unseen.keys() == {"town", "site"}
+    assert 0 < made_up["age"].isna().sum() < 100
+    assert_same(run(tmp_path / "model.onnx", as_inputs(table(9))), model.predict(table(9)))
+
+
+def test_a_bad_path_is_one_sentence(tmp_path):
+    model = fitted(("no", "yes"))
+    with pytest.raises(TableError, match="cannot be written to"):
+        export_onnx(model, tmp_path, sample=table(20))
+
+
+@pytest.mark.parametrize("name", ["onnx", "onnxruntime"])
+def test_without_the_packages_the_way_to_install_them_is_told(name, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    sentence = re.escape(f"needs {name}, which is not installed; install it with pip install")
+    with pytest.raises(TableError, match=sentence):
+        export_onnx(fitted(("no", "yes")), tmp_path / "model.onnx", sample=table(20))

@@ -1,0 +1,211 @@
+"""The labels of a table, against counts by hand, and one sentence for what is no target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from semisquares.tables import TableError
+from semisquares.tables.target import has_label, read_target
+
+
+def target_of(cells, **options):
+    return read_target(pd.DataFrame({"y": cells, "x": 0.0}), "y", **options)
+
+
+def error_of(cells, **options):
+    with pytest.raises(TableError) as caught:
+        target_of(cells, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "classes", "codes"),
+    [
+        (["b", None, " a", "b ", ""], ("a", "b"), [1, -1, 0, 1, -1]),
+        ([3.0, np.nan, 1.0, 3.0], (1, 3), [1, -1, 0, 1]),
+        ([3, 1, 1, 2], (1, 2, 3), [2, 0, 0, 1]),
+        ([True, False, True], (False, True), [1, 0, 1]),
+        (pd.Series([True, None, False], dtype=object), (False, True), [1, -1, 0]),
+        (pd.array([7, None, 5], dtype="Int64"), (5, 7), [1, -1, 0]),
+        (pd.array([True, None, False], dtype="boolean"), (False, True), [1, -1, 0]),
+        (pd.Categorical(["low", None, "high"]), ("high", "low"), [1, -1, 0]),
+        (pd.Categorical([2, None, 10]), (2, 10), [0, -1, 1]),
+        (pd.Series(["x", 1, 1.0, None], dtype=object), ("1", "x"), [1, 0, 0, -1]),
+        (["10", "9.0", None, "9"], (9, 10), [1, 0, -1, 0]),
+        (["TRUE", "false", None], (False, True), [1, 0, -1]),
+        (["1", "2", "x"], ("1", "2", "x"), [0, 1, 2]),
+        (["yes", "no", None], ("no", "yes"), [1, 0, -1]),
+    ],
+)
+def test_classes_and_codes(cells, classes, codes):
+    target = target_of(cells)
+    assert target.classes == classes
+    assert [type(value) for value in target.classes] == [type(value) for value in classes]
+    assert target.codes.tolist() == codes
+
+
+def test_counts_are_those_of_pandas():
+    rng = np.random.default_rng(0)
+    cells = pd.Series(rng.choice(["a", "b", "c"], 500)).where(rng.random(500) < 0.2)
+    target, counts = target_of(cells), cells.value_counts().sort_index()
+    assert dict(zip(target.classes, target.counts, strict=True)) == counts.to_dict()
+    assert (target.n_rows, target.n_labeled) == (500, cells.notna().sum())
+    assert target.n_unlabeled == cells.isna().sum()
+    named = pd.Series(target.codes).map(dict(enumerate(target.classes)))
+    pd.testing.assert_series_equal(named, cells, check_names=False, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark"),
+    [
+        (["a", "?", "b", None], "?"),
+        (["a", " ?", "b", None], "? "),
+        ([0, -1, 1, -1], "-1"),
+        ([0.0, -1.0, 1.0, np.nan], "-1"),
+        (["0", "-1.0", "1", "-1"], "-1"),
+    ],
+)
+def test_a_mark_is_no_label(cells, mark):
+    target = target_of(cells, unlabeled=mark)
+    assert target.codes.tolist() == [0, -1, 1, -1]
+    assert target.hints == ()
+    assert has_label(pd.Series(cells), mark).tolist() == [True, False, True, False]
+
+
+def test_classes_keep_how_the_table_writes_them():
+    assert target_of(["02", "1.0", "2", "1"]).spelling == ("1.0", "02")
+    assert target_of([" TRUE", "False"]).spelling == ("False", "TRUE")
+    assert target_of([2.0, 1.0, np.nan]).spelling == ("1", "2")
+
+
+def test_numbers_beside_a_mark_are_numbers_once_it_is_named():
+    assert target_of(["2", "10", "?"]).classes == ("10", "2", "?")
+    assert target_of(["2", "10", "?"], unlabeled="?").classes == (2, 10)
+
+
+def test_labels_of_a_table_read_as_text_are_found_alike():
+    numbers = pd.Series([1.0, np.nan, 0.0, -1.0])
+    texts = pd.Series(["1", "", "0", "-1"])
+    np.testing.assert_array_equal(has_label(texts, "-1"), has_label(numbers, "-1"))
+    assert has_label(texts).tolist() == [True, False, True, True]
+
+
+# -- hints --------------------------------------------------------------------------------------
+
+
+def test_a_class_that_looks_like_a_missing_label_is_pointed_out():
+    assert target_of(["a", "b", "?"]).hints == (
+        "Class '?' of column 'y' looks like a missing label; if it is, give --unlabeled '?'.",
+    )
+    assert target_of(["a", "b", "Unknown"]).hints == (
+        "Class 'Unknown' of column 'y' looks like a missing label; if it is, give "
+        "--unlabeled Unknown.",
+    )
+
+
+def test_minus_one_is_pointed_out_only_beside_two_other_classes():
+    assert target_of([-1, 1, 1]).hints == ()
+    assert target_of([-1, 0, 1]).hints == (
+        "Class -1 of column 'y' looks like a missing label; if it is, give --unlabeled -1.",
+    )
+
+
+def test_a_mark_that_does_not_occur_is_pointed_out():
+    assert target_of(["a", "b"], unlabeled="?").hints == (
+        "No cell of column 'y' is '?', the mark of a missing label.",
+    )
+
+
+# -- what is no target --------------------------------------------------------------------------
+
+
+def test_a_target_that_is_not_there_gets_the_nearest_name():
+    frame = pd.DataFrame({"species": ["a", "b"], "x": [1, 2]})
+    with pytest.raises(TableError) as caught:
+        read_target(frame, "specie")
+    assert str(caught.value) == (
+        "The table has no column 'specie' for the target; did you mean 'species'?"
+    )
+
+
+@pytest.mark.parametrize("cells", [[None, None], [np.nan, np.nan], ["", " "]])
+def test_a_target_without_any_label_is_refused(cells):
+    assert error_of(cells) == (
+        "Column 'y' has no label in any of the 2 rows; fill in some of each class, or name another "
+        "column as the target."
+    )
+
+
+def test_a_target_of_marks_alone_is_refused():
+    assert "has no label in any of the 3 rows" in error_of(["?", "?", None], unlabeled="?")
+
+
+def test_a_single_class_is_refused_by_name():
+    assert error_of(["yes", None, "yes"]) == (
+        "Column 'y' has labels of one class only, 'yes' (2 rows), and a classifier needs two; fill "
+        "in labels of another class, or name another column as the target."
+    )
+
+
+def test_a_single_class_beside_marks_says_what_was_read_as_no_label():
+    assert error_of([1, -1, -1], unlabeled="-1") == (
+        "Column 'y' has labels of one class only, 1 (1 row), and a classifier needs two; the "
+        "other 2 rows hold '-1', which was read as no label."
+    )
+
+
+def test_a_single_class_that_looks_like_a_mark_is_told_so():
+    assert error_of(["?", None, "?"]) == (
+        "Column 'y' has labels of one class only, '?' (2 rows), and a classifier needs two; '?' "
+        "looks like a missing label, so name the column with the labels."
+    )
+
+
+def test_many_numbers_are_a_quantity():
+    sentence = (
+        "Column 'y' holds {} different numbers: that is a quantity, not a class; name another "
+        "column as the target, or cut this one into classes first."
+    )
+    assert error_of(np.arange(10_000)) == sentence.format("10,000")
+    assert error_of(np.arange(10_000).astype(str)) == sentence.format("10,000")
+    assert error_of(np.arange(500) % 101) == sentence.format("101")
+    assert error_of(np.arange(21)) == sentence.format("21")
+    assert len(target_of(np.arange(500) % 100).classes) == 100
+    assert len(target_of(np.arange(20)).classes) == 20
+
+
+@pytest.mark.parametrize("cells", [[0.5, 1.0, 2.0, None], ["0.5", "1", "2", "1.0"]])
+def test_fractions_are_a_quantity(cells):
+    assert error_of(cells) == (
+        "Column 'y' holds 3 different numbers, such as 0.5: that is a quantity, not a class; name "
+        "another column as the target, or cut this one into classes first."
+    )
+
+
+def test_many_texts_are_ids_or_free_text():
+    assert error_of([f"n{k}" for k in range(30)]) == (
+        "Column 'y' holds 30 different texts in 30 rows: that is an id or free text, not a class; "
+        "name another column as the target."
+    )
+    assert len(target_of([f"n{k}" for k in range(30)] * 2).classes) == 30
+
+
+def test_infinities_are_refused():
+    assert error_of([0.0, 1.0, np.inf]).startswith(
+        "Column 'y' has 1 cell that is infinite (the first in row 3)"
+    )
+    assert error_of(["0", "1", "inf"]) == (
+        "Column 'y' holds 'inf', but a target needs classes; empty such cells."
+    )
+
+
+@pytest.mark.parametrize(
+    "cells", [pd.to_datetime(["2020-01-01", "2020-01-02"]), ["2020-01-01", "2020-01-02"]]
+)
+def test_dates_are_refused(cells):
+    assert error_of(cells) == (
+        "Column 'y' holds dates, such as '2020-01-01', but a target needs classes; name another "
+        "column, or cut the dates into classes."
+    )
