@@ -298,17 +298,19 @@ def test_unlabeled_rows_of_tested_groups_are_kept_from_the_rivals():
 def test_an_interrupted_evaluation_closes_its_workers(monkeypatch):
     closed = []
 
-    def each(function, items, *, jobs, share):
+    def each(function, items, *, jobs=1, share=None):
         try:
             yield from map(function, items)
         finally:
             closed.append(jobs)
 
     def interrupt(done, total):
-        raise KeyboardInterrupt
+        if done > 1:
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(evaluation, "each", each)
+    monkeypatch.setattr(evaluation, "WORTH_PROCESSES", 0.0)
     with pytest.raises(KeyboardInterrupt) as caught:  # which keeps the generator in memory
         in_order(partial(pow, 2), [1, 2, 3], jobs=2, progress=interrupt)
-    assert closed == [2]
+    assert closed == [1, 2]
     assert caught.type is KeyboardInterrupt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,11 @@ class Prepared:
     group: str | None = None
     unlabeled: str | None = None
     """What marks a missing label, besides the empty cell."""
-    fingerprints: Array | None = None
-    """A number for each row, equal where all used cells are."""
+
+    @cached_property
+    def fingerprints(self) -> Array:
+        """A number for each row, equal where all features are."""
+        return pd.util.hash_pandas_object(pd.DataFrame(self.X, copy=False), index=False).to_numpy()
 
     @property
     def codes(self) -> Array:
@@ -94,9 +98,7 @@ def prepare(
     unwanted = tuple(name for name in drop if name not in (target, group))
     preparation = TablePreparation(kinds=kinds, drop=unwanted)
     X = preparation.fit_transform(features)
-    used = [column.name for column in preparation.columns_ if column.used]
-    marks = pd.util.hash_pandas_object(features[used], index=False).to_numpy()
-    return Prepared(source, X, labels, preparation, groups, group, unlabeled, marks)
+    return Prepared(source, X, labels, preparation, groups, group, unlabeled)
 
 
 def _read_groups(frame: pd.DataFrame, group: str, target: str) -> Array:

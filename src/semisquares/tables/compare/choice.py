@@ -16,7 +16,7 @@ __all__ = ["MOST", "Choice", "Pair", "fit_pair", "fit_rows", "sample_rows", "thi
 
 Array = NDArray[Any]
 
-MOST = 10_000
+MOST = 5_000
 """The search sees so many unlabeled rows, drawn at random where there are more."""
 MOST_TESTED = 100_000
 """Cross-validation sees so many unlabeled rows, each counted more often where there are more."""
@@ -66,7 +66,7 @@ def tune(
         Groups are kept together wherever every class has labeled rows in two of them.
     seed : int, default=0
         Shuffles the folds and draws the sample.
-    most : int, default=10_000
+    most : int, default=5_000
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -25,6 +26,8 @@ __all__ = ["Evaluation", "Trouble", "evaluate", "in_order", "split_seed"]
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
 
+WORTH_PROCESSES = 4.0
+"""Seconds of work for which processes pay: they take a second or two to start."""
 SHARED = 1_000_000
 """Arrays of so many bytes or more are mapped by all processes, not sent to each."""
 
@@ -134,13 +137,18 @@ def in_order(
     >>> in_order(abs, [-1, 2, -3], progress=lambda done, total: None)
     [1, 2, 3]
     """
-    found: list[Any] = [None] * len(items)
-    with closing(each(partial(_numbered, work), enumerate(items), jobs=jobs, share=SHARED)) as done:
-        for count, (index, result) in enumerate(done, 1):
+    tell = progress or (lambda done, total: None)
+    numbered, waiting = partial(_numbered, work), list(enumerate(items))
+    start = time.perf_counter()
+    found = dict(each(numbered, waiting[:1]))
+    tell(len(found), len(items))
+    # the first tells whether the others are worth more processes, which take a while to start
+    worth = (time.perf_counter() - start) * len(waiting[1:]) > WORTH_PROCESSES
+    with closing(each(numbered, waiting[1:], jobs=jobs if worth else 1, share=SHARED)) as done:
+        for index, result in done:
             found[index] = result
-            if progress is not None:
-                progress(count, len(items))
-    return found
+            tell(len(found), len(items))
+    return [found[index] for index in range(len(items))]
 
 
 def split_seed(seed: int, index: int) -> int:

@@ -130,7 +130,7 @@ def _units(prepared: Prepared, rows: Array) -> tuple[Array | None, Array]:
     alone = np.arange(len(rows))
     if prepared.groups is not None:
         return prepared.groups[rows], prepared.groups[rows]
-    if prepared.fingerprints is None or _coarse(prepared):
+    if _coarse(prepared):
         return None, alone
     marks = prepared.fingerprints[rows]
     return (marks if len(np.unique(marks)) < len(rows) else None), alone
@@ -329,8 +329,6 @@ def _copies(prepared: Prepared, among: Array, *also: Array) -> Array:
 
     Rows of the same group are never parted. `also` has to be equal, too.
     """
-    if prepared.fingerprints is None:
-        return np.zeros(len(among), dtype=np.int64)
     keys = (prepared.fingerprints, *also)
     if prepared.groups is None:
         return _count(among, *keys) - among  # no row is a copy of itself
