@@ -32,9 +32,9 @@ _HEADER = (
 _WIDTHS = (12, 6, 7, 8, 8, 8, 20, 14, 8, 5)
 
 
-def table_of(name: str, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+def table_of(name: str, seed: int = 0, *, download: bool = True) -> tuple[pd.DataFrame, np.ndarray]:
     """Return a data set as a table whose column "label" has cells for a fifth of the rows."""
-    bunch = load(name)
+    bunch = load(name, download=download)
     frame = pd.DataFrame(bunch.data, columns=[str(one) for one in bunch.feature_names])
     truth = np.asarray(bunch.target_names, dtype=object)[bunch.target]
     rng = np.random.default_rng(seed)
