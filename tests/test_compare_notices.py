@@ -8,14 +8,13 @@ from sklearn.metrics import roc_auc_score
 from semisquares.tables.compare.notices import (
     _auc_by_feature,
     _recall_by_level,
-    _standard_error,
     copies_across,
     copies_labeled,
     imbalance,
     leaks,
     notices,
-    shift,
 )
+from semisquares.tables.compare.shift import _standard_error, shift
 from semisquares.tables.prepared import prepare
 
 

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from semisquares.tables import TableError
-from semisquares.tables.kinds import KINDS, Column, check_column, kinds_of, level_of, text_cells
+from semisquares.tables.cells import level_of, text_cells, to_dates, to_numbers
+from semisquares.tables.kinds import KINDS, Column, check_column, kinds_of
 
 N = 40
 FILLER = np.linspace(0.1, 0.9, N)
@@ -194,6 +195,19 @@ def test_days_and_months_that_nothing_tells_apart_stay_text():
     assert kind_of(["01/02/2020", "03/04/2020"] * 20 + ["04/13/2020"]).format == "mm/dd/yyyy"
 
 
+def test_dates_beyond_the_nanoseconds_of_pandas_are_not_lost():
+    cells = [pd.Timestamp("2020-01-01 00:00:00.000000001"), datetime.date(9999, 12, 31), None]
+    east = datetime.timezone(datetime.timedelta(hours=1))
+    cells.append(datetime.datetime(2999, 1, 1, tzinfo=east))
+    found = to_dates(pd.Series(cells, dtype=object), "x", None)
+    assert found.astype("datetime64[h]").astype(str).tolist() == [
+        "2020-01-01T00",
+        "9999-12-31T00",
+        "NaT",
+        "2998-12-31T23",
+    ]
+
+
 # -- requests -----------------------------------------------------------------------------------
 
 
@@ -365,6 +379,13 @@ def test_rows_are_those_of_the_whole_table_in_a_part_of_it():
         kinds_of(frame.iloc[50:])
     with pytest.raises(TableError, match=r"the first in row 51\)"):
         kinds_of(frame.iloc[50:].set_axis([f"r{k}" for k in range(53)]))
+
+
+def test_blank_texts_are_missing_numbers_and_others_are_none():
+    cells = pd.Series(["1", " ", "", "2"] * 3 + ["two"], index=list("abcdefghijklm"))
+    np.testing.assert_array_equal(to_numbers(cells[:-1], "x"), [1.0, np.nan, np.nan, 2.0] * 3)
+    with pytest.raises(TableError, match="hold numbers, but 'two' in row 13 is none"):
+        to_numbers(cells, "x")
 
 
 # -- levels -------------------------------------------------------------------------------------

@@ -30,8 +30,9 @@ from semisquares import (
     SoftLabelClassifierCV,
 )
 from semisquares.tables import TableError
-from semisquares.tables.models import TableModel, files, load, save
-from semisquares.tables.models.files import ALLOWED, dumps, loads, version_note
+from semisquares.tables.models import TableModel, audit, files, load, save
+from semisquares.tables.models.audit import ALLOWED
+from semisquares.tables.models.files import dumps, loads, version_note
 from semisquares.tables.models.model import slim
 from semisquares.tables.preparation import make_table_pipeline
 
@@ -272,7 +273,7 @@ EVIL = {
 @pytest.mark.parametrize("name", EVIL)
 def test_other_types_are_refused_by_name_and_not_made(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(files, "_checked", lambda found: pytest.fail("it was opened"))
+    monkeypatch.setattr(files, "checked_model", lambda found: pytest.fail("it was opened"))
     changed = content() | {"about": {"note": EVIL[name]}}
     assert name in refusal(signed(skops.dumps(changed)))
     assert not (tmp_path / "evil").exists()
@@ -333,7 +334,7 @@ def test_a_signed_file_whose_parts_do_not_fit_is_one_sentence(name):
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
-    monkeypatch.setattr(files, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(audit, "MOST_BYTES", 10_000)
     assert "unpacks to more" in refusal(stored())
 
 

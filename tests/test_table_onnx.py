@@ -11,6 +11,7 @@ import pytest
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.tables import TableError
 from semisquares.tables.models import TableModel, export_onnx
+from semisquares.tables.models import graph as operators
 from semisquares.tables.models import onnx as module
 from semisquares.tables.preparation import make_table_pipeline
 
@@ -162,7 +163,7 @@ def test_a_wrong_graph_is_refused_and_nothing_is_written(part, tmp_path, monkeyp
     model = fitted(("no", "yes"))
     weights = [model.classifier.coef_, model.classifier.intercept_]
     weights[part] = weights[part] + 1e-6
-    monkeypatch.setattr(module, "_weights", lambda model: weights)
+    monkeypatch.setattr(operators, "_weights", lambda model: weights)
     (tmp_path / "model.onnx").write_text("old")
     with pytest.raises(TableError, match="disagree"):
         export_onnx(model, tmp_path / "model.onnx", sample=table(20))
@@ -171,7 +172,7 @@ def test_a_wrong_graph_is_refused_and_nothing_is_written(part, tmp_path, monkeyp
 
 def test_swapped_classes_are_refused(tmp_path, monkeypatch):
     values = np.array(["yes", "no"], dtype=object)
-    monkeypatch.setattr(module, "_class_values", lambda model: values)
+    monkeypatch.setattr(operators, "class_values", lambda model: values)
     with pytest.raises(TableError, match="20 of 20 labels"):
         export_onnx(fitted(("no", "yes")), tmp_path / "model.onnx", sample=table(20))
 

@@ -225,6 +225,32 @@ def test_rows_without_any_value_are_filled():
     )
 
 
+@pytest.mark.parametrize("name", ["age", "colour", "smokes", "joined"])
+def test_cells_that_are_no_values_are_refused_in_every_column(name):
+    preparation, new = prepared(table()), as_text(table())
+    new.at[2, name] = [1]
+    assert error_of(preparation.transform, new).startswith(f"Column {name!r} holds a list (row 3)")
+
+
+def test_levels_of_cells_that_are_no_values_are_not_counted():
+    preparation, new = prepared(table()), as_text(table())
+    new.at[2, "colour"] = [1]
+    assert error_of(preparation.unseen, new).startswith("Column 'colour' holds a list (row 3)")
+
+
+def test_complex_numbers_do_not_lose_a_part():
+    frame = table().drop(columns="row")
+    new = frame.assign(age=np.full(N, 40.0 + 1j))
+    assert error_of(prepared(frame).transform, new).startswith("Column 'age' holds complex values")
+
+
+def test_dates_and_texts_of_dates_may_be_mixed_later():
+    frame = table()
+    preparation, mixed = prepared(as_text(frame)), as_text(frame)
+    mixed["joined"] = [*frame["joined"][:60], *mixed["joined"][60:]]
+    np.testing.assert_array_equal(preparation.transform(mixed), preparation.transform(frame))
+
+
 def test_units_do_not_matter_for_numbers():
     frame = table()
     X = prepared(frame).transform(frame)
@@ -526,7 +552,7 @@ def test_a_stored_preparation_holds_plain_data_and_does_the_same():
         "numpy.dtype",
         "semisquares.tables.dates.DateParts",
         "semisquares.tables.kinds.Column",
-        "semisquares.tables.preparation.Feature",
+        "semisquares.tables.parts.Feature",
         "semisquares.tables.preparation.TablePreparation",
     ]
     loaded = skops.io.loads(data, trusted=types)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from .errors import TableError
 from .kinds import Column, check_column
-from .preparation import Feature, TablePreparation, as_frame
+from .parts import Feature
+from .preparation import TablePreparation, as_frame
 from .target import Target, read_target
 
 Array = NDArray[Any]

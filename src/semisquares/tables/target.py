@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .cells import family_of, level_of, text_cells, text_of, to_numbers
 from .dates import find_format
 from .errors import TableError
-from .kinds import check_column, family_of, level_of, text_cells, text_of, to_numbers
+from .kinds import check_column
 
 Array = NDArray[Any]
 

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import math
 import shlex
-import warnings
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from ..prepared import Prepared
 from .comparison import Notice
+from .shift import FOLDS, MOST_LABELED, equal_rows_expected, shift
 
-__all__ = ["copies_across", "copies_labeled", "imbalance", "leaks", "notices", "shift"]
+__all__ = ["copies_across", "copies_labeled", "imbalance", "leaks", "notices"]
 
 Array = NDArray[Any]
 
-TOLD_APART = 0.6
-"""An AUC that a shift by a third of a standard deviation gives; less is not worth a word."""
-FOLDS = 5
-MOST_LABELED, MOST_UNLABELED, MOST_CELLS = 5_000, 10_000, 20_000_000
-"""More rows than this are sampled."""
 ALMOST_ALL = 0.98
 PERFECT = 0.995
 FEW_LABELS, FEW_OF_A_CLASS = 20, 5
@@ -36,8 +26,6 @@ CHANCE = 0.01
 """How often chance may bring about a column that seems to know the classes."""
 COPIES = 0.01
 """A smaller share of copies among the labeled rows changes no verdict."""
-FEW_VALUES = 50
-"""Where all columns have so few different values, equal rows need not be copies."""
 RARE, FRAGILE = 0.05, 10
 """A class with a smaller share of the labels, or fewer of them, is worth a word."""
 
@@ -71,113 +59,6 @@ def notices(prepared: Prepared, *, seed: int) -> tuple[Notice, ...]:
         imbalance(prepared),
     ]
     return tuple(notice for notice in found if notice is not None)
-
-
-# -- labeled rows that are not like the others --------------------------------------------------
-
-
-def shift(prepared: Prepared, *, seed: int, without: Collection[str] = ()) -> Notice | None:
-    """Say so where a classifier tells labeled rows from unlabeled ones.
-
-    It is worth a notice where its AUC is above 0.6 by more than chance would have it (1.96 standard
-    errors): labels missing at random do not get there, be they few or the columns many.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    seed : int
-    without : collection of str
-        Columns not to look at.
-    """
-    kept = [j for j, feature in enumerate(prepared.features) if feature.column not in without]
-    rows = _sample(prepared.codes, len(kept), seed)
-    labeled = prepared.codes[rows] >= 0
-    X = prepared.X[rows][:, kept]
-    together, units = _units(prepared, rows)
-    sizes = [len(np.unique(units[part])) for part in (labeled, ~labeled)]
-    if min(sizes) < 2 * FOLDS or not kept:
-        return None
-    auc = _cross_validated_auc(X, labeled, together, seed)
-    if not auc > TOLD_APART + 1.96 * _standard_error(TOLD_APART, *sizes):
-        return None
-    names = [repr(prepared.features[kept[j]].name) for j in _most_telling(X, labeled)]
-    return Notice(
-        "shift",
-        "The labeled rows do not look like the unlabeled ones: a classifier tells them apart with "
-        f"AUC {auc:.2f} (0.5 is chance), most by {' and '.join(names)}.",
-        "Errors are measured on labeled rows and may not hold for the unlabeled ones, and the "
-        "methods that learn from unlabeled rows assume that both come from the same source.",
-    )
-
-
-def _sample(codes: Array, n_features: int, seed: int) -> Array:
-    """Draw labeled and unlabeled rows where there are very many."""
-    rng = np.random.default_rng(seed)
-    share = min(1.0, MOST_CELLS / ((MOST_LABELED + MOST_UNLABELED) * max(1, n_features)))
-    parts = []
-    for part, most in ((codes >= 0, MOST_LABELED), (codes < 0, MOST_UNLABELED)):
-        rows = np.flatnonzero(part)
-        parts.append(rng.permutation(rows)[: max(100, int(share * most))])
-    return np.sort(np.concatenate(parts))
-
-
-def _units(prepared: Prepared, rows: Array) -> tuple[Array | None, Array]:
-    """Return what must not be on both sides of a split, and what counts as one observation.
-
-    Copies of a row stay together, lest they are recognised. Rows of a group may be much alike, so
-    a group counts once, however many rows it has.
-    """
-    alone = np.arange(len(rows))
-    if prepared.groups is not None:
-        return prepared.groups[rows], prepared.groups[rows]
-    if _coarse(prepared):
-        return None, alone
-    marks = prepared.fingerprints[rows]
-    return (marks if len(np.unique(marks)) < len(rows) else None), alone
-
-
-def _cross_validated_auc(X: Array, labeled: Array, together: Array | None, seed: int) -> float:
-    """Return the mean AUC over folds, NaN where it cannot be had."""
-    if together is None:
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, labeled)
-    elif len(np.unique(together)) < FOLDS:
-        return math.nan
-    else:
-        folds = GroupKFold(FOLDS, shuffle=True, random_state=seed).split(X, labeled, together)
-    scores, weights = [], []
-    for train, test in folds:
-        counts = np.bincount(labeled[test], minlength=2)
-        if counts.all() and len(np.unique(labeled[train])) == 2:
-            z = _logistic(X[train], labeled[train]).decision_function(X[test])
-            scores.append(roc_auc_score(labeled[test], z))
-            weights.append(counts.prod())
-    return float(np.average(scores, weights=weights)) if scores else math.nan
-
-
-def _logistic(X: Array, labeled: Array) -> LogisticRegression:
-    model = LogisticRegression(C=0.1, class_weight="balanced", tol=1e-3, max_iter=300)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough answer is one, too
-        return model.fit(X, labeled)
-
-
-def _standard_error(auc: float, n: int, m: int) -> float:
-    """Return the standard error of a cross-validated AUC of n rows against m.
-
-    That of Hanley & McNeil (1982) times √2: theirs is for a classifier that is given, and here the
-    folds' classifiers vary with the same rows. In simulations the factor came out as 1.4.
-    """
-    both = auc / (2.0 - auc) - auc**2, 2.0 * auc**2 / (1.0 + auc) - auc**2
-    variance = (auc * (1.0 - auc) + (n - 1) * both[0] + (m - 1) * both[1]) / (n * m)
-    return math.sqrt(2.0 * variance)
-
-
-def _most_telling(X: Array, labeled: Array) -> list[int]:
-    """Return the one or two features that part the mean scores of the two kinds of rows most."""
-    gap = X[labeled].mean(axis=0) - X[~labeled].mean(axis=0)
-    part = _logistic(X, labeled).coef_[0] * gap
-    best = np.argsort(-part, kind="stable")[:2]
-    return [int(j) for j in best if part[j] >= part[best[0]] / 3]
 
 
 # -- columns that know the label ----------------------------------------------------------------
@@ -348,17 +229,9 @@ def _share(n: int, labeled: Array) -> str:
     return f"{n:,} of the {labeled.sum():,} labeled rows equal{'s' * (n == 1)}"
 
 
-def _coarse(prepared: Prepared) -> bool:
-    """Say whether equal rows are to be expected: columns with few values, or few columns."""
-    used = [column for column in prepared.columns if column.used]
-    values = [column.n_distinct + (column.n_missing > 0) for column in used]
-    possible = sum(math.log(max(1, n)) for n in values)
-    return max(values) <= FEW_VALUES or possible < math.log(100 * len(prepared.codes))
-
-
 def _natural(prepared: Prepared) -> str:
     """Say what equal rows mean where they are to be expected; "" where they are not."""
-    if not _coarse(prepared):
+    if not equal_rows_expected(prepared):
         return ""
     n_different = len(pd.unique(prepared.fingerprints))
     return (

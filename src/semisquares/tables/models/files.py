@@ -3,13 +3,12 @@
 A model file is a skops file, a ZIP archive of arrays and of a description in JSON. Its ZIP comment
 ends it with a line ``semisquares-model FORMAT sha256:DIGEST``. The digest is that of all bytes
 before it, and is checked before anything is parsed. It tells accidents; what keeps malice out is
-the list of types in `ALLOWED`: a file that names another type, or asks for a function, is refused.
+the audit: a file that names a type which no model has, or asks for a function, is refused.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import re
@@ -17,86 +16,24 @@ import struct
 import warnings
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED
 
-import numpy as np
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
-from ...estimators import (
-    HardLabelClassifier,
-    LeastSquaresClassifier,
-    SoftLabelClassifier,
-    SoftLabelClassifierCV,
-)
 from ...files import replaced
 from ...versions import versions
 from ..errors import TableError
-from ..preparation import TablePreparation
+from .audit import ALLOWED, checked_model, import_skops, refuse_other_types
 from .model import TableModel, slim
 
-__all__ = ["dumps", "load", "loads", "save", "version_note"]
+__all__ = ["dumps", "load", "loads", "save", "version_note", "write_whole"]
 
 FORMAT = 1
 MARK = re.compile(rb"semisquares-model (\d{1,6}) sha256:([0-9a-f]{64})")
 DIGEST = 64
 LENGTH = 2
 """Bytes of the length of the ZIP comment, the last ones of an archive without comment."""
-MOST_BYTES = 2**30
-"""Most that a file may unpack to; a model of a million coefficients is far below."""
-
-CLASSIFIERS = (
-    HardLabelClassifier,
-    LeastSquaresClassifier,
-    SoftLabelClassifier,
-    SoftLabelClassifierCV,
-)
-
-# What a file may hold. Plain data first; then what the preparation and the classifiers are made of.
-DATA = (
-    "builtins.bool",
-    "builtins.dict",
-    "builtins.float",
-    "builtins.int",
-    "builtins.list",
-    "builtins.slice",
-    "builtins.str",
-    "builtins.tuple",
-    "numpy.bool",
-    "numpy.dtype",
-    "numpy.float64",
-    "numpy.int64",
-    "numpy.ndarray",
-)
-OBJECTS = (
-    "semisquares.estimators.hard.HardLabelClassifier",
-    "semisquares.estimators.soft.SoftLabelClassifier",
-    "semisquares.estimators.soft_cv.SoftLabelClassifierCV",
-    "semisquares.estimators.supervised.LeastSquaresClassifier",
-    "semisquares.tables.dates.DateParts",
-    "semisquares.tables.kinds.Column",
-    "semisquares.tables.preparation.Feature",
-    "semisquares.tables.preparation.TablePreparation",
-    "sklearn.compose._column_transformer.ColumnTransformer",
-    "sklearn.impute._base.MissingIndicator",
-    "sklearn.impute._base.SimpleImputer",
-    "sklearn.pipeline.Pipeline",
-    "sklearn.preprocessing._data.StandardScaler",
-    "sklearn.preprocessing._encoders.OneHotEncoder",
-)
-ALLOWED = DATA + OBJECTS
-LOADERS = (  # how skops makes them: never by calling a function that the file names
-    "DictNode",
-    "DTypeNode",
-    "JsonNode",
-    "ListNode",
-    "NdArrayNode",
-    "ObjectNode",
-    "SliceNode",
-    "TupleNode",
-    "TypeNode",
-)
 LOOKS = (
     (b"PK\x03\x04", "a ZIP archive or an office document"),
     (b"PAR1", "a Parquet table"),
@@ -134,15 +71,7 @@ def save(model: TableModel, path: str | Path) -> None:
     >>> load(path).predict(frame).labels.tolist()
     ['no', 'no', 'yes', 'yes']
     """
-    data = dumps(model)
-    try:
-        with replaced(path) as file:
-            file.write(data)
-    except OSError as error:
-        raise TableError(
-            f"The model cannot be written to {str(path)!r} ({_reason(error)}); "
-            "give a path in a folder that can be written to."
-        ) from error
+    write_whole(dumps(model), path, "The model")
 
 
 def dumps(model: TableModel) -> bytes:
@@ -152,7 +81,7 @@ def dumps(model: TableModel) -> bytes:
     ----------
     model : TableModel
     """
-    skops = _skops()
+    skops = import_skops()
     steps = [("preparation", model.preparation), ("classifier", slim(model.classifier))]
     content = {
         "pipeline": Pipeline(steps),
@@ -168,6 +97,18 @@ def dumps(model: TableModel) -> bytes:
     length = struct.pack("<H", len(comment) + DIGEST)
     data = data[:-LENGTH] + length + comment
     return data + hashlib.sha256(data).hexdigest().encode()
+
+
+def write_whole(data: bytes, path: str | Path, what: str) -> None:
+    """Write a file at once; where that cannot be, say so of `what` it was to hold."""
+    try:
+        with replaced(path) as file:
+            file.write(data)
+    except OSError as error:
+        raise TableError(
+            f"{what} cannot be written to {str(path)!r} ({_reason(error)}); "
+            "give a path in a folder that can be written to."
+        ) from error
 
 
 # -- reading ------------------------------------------------------------------------------------
@@ -225,13 +166,13 @@ def loads(data: bytes, name: str = "the file") -> TableModel:
             f"{name!r} was written by a newer semisquares (format {int(mark[1])}, this one reads "
             f"{FORMAT}): upgrade with pip install --upgrade semisquares."
         )
-    skops = _skops()
+    skops = import_skops()
     try:
-        _refuse_other_types(data, name)
+        refuse_other_types(data, name)
         with warnings.catch_warnings():  # version_note says it, once and in words
             warnings.simplefilter("ignore", InconsistentVersionWarning)
             content = skops.loads(data, trusted=ALLOWED)
-        return _checked(content)
+        return checked_model(content)
     except TableError:
         raise
     except Exception as error:  # a digest can be forged, and then nothing is certain
@@ -255,69 +196,6 @@ def version_note(model: TableModel) -> str | None:
         f"The model was written with scikit-learn {then} and is read with {now}; its predictions "
         "may differ from those of its day, so fit it again where that matters."
     )
-
-
-def _refuse_other_types(data: bytes, name: str) -> None:
-    """Look through the description of all objects, before any of them is made.
-
-    skops would trust every estimator of scikit-learn, too; this list is shorter.
-    """
-    with ZipFile(io.BytesIO(data)) as archive:
-        if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
-            raise TableError(f"{name!r} unpacks to more than any model needs; do not trust it.")
-        schema = json.loads(archive.read("schema.json"))
-    others = set(_skops().get_untrusted_types(data=data)) - set(ALLOWED)
-    waiting = [schema]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict) and isinstance(loader := node.get("__loader__"), str):
-            kind = f"{node.get('__module__')}.{node.get('__class__')}"
-            if kind not in ALLOWED or loader not in LOADERS:
-                others.add(kind)
-        waiting += node.values() if isinstance(node, dict) else node if type(node) is list else ()
-    if others:
-        raise TableError(
-            f"{name!r} holds what no semisquares model does ({', '.join(sorted(others))}), so it "
-            "was not opened; fit the model again, or ask whoever sent it."
-        )
-
-
-def _checked(content: Any) -> TableModel:
-    """Return the model of a file, or raise anything where its parts do not fit each other."""
-    about, classes = content["about"], tuple(content["classes"])
-    texts = (content["target"], *content["missing"])
-    names = (content["group"], content["unlabeled"])
-    model = TableModel(
-        pipeline=content["pipeline"],
-        target=content["target"],
-        classes=classes,
-        group=content["group"],
-        unlabeled=content["unlabeled"],
-        missing=tuple(content["missing"]),
-        about=about,
-    )
-    classifier, n_classes = model.classifier, len(classes)
-    n_rows = 1 if n_classes == 2 else n_classes
-    fits = (
-        type(about) is dict,
-        all(isinstance(text, str) for text in texts),
-        all(isinstance(text, str | None) for text in names),
-        all(isinstance(value, str | int | float) for value in classes),
-        n_classes == len(set(classes)) >= 2,
-        len(model.spelled) in (0, n_classes),
-        [name for name, _ in model.pipeline.steps] == ["preparation", "classifier"],
-        type(model.preparation) is TablePreparation,
-        type(classifier) in CLASSIFIERS,
-        np.array_equal(classifier.classes_, np.arange(n_classes)),
-        classifier.coef_.shape == (n_rows, len(model.preparation.features_)),
-        classifier.intercept_.shape == (n_rows,),
-        classifier.n_features_in_ == classifier.coef_.shape[1],
-        np.isfinite(classifier.coef_).all() and np.isfinite(classifier.intercept_).all(),
-    )
-    if not all(fits):
-        raise ValueError("parts that do not fit each other")
-    model.predict(model.made_up_rows(8))  # which goes through every part
-    return model
 
 
 def _no_model(data: bytes, name: str) -> str:
@@ -350,15 +228,3 @@ def _damaged(name: str) -> str:
 
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
-
-
-def _skops() -> Any:
-    """Import skops late: it takes a second."""
-    try:
-        import skops.io
-    except ImportError as error:
-        raise TableError(
-            "Model files need skops, which is not installed; "
-            "install it with pip install 'semisquares[tables]'."
-        ) from error
-    return skops.io

@@ -1,0 +1,243 @@
+"""The cells of a column: what they hold, as text, and in the one form of their kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from shlex import quote
+from typing import Any, SupportsInt
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import types
+
+from .dates import parse_dates
+from .errors import TableError
+
+Array = NDArray[Any]
+
+BOOLEANS = {word: 1.0 for word in ("true", "yes", "y", "t")}
+BOOLEANS |= {word: 0.0 for word in ("false", "no", "n", "f")}
+LARGEST = 1e150
+"""The squares of larger numbers, and their sums, leave float64."""
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_FAMILIES = {  # of what pandas finds in a column of objects
+    **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number"),
+    **dict.fromkeys(("timedelta", "timedelta64"), "number"),
+    **dict.fromkeys(("datetime", "datetime64", "date"), "date"),
+    **dict.fromkeys(("mixed", "mixed-integer"), "mixed"),
+    **dict.fromkeys(("string", "empty"), "text"),
+    "boolean": "boolean",
+}
+
+
+# -- what the cells are -------------------------------------------------------------------------
+
+
+def family_of(values: pd.Series, name: str) -> str:
+    """Tell by its type what a column holds: "number", "boolean", "date", "text", "category".
+
+    Raises
+    ------
+    TableError
+        Where cells are none of these, such as lists.
+    """
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return "category"
+    if types.is_bool_dtype(dtype):
+        return "boolean"
+    if dtype.kind == "m" or (types.is_numeric_dtype(dtype) and dtype.kind != "c"):
+        return "number"
+    if dtype.kind == "M":
+        return "date"
+    found = types.infer_dtype(values, skipna=True)
+    if found == "unknown-array":  # a type of Arrow's alone
+        found = types.infer_dtype(values.astype(object), skipna=True)
+    family = _FAMILIES.get(found)
+    if family == "mixed":
+        _check_cells(values, name)
+        return "text"
+    if family is None:
+        raise TableError(
+            f"Column {name!r} holds {found} values, but a table needs numbers, texts or dates; "
+            f"rewrite it, or leave it out with --drop {quote(name)}."
+        )
+    return family
+
+
+def _check_cells(values: pd.Series, name: str, *others: type) -> None:
+    """Refuse cells that are neither text nor numbers nor of other types, such as lists."""
+    simple = (str, int, float, Decimal, np.number, np.bool_, *others)
+    filled = np.flatnonzero(values.notna())
+    for place, cell in zip(filled, values.to_numpy(object)[filled], strict=True):
+        if not isinstance(cell, simple) or isinstance(cell, np.complexfloating):
+            raise TableError(
+                f"Column {name!r} holds a {type(cell).__name__} (row {row_number(values, place)}), "
+                "but a cell has to be a number, a text or a date like the others; rewrite it, or "
+                f"leave the column out with --drop {quote(name)}."
+            )
+
+
+def text_cells(values: pd.Series, write: Callable[[Any], str]) -> tuple[Array, Array]:
+    """Return for each row the place of its text among the different texts, -1 for none.
+
+    `write` makes text of a cell; blank text is a missing cell.
+    """
+    codes, distinct = pd.factorize(values)
+    texts = [write(cell) or None for cell in np.asarray(distinct, dtype=object)]
+    places, texts = pd.factorize(np.array([*texts, None], dtype=object))
+    return places[codes], texts  # the last place is that of the code -1
+
+
+def text_of(cell: Any) -> str:
+    """Write a cell as text: as it is, without blanks around it."""
+    return cell.strip() if isinstance(cell, str) else level_of(cell)
+
+
+def level_of(cell: Any) -> str:
+    """Write a cell as a level: 1, 1.0, "1" and "01" are one level, and so are True and "true".
+
+    So levels do not depend on whether whoever read the table has guessed types.
+
+    Examples
+    --------
+    >>> from semisquares.tables.cells import level_of
+    >>> [level_of(cell) for cell in (1.0, " 01", "2.50", "red ", True, "TRUE")]
+    ['1', '1', '2.5', 'red', 'True', 'True']
+    """
+    if isinstance(cell, str):
+        cell = cell.strip()
+        if cell.lower() in ("true", "false"):
+            return cell.capitalize()
+        if not _NUMBER.fullmatch(cell) or len(cell) > 300:
+            return cell
+        cell = int(cell) if cell.lstrip("+-").isdigit() else float(cell)
+    if isinstance(cell, bool | np.bool_):
+        return str(bool(cell))
+    if isinstance(cell, int | np.integer):
+        return str(int(cell))
+    if isinstance(cell, float | np.floating | Decimal):
+        number = float(cell)
+        return str(int(number)) if number.is_integer() and abs(number) < 1e22 else repr(number)
+    return str(cell).strip().removesuffix(" 00:00:00")
+
+
+def row_number(values: pd.Series, place: SupportsInt) -> int:
+    """Return the number of a row for people, from 1, also in a part of a table."""
+    index = values.index
+    if types.is_integer_dtype(index.dtype) and index.is_unique:
+        return int(index[int(place)]) + 1
+    return int(place) + 1
+
+
+# -- to the one form of a kind ------------------------------------------------------------------
+
+
+def to_numbers(values: pd.Series, name: str) -> Array:
+    """Return a column as float64, NaN where a cell is missing; TableError where one is no number.
+
+    Infinities, and numbers whose squares are, are no numbers here.
+    """
+    dtype = values.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        numbers = values.to_numpy(np.float64)
+    elif dtype.kind == "m":
+        numbers = values.dt.total_seconds().to_numpy(np.float64, na_value=np.nan)
+    elif types.is_numeric_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
+        numbers = values.to_numpy(np.float64, na_value=np.nan)
+    else:
+        numbers = _parse_numbers(values.astype(object), name)
+    check_finite(numbers, values, name)
+    return numbers
+
+
+def _parse_numbers(values: pd.Series, name: str) -> Array:
+    found = types.infer_dtype(values, skipna=True)
+    if found.startswith("timedelta"):
+        return pd.to_timedelta(values).dt.total_seconds().to_numpy(np.float64)
+    is_date = _FAMILIES.get(found) == "date"  # which pandas would count in nanoseconds
+    cells = values.astype(str).where(values.notna(), None) if is_date else values
+    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    lost = np.isnan(numbers) & values.notna().to_numpy()
+    if lost.any():
+        codes, texts = text_cells(values.where(lost), text_of)  # of which blanks are none
+        _check_all(values, name, codes, np.ones(len(texts), dtype=bool), "numbers", "none")
+    return numbers
+
+
+def check_finite(numbers: Array, values: pd.Series, name: str) -> None:
+    """Refuse infinities and numbers whose squares leave float64."""
+    if not len(numbers) or (
+        np.fmin.reduce(numbers) >= -LARGEST and np.fmax.reduce(numbers) <= LARGEST
+    ):
+        return
+    bad, what = np.isinf(numbers), "infinite"
+    if not bad.any():
+        bad, what = np.abs(numbers) > LARGEST, f"beyond {LARGEST:g}"
+    if bad.any():
+        n = int(np.count_nonzero(bad))
+        raise TableError(
+            f"Column {name!r} has {n:,} cell{'s' * (n > 1)} that {'are' if n > 1 else 'is'} {what} "
+            f"(the first in row {row_number(values, bad.argmax())}), and numbers have to be "
+            f"finite; empty such cells, or leave the column out with --drop {quote(name)}."
+        )
+
+
+def to_booleans(values: pd.Series, name: str) -> Array:
+    """Return a column as 1.0, 0.0 and NaN; TableError where a cell is neither true nor false."""
+    if values.dtype == np.bool_:
+        return values.to_numpy(np.float64)
+    codes, texts = text_cells(values, level_of)
+    known = BOOLEANS | {"1": 1.0, "0": 0.0}
+    numbers = np.array([known.get(text.lower(), np.nan) for text in texts] + [np.nan])
+    _check_all(values, name, codes, np.isnan(numbers[:-1]), "true or false", "neither")
+    return numbers[codes]
+
+
+def to_dates(values: pd.Series, name: str, form: str | None) -> Array:
+    """Return a column as datetime64[us], NaT where missing; TableError where a cell is no date."""
+    if values.dtype.kind == "M":
+        dtype = getattr(values.dtype, "pyarrow_dtype", values.dtype)
+        if getattr(dtype, "tz", None) is not None:
+            values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+        return values.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT"))
+    family = _FAMILIES.get(types.infer_dtype(values, skipna=True))
+    if family == "date":
+        return _dates_of_objects(values)
+    if family == "mixed":
+        _check_cells(values, name, date, np.datetime64)
+    form = form or "yyyy-mm-dd"
+    codes, texts = text_cells(values, text_of)
+    dates = np.append(parse_dates(texts, form), np.datetime64("NaT"))
+    _check_all(values, name, codes, np.isnat(dates[:-1]), f"dates of the form {form}", "none")
+    return dates[codes]
+
+
+def _dates_of_objects(values: pd.Series) -> Array:
+    """Return objects such as ``datetime.date`` as datetime64[us], in UTC."""
+    found = pd.to_datetime(values, errors="coerce", utc=True).dt.tz_localize(None)
+    dates = found.to_numpy(dtype="datetime64[us]", copy=True)
+    # where pandas counts nanoseconds, it loses the dates after 2262
+    lost = np.flatnonzero(np.isnat(dates) & values.notna().to_numpy())
+    for place in lost:
+        stamp = pd.Timestamp(values.iloc[place])
+        stamp = stamp if stamp.tz is None else stamp.tz_convert(None)
+        dates[place] = stamp.as_unit("us").to_datetime64()
+    return dates
+
+
+def _check_all(
+    values: pd.Series, name: str, codes: Array, bad: Array, needed: str, verdict: str
+) -> None:
+    """Refuse a column in which some of the different texts are bad."""
+    if bad.any():
+        place = int(np.append(bad, False)[codes].argmax())
+        raise TableError(
+            f"Column {name!r} has to hold {needed}, but {text_of(values.iloc[place])!r} in row "
+            f"{row_number(values, place)} is {verdict}; correct that cell, or empty it."
+        )
