@@ -599,3 +599,17 @@ def test_a_column_cannot_be_target_and_group():
         TableError, match=r"^Column 'y' is both target and group; name two columns\.$"
     ):
         prepare(frame, "y", group="y")
+
+
+def test_blank_groups_belong_to_nobody_and_blanks_around_a_group_do_not_matter():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0, 5.0], "y": ["a", "b", "a", "b", None]})
+    frame["site"] = ["s", " s ", "", "  ", None]
+    groups = prepare(frame, "y", group="site").groups
+    assert groups[0] == groups[1]
+    assert len(set(groups.tolist())) == 4
+
+
+def test_a_single_name_to_drop_and_a_kind_of_the_target_are_understood():
+    frame = table().assign(y=["a", "b", None] * 40)
+    whole = prepare(frame, "y", drop="age", kinds={"y": "category"})
+    assert "age" not in [column.name for column in whole.columns if column.used]

@@ -209,3 +209,10 @@ def test_dates_are_refused(cells):
         "Column 'y' holds dates, such as '2020-01-01', but a target needs classes; name another "
         "column, or cut the dates into classes."
     )
+
+
+def test_whole_numbers_that_floats_would_merge_are_refused():
+    big = 2**53
+    frame = pd.DataFrame({"y": [big, big + 1] * 5})
+    with pytest.raises(TableError, match="a quantity, not a class"):
+        read_target(frame, "y")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .cells import text_cells, text_of
 from .errors import TableError
 from .kinds import Column, check_column
 from .parts import Feature
@@ -96,8 +97,10 @@ def prepare(
     labels = read_target(frame, target, unlabeled=unlabeled)
     groups = None if group is None else _read_groups(frame, group, target)
     features = frame.drop(columns=[target] if group is None else [target, group])
-    unwanted = tuple(name for name in drop if name not in (target, group))
-    preparation = TablePreparation(kinds=kinds, drop=unwanted)
+    named = (drop,) if isinstance(drop, str) else drop
+    unwanted = tuple(name for name in named if name not in (target, group))
+    wanted = {name: kind for name, kind in (kinds or {}).items() if name not in (target, group)}
+    preparation = TablePreparation(kinds=wanted, drop=unwanted)
     X = preparation.fit_transform(features)
     return Prepared(source, X, labels, preparation, groups, group, unlabeled)
 
@@ -107,7 +110,8 @@ def _read_groups(frame: pd.DataFrame, group: str, target: str) -> Array:
     check_column(frame, group, "groups")
     if group == target:
         raise TableError(f"Column {group!r} is both target and group; name two columns.")
-    codes, _ = pd.factorize(frame[group])
+    codes, _ = text_cells(frame[group], text_of)
+    codes = codes.copy()
     alone = codes < 0  # a row without a group belongs to nobody else's
     codes[alone] = codes.max(initial=0) + 1 + np.arange(alone.sum())
     return codes

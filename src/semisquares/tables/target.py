@@ -130,6 +130,8 @@ def _different_cells(values: pd.Series, name: str) -> tuple[Array, list[Any]]:
     kind = family_of(values, name)
     if kind == "number":
         codes, numbers = pd.factorize(to_numbers(values, name))
+        if len(numbers) and np.abs(numbers).max() >= 2.0**53:  # floats would merge neighbours
+            raise _quantity(name, len(numbers), f", such as {numbers[0]:.0f}")
         return codes, numbers.tolist()
     if kind == "boolean":
         codes, found = pd.factorize(values)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ...estimators.base import soft_labels
-from ..preparation import TablePreparation
+from ..preparation import TablePreparation, as_frame
 
 __all__ = ["Prediction", "TableModel", "slim"]
 
@@ -100,7 +100,7 @@ class TableModel:
             A table as in the fit; the target may be there or not.
         """
         names = [name for name in (self.target, self.group) if name is not None]
-        return frame.drop(columns=names, errors="ignore")
+        return as_frame(frame).drop(columns=names, errors="ignore")
 
     def predict(self, frame: pd.DataFrame) -> Prediction:
         """Predict the label of every row; cells of the target are not looked at.
