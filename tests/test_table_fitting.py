@@ -1,0 +1,155 @@
+"""Models of tables: what each method fits, what is measured of it, what is written beside rows."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
+from semisquares.tables import TableError, compare_table, find, fit_table, prepare
+from semisquares.tables.compare.comparison import METRICS
+from semisquares.tables.compare.evaluation import evaluate
+from semisquares.tables.compare.intervals import interval
+from semisquares.tables.compare.splits import plan, training_mask
+from semisquares.tables.predicting import Tally, predict_rows
+
+
+def table(n_rows=120, n_labels=40, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_rows) % n_classes
+    X = rng.normal(size=(n_rows, 3)) + 2.0 * np.eye(3)[truth]
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame["label"] = np.where(np.arange(n_rows) < n_labels, np.array(list("xyz"))[truth], None)
+    return frame
+
+
+def prepared(**options):
+    return prepare(table(**options), "label")
+
+
+GIVEN = {
+    "soft": (SoftLabelClassifier(2.0, unlabeled_weight=0.3), {"alpha": 2.0, "weight": 0.3}),
+    "hard": (HardLabelClassifier(2.0, unlabeled_weight=0.3), {"alpha": 2.0, "weight": 0.3}),
+    "supervised": (LeastSquaresClassifier(2.0), {"alpha": 2.0}),
+}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", GIVEN)
+def test_a_given_alpha_and_weight_give_the_classifier_itself(method, n_classes):
+    rows = prepared(n_classes=n_classes)
+    expected, wish = GIVEN[method]
+    model = fit_table(rows, method=method, repeats=1, folds=2, **wish)
+    expected.fit(rows.X, rows.codes)
+    np.testing.assert_allclose(model.classifier.coef_, expected.coef_, atol=1e-12)
+    assert model.about["alpha"] == 2.0
+    assert model.about["unlabeled_weight"] == wish.get("weight", 0.0)
+
+
+def test_scores_of_a_given_classifier_are_those_of_cross_validation_by_hand():
+    rows = prepared()
+    model = fit_table(rows, method="soft", alpha=2.0, weight=0.3, folds=4, repeats=2, seed=3)
+    planned = plan(rows.codes, folds=4, repeats=2, seed=3)
+    right = []
+    for test in planned.tests:
+        inside = training_mask(test, rows.codes)
+        by_hand = SoftLabelClassifier(2.0, unlabeled_weight=0.3)
+        by_hand.fit(rows.X[inside], rows.codes[inside])
+        right.append(by_hand.score(rows.X[test], rows.codes[test]))
+    expected = interval(np.array(right), planned.ratio)
+    found = model.about["metrics"]["accuracy"]
+    assert [found["mean"], found["low"], found["high"]] == pytest.approx(
+        [expected.mean, expected.low, expected.high]
+    )
+
+
+@pytest.mark.parametrize(("method", "rival"), [("supervised", "ridge"), ("hard", "hard")])
+def test_scores_of_a_tuned_method_are_those_of_the_rival(method, rival):
+    rows = prepared()
+    model = fit_table(rows, method=method, folds=3, repeats=1)
+    found = evaluate(
+        rows.X, rows.codes, folds=3, repeats=1, rivals=tuple({"ridge", "soft_cv", rival})
+    )
+    scores = next(one.scores for one in found.rivals if one.name == rival)
+    for metric in METRICS:
+        assert model.about["metrics"][metric]["mean"] == pytest.approx(scores[metric].mean)
+
+
+def test_auto_is_the_tuned_ridge_unless_the_answer_is_yes():
+    rows = prepared()
+    model = fit_table(rows, folds=2, repeats=1)
+    compared = compare_table(rows, folds=2, repeats=1)
+    assert model.about["verdict"]["sentence"] == compared.verdict.sentence
+    assert compared.verdict.answer != "yes"
+    expected = LeastSquaresClassifier(compared.supervised_alpha).fit(rows.X, rows.codes)
+    np.testing.assert_allclose(model.classifier.coef_, expected.coef_, atol=1e-12)
+
+
+def test_a_table_without_unlabeled_rows_has_one_method_whatever_is_asked_for():
+    rows = prepared(n_labels=120)
+    models = [
+        fit_table(rows, method=method, alpha=1.0, folds=2, repeats=1) for method in ("soft", "hard")
+    ]
+    expected = LeastSquaresClassifier(1.0).fit(rows.X, rows.codes)
+    for model in models:
+        np.testing.assert_allclose(model.classifier.coef_, expected.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        ({"method": "best"}, "no method 'best'"),
+        ({"alpha": 1.0}, "Method auto chooses"),
+        ({"weight": 1.0}, "Method auto chooses"),
+        ({"method": "supervised", "weight": 1.0}, "leaves the unlabeled rows out"),
+    ],
+)
+def test_wishes_that_contradict_each_other_are_refused(wish, words):
+    with pytest.raises(TableError, match=words):
+        fit_table(prepared(), **wish)
+
+
+def test_a_model_holds_no_row_of_its_table():
+    rows = prepared(n_rows=5000, n_labels=40)
+    model = fit_table(rows, method="soft", alpha=1.0, weight=1.0, folds=2, repeats=1)
+    arrays = [np.size(value) for value in vars(model.classifier).values()]
+    assert max(arrays) < 10
+
+
+# -- predictions --------------------------------------------------------------------------------
+
+
+def csv_of(frame):
+    return find("-", stdin=io.BytesIO(frame.to_csv(index=False).encode()))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fit_table(prepared(n_classes=3), method="supervised", alpha=1.0, folds=2, repeats=1)
+
+
+def test_batches_change_no_prediction(model):
+    frame = table(n_classes=3)
+    tally = Tally()
+    batches = list(predict_rows(model, csv_of(frame), tally, rows=7))
+    assert len(batches) == 18
+    assert tally.n_rows == tally.n_filled == sum(tally.counts.values()) == 120
+    predicted = [label for batch in batches for label in batch["label_predicted"].to_pylist()]
+    assert predicted == model.predict(frame).labels.tolist()
+    assert batches[0].column_names[-7:] == [
+        "label_predicted",
+        *(f"label_{kind}_{name}" for kind in ("soft", "decision") for name in "xyz"),
+    ]
+
+
+def test_a_column_with_the_name_of_a_prediction_is_refused(model):
+    frame = table(n_classes=3).rename(columns={"a": "label_predicted"})
+    with pytest.raises(TableError, match="already has a column 'label_predicted'"):
+        next(predict_rows(model, csv_of(frame), Tally()))
+
+
+def test_without_the_target_there_is_nothing_to_fill(model):
+    frame = table(n_classes=3).drop(columns="label")
+    with pytest.raises(TableError, match="no column 'label' whose empty cells"):
+        next(predict_rows(model, csv_of(frame), Tally(), only_missing=True))
