@@ -20,11 +20,13 @@ def percent(share: float, decimals: int = 1) -> str:
 
     Examples
     --------
-    >>> percent(0.0813).split(), percent(float("nan"))
-    (['8.1', '%'], '–')
+    >>> percent(0.0813).split(), percent(0.00047).split(), percent(float("nan"))
+    (['8.1', '%'], ['0.05', '%'], '–')
     """
     if not math.isfinite(share):
         return NONE
+    while decimals < 4 and 0.0 < abs(100 * share) < 0.5 * 10.0**-decimals:
+        decimals += 1  # a few of a million are not none
     return f"{_fixed(100 * share, decimals)}\N{NO-BREAK SPACE}%"
 
 
