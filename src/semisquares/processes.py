@@ -66,14 +66,16 @@ def _spread(
         parallel: Any = Parallel(
             n_jobs=jobs, return_as="generator_unordered", batch_size=1, max_nbytes=share
         )
-    with _workers_deaf_to_ctrl_c():
-        results = parallel(delayed(function)(item) for item in items)
+    results: Any = None
     try:
+        with _workers_deaf_to_ctrl_c():
+            results = parallel(delayed(function)(item) for item in items)
         yield from results
     finally:
         with warnings.catch_warnings():  # joblib warns of items that nobody waits for any more
             warnings.simplefilter("ignore")
-            results.close()
+            if results is not None:
+                results.close()
 
 
 def _follow(parent: int) -> None:

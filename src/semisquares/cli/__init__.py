@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from types import FrameType
@@ -35,6 +36,8 @@ def main() -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _Interrupt())
+    # what joblib says of work that Ctrl-C cut short
+    warnings.filterwarnings("ignore", message=r"\d+ tasks which", category=UserWarning)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a tick is no reason to fail on an old terminal
