@@ -1,0 +1,280 @@
+"""EM for linear discriminant analysis (§II-A): missing labels are summed out, not filled in."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+
+from ..estimators.base import fitted_state_kept, one_hot
+from ..labels import Labels
+from ..linalg import EPS
+from .gaussian import (
+    GaussianClasses,
+    GaussianDiscriminant,
+    WhitenedRows,
+    factor_of,
+    fit_gaussian,
+    log_prior,
+    marginal_log_likelihood,
+    read_priors,
+    singular,
+    variances,
+)
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class EMStep:
+    """What `EMDiscriminantClassifier` keeps of each step; step 0 is the start."""
+
+    iteration: int
+    log_likelihood: float
+    """The penalised marginal log likelihood."""
+    model: GaussianClasses
+    """Priors, means and covariance."""
+
+
+class EMDiscriminantClassifier(GaussianDiscriminant):
+    """Linear discriminant analysis on all rows, by expectation maximisation.
+
+    Climbs in the penalised marginal log likelihood of the Gaussian classes θ = (π, m, S)
+
+        ℓ(θ) = Σ_labeled log π_y N(x; m_y, S) + Σ_unlabeled log Σ_k π_k N(x; m_k, S) + R(S)
+        R(S) = -s/2 [ log det S + tr(S⁻¹ T) ],
+
+    s the shrinkage and T the diagonal of the variances of all rows, both fixed. Each step is
+
+    1. expectation: q_ik = p(k | x_i; θ) for unlabeled rows; a labeled row has its class;
+    2. maximisation: π_k = n_k / n, m_k = Σ_i q_ik x_i / n_k, and
+       S = (Σ_ik q_ik (x_i - m_k)(x_i - m_k)' + s T) / (n + s), where n_k = Σ_i q_ik;
+    3. the end, where ℓ rose by less than `tol` for each row.
+
+    ℓ never falls, and it is not concave: the end depends on the start, which is the maximiser for
+    the labeled rows alone. One step costs as much as two products of X with K vectors. With all
+    rows labeled and no shrinkage this is ``LinearDiscriminantAnalysis(solver="lsqr")`` of
+    scikit-learn, whose covariance has the divisor n too. (With given priors that one weighs the
+    covariances of the classes by them; here they only enter π.) Its hard-label variant is
+    ``SelfLearning(LinearDiscriminantAnalysis())``.
+
+    Parameters
+    ----------
+    shrinkage : float, default=1.0
+        s: how many rows of covariance T the prior of S counts for. Anything above 0 is enough where
+        there are fewer rows than features.
+    priors : array-like of shape (n_classes,), optional
+        π where it is known, in the order of `classes_`; learned otherwise.
+    max_iter : int, default=5000
+        Most steps.
+    tol : float, default=1e-8
+        The rise of ℓ, for each row, that is small enough to stop at. It is compared with the number
+        of rows and not with ℓ, whose size changes with the units of X.
+    unlabeled : object, default=-1
+        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+    record_path : bool, default=False
+        Whether to keep every step in `path_`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the features: ``S⁻¹ (m_2 - m_1)``, or ``S⁻¹ (m_k - mean of the means)``.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        What is added to them.
+    priors_, means_, covariance_ : ndarrays of shape (K,), (K, n_features), (n_features, n_features)
+        π, m and S.
+    transduction_ : ndarray of shape (n_samples,)
+        The label of every training row: its own, or the more probable one.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The posteriors of the training rows; one-hot for labeled rows.
+    log_likelihood_ : float
+        ℓ at the end.
+    n_iter_ : int
+        Number of steps.
+    path_ : tuple of EMStep
+        The start and every step, where `record_path`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    A. P. Dempster, N. M. Laird and D. B. Rubin, "Maximum likelihood from incomplete data via the EM
+    algorithm", Journal of the Royal Statistical Society B 39, 1-38, 1977.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semisquares.baselines.em_discriminant import EMDiscriminantClassifier
+    >>> X = np.array([[-1.0], [1.0], [-1.5], [-0.9], [-1.2], [0.9], [1.3], [1.6]])
+    >>> y = ["no", "yes", None, None, None, None, None, None]
+    >>> model = EMDiscriminantClassifier(shrinkage=0.1).fit(X, y)
+    >>> model.transduction_.tolist()
+    ['no', 'yes', 'no', 'no', 'no', 'yes', 'yes', 'yes']
+    >>> model.predict_proba([[0.1]]).round(2)
+    array([[0.1, 0.9]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GaussianDiscriminant._parameter_constraints,
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "record_path": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        shrinkage: float = 1.0,
+        *,
+        priors: Any = None,
+        max_iter: int = 5000,
+        tol: float = 1e-8,
+        unlabeled: Any = -1,
+        record_path: bool = False,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.unlabeled = unlabeled
+        self.record_path = record_path
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> EMDiscriminantClassifier:
+        """Fit the classifier to labeled and unlabeled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All rows.
+        y : array-like of shape (n_samples,)
+            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
+
+        Returns
+        -------
+        self : EMDiscriminantClassifier
+            The fitted classifier.
+        """
+        with fitted_state_kept(self):
+            X, labels = self._read(X, y)
+            rise = self._climb(X, labels, read_priors(self.priors, labels.classes))
+        if rise > self._enough(len(X)):
+            warnings.warn(
+                f"EMDiscriminantClassifier stopped after max_iter={self.max_iter} steps, the last "
+                f"of which still raised the log likelihood by {rise:.2g}; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _climb(self, X: Array, labels: Labels, priors: Array | None) -> float:
+        """Run the steps, set the fitted attributes, and return the rise of ℓ by the last step."""
+        shrinkage, target = float(self.shrinkage), variances(X)
+        known = one_hot(labels.codes, len(labels.classes))
+        rows = WhitenedRows.of(X, shrinkage, target)
+        model = self._start(X[labels.labeled], known, rows, target, priors)
+        value = marginal_log_likelihood(model, X, labels) + log_prior(model, shrinkage, target)
+        path = [EMStep(0, value, model)]
+        q = model.posteriors(X)
+        for n_iter in range(1, int(self.max_iter) + 1):
+            # 1. expectation, the posteriors of the unlabeled rows being those of the step before
+            q[labels.labeled] = known
+            # 2. maximisation
+            found = _Maximum.of(rows, q, priors)
+            before, (value, q) = value, found.expectation(labels)
+            if self.record_path:
+                path.append(EMStep(n_iter, value, found.model()))
+            # 3. the end, also where rounding hides any rise
+            rise = value - before
+            if rise <= max(self._enough(len(X)), 8.0 * EPS * abs(value)):
+                rise = 0.0
+                break
+        q[labels.labeled] = known
+        self._set_model(found.model())
+        self.label_distributions_ = q
+        self.transduction_ = self.classes_[q.argmax(axis=1)]
+        self.log_likelihood_, self.n_iter_ = value, n_iter
+        self.__dict__.pop("path_", None)
+        if self.record_path:
+            self.path_ = tuple(path)
+        return rise
+
+    def _enough(self, n_rows: int) -> float:
+        return float(self.tol) * n_rows
+
+    def _start(
+        self, X: Array, known: Array, rows: WhitenedRows, target: Array, priors: Array | None
+    ) -> GaussianClasses:
+        """Fit the labeled rows; where they are too few for a covariance, take that of all rows."""
+        shrinkage = float(self.shrinkage)
+        try:
+            return fit_gaussian(X, known, shrinkage=shrinkage, target=target, priors=priors)
+        except ValueError:
+            found = known.mean(axis=0) if priors is None else priors
+            means = (known.T @ X) / known.sum(axis=0)[:, None]
+            return GaussianClasses(found, means, rows.factor @ rows.factor.T, rows.factor)
+
+
+@dataclass(frozen=True, eq=False)
+class _Maximum:
+    """The maximiser θ for a given q, in the coordinates of `WhitenedRows`."""
+
+    rows: WhitenedRows
+    priors: Array
+    means: Array
+    columns: Array
+    """V, of shape (d, K)."""
+    inverse: Array
+    """E⁻¹ = (I - V'V)⁻¹."""
+    log_det: float
+    """log det E."""
+
+    @classmethod
+    def of(cls, rows: WhitenedRows, q: Array, priors: Array | None) -> _Maximum:
+        mass = q.sum(axis=0)
+        means = (q.T @ rows.Z) / mass[:, None]
+        columns = np.sqrt(mass / rows.total) * means.T
+        values, vectors = np.linalg.eigh(np.eye(len(mass)) - columns.T @ columns)
+        if values[0] < 1e-13 * len(mass):
+            raise singular(*rows.Z.shape)
+        inverse = (vectors / values) @ vectors.T
+        learned = mass / mass.sum() if priors is None else priors
+        return cls(rows, learned, means, columns, inverse, float(np.log(values).sum()))
+
+    def expectation(self, labels: Labels) -> tuple[float, Array]:
+        """Return ℓ and the posteriors of all rows.
+
+        Scores are log π_k N(z_i; m_k, S) without what a row's classes share; over all rows, and
+        with R, that is -½ (n+s) [tr S⁻¹ + log det S + log det A], as Σ z z' + s F⁻¹TF⁻' = (n+s) I.
+        """
+        rows = self.rows
+        n, d = rows.Z.shape
+        n_classes = len(self.priors)
+        # S⁻¹ m_k, as m_k is a multiple of v_k and S⁻¹ V = V E⁻¹
+        weights = self.means.T + self.columns @ (self.inverse @ (self.columns.T @ self.means.T))
+        scores = rows.Z @ weights
+        scores += np.log(self.priors) - 0.5 * np.einsum("kd,dk->k", self.means, weights)
+        shared = logsumexp(scores, axis=1)
+        known = scores[labels.labeled, labels.codes].sum()
+        known += shared.sum() - shared[labels.labeled].sum()
+        volume = d - n_classes + np.trace(self.inverse) + self.log_det + rows.log_det
+        value = known - 0.5 * (rows.total * volume + n * d * np.log(2.0 * np.pi))
+        return float(value), np.exp(scores - shared[:, None])
+
+    def model(self) -> GaussianClasses:
+        """Return θ in the user's units."""
+        rows = self.rows
+        F = rows.factor
+        part = F @ self.columns
+        covariance = F @ F.T - part @ part.T
+        means = self.means @ F.T + rows.centre
+        return GaussianClasses(self.priors, means, covariance, factor_of(covariance, len(rows.Z)))

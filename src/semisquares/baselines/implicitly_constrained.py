@@ -1,0 +1,256 @@
+"""Implicitly constrained least squares: the least supervised loss that some labeling gives."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+
+from ..estimators.base import fitted_state_kept, one_hot
+from ..inputs import explain_overflow
+from ..labels import Labels
+from ..linalg import EPS, RANK_TOLERANCE, least_norm_step, triangle_of
+from .base import SemiSupervisedClassifier
+from .least_labeling import least_labeling
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _AllRows:
+    """Ridge regression on all rows, whatever their targets t: fitted values are ``B B't``."""
+
+    rows: Array
+    """The columns, centred where there is an intercept."""
+    origin: Array
+    turn: Array | None
+    """Orthonormal columns: with more columns than rows, these are written in their span."""
+    alpha: float
+    intercept: int
+
+    @classmethod
+    def read(cls, X: Array, alpha: float, intercept: bool) -> _AllRows:
+        origin = X.mean(axis=0) if intercept else np.zeros(X.shape[1])
+        rows, turn = X - origin, None
+        if intercept:
+            rows[:, np.ptp(X, axis=0) == 0.0] = 0.0  # not the rounding of the mean
+        if X.shape[1] > X.shape[0]:
+            left, values, right = np.linalg.svd(rows, full_matrices=False)
+            rank = max(1, int((values > RANK_TOLERANCE * values[0]).sum()))
+            rows, turn = left[:, :rank] * values[:rank], right[:rank].T
+        return cls(rows, origin, turn, alpha, int(intercept))
+
+    def basis(self) -> Array:
+        """Return B, by QR and not by the Gram matrix."""
+        n, d = self.rows.shape
+        tall = np.vstack((self.rows, np.sqrt(self.alpha) * np.eye(d)))
+        norms = np.sqrt(np.einsum("ij,ij->j", tall, tall))
+        orthogonal, triangle = np.linalg.qr(tall / np.where(norms > 0.0, norms, 1.0))
+        left, values, _ = np.linalg.svd(triangle)
+        rank = int((values > RANK_TOLERANCE * values[0]).sum())
+        found = orthogonal[:n] @ left[:, :rank]
+        return np.hstack((found, np.full((n, 1), n**-0.5))) if self.intercept else found
+
+    def weights(self, t: Array) -> tuple[Array, Array]:
+        """Return features' weights (K, d) and intercepts (K,), those of least norm."""
+        n, d = self.rows.shape
+        triangle = triangle_of(np.hstack((np.ones((n, self.intercept)), self.rows, t)))
+        start = np.zeros((d + self.intercept, t.shape[1]))
+        w = least_norm_step(triangle, self.alpha, bool(self.intercept), start).step
+        features = w[:d] if self.turn is None else self.turn @ w[:d]
+        last = w[d] - self.origin @ features if self.intercept else np.zeros(t.shape[1])
+        return features.T, last
+
+
+@dataclass(frozen=True, eq=False)
+class _LabeledLoss:
+    """The loss of the labeled rows, ``‖V'q - b‖²`` up to a constant, as a function of q."""
+
+    V: Array
+    b: Array
+    first: int
+    """The first of the classes that are fitted."""
+
+    @classmethod
+    def of(cls, B: Array, known: Array, unknown: Array, targets: Array, first: int) -> _LabeledLoss:
+        """Write ``‖B_l (B_u'q + B_l'y) - y‖²`` in the few coordinates of B_l's QR."""
+        orthogonal, triangle = np.linalg.qr(B[known])
+        b = orthogonal.T @ targets - triangle @ (B[known].T @ targets)
+        return cls(B[unknown] @ triangle.T, b, first)
+
+    def __call__(self, q: Array) -> tuple[Array, Array, Array]:
+        V, K = self.V, q.shape[1]
+        gradient = np.zeros(q.shape)
+        gradient[:, self.first :] = 2.0 * V @ (V.T @ q[:, self.first :] - self.b)
+        root = np.sqrt(2.0) * np.eye(K * V.shape[1])[:, self.first * V.shape[1] :]
+        return gradient, V, root
+
+
+class ImplicitlyConstrainedClassifier(SemiSupervisedClassifier):
+    """Least squares classifier that some labeling of all rows gives, of least supervised loss.
+
+    Minimises over the labels q of the unlabeled rows
+
+        ‖X w(q) - y‖²,    w(q) = argmin over w of ‖X_e w - [y; q]‖² + alpha ‖w‖²,    q in [0, 1]^U
+
+    (with more than two classes y is one-hot and q on the probability simplex; the intercept is not
+    penalised). A pessimist: unlabeled rows only say which classifiers are possible, labeled ones
+    choose. The problem in q is a convex quadratic program.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Strength of the ridge in the fit of all rows.
+    fit_intercept : bool, default=True
+        Whether the decision values have a free constant.
+    unlabeled : object, default=-1
+        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+    tol : float, default=1e-12
+        The certified relative gap to reach.
+    max_iter : int, default=100
+        Most steps of the interior point method; some 15 are usual.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the features; of least norm where the rows leave them open.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercept less ½, so that the sign of the decision function tells the class.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The labeling q that gives these weights; known labels as they are. Where many do equally
+        well, one in the middle of them. It constrains, and is not a prediction.
+    transduction_ : ndarray of shape (n_samples,)
+        The labels of the training rows: known ones as they are, the others predicted.
+    objective_ : float
+        The supervised loss ``‖Xw - y‖²`` at the solution.
+    certificate_ : float
+        Proven bound on (loss - least loss) / (loss of the best constant).
+    n_iter_ : int
+        Steps taken.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Krijthe, J. H. and Loog, M. (2015). Implicitly constrained semi-supervised least squares
+    classification. Advances in Intelligent Data Analysis XIV, 158-169.
+
+    Examples
+    --------
+    >>> from semisquares.baselines.implicitly_constrained import ImplicitlyConstrainedClassifier
+    >>> X = [[-1.0], [1.0], [-1.0], [4.0]]
+    >>> model = ImplicitlyConstrainedClassifier().fit(X, [0, 1, -1, -1])
+    >>> model.label_distributions_[2:, 1].round(3)
+    array([0.177, 1.   ])
+    >>> model.predict([[-2.0], [2.0]])
+    array([0, 1])
+    >>> model.certificate_ < 1e-11
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "unlabeled": "no_validation",
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    coef_: Array
+    intercept_: Array
+
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        *,
+        fit_intercept: bool = True,
+        unlabeled: Any = -1,
+        tol: float = 1e-12,
+        max_iter: int = 100,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.unlabeled = unlabeled
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> ImplicitlyConstrainedClassifier:
+        """Fit the classifier to labeled and unlabeled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All rows.
+        y : array-like of shape (n_samples,)
+            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
+
+        Returns
+        -------
+        self : ImplicitlyConstrainedClassifier
+            The fitted classifier.
+        """
+        with fitted_state_kept(self):
+            X, labels = self._read(X, y)
+            if not np.isfinite(np.vdot(X, X)):
+                explain_overflow(self, X)
+            gap = self._fit_rows(X, labels)
+        if gap > max(float(self.tol), 1e-9):
+            warnings.warn(
+                f"ImplicitlyConstrainedClassifier stopped after {self.n_iter_} steps with a "
+                f"relative gap of {gap:.2g} (tol={float(self.tol):.2g}); raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _fit_rows(self, X: Array, labels: Labels) -> float:
+        """Solve, set the fitted attributes, and return the relative gap."""
+        n_classes, known = len(labels.classes), labels.labeled
+        unknown = np.delete(np.arange(labels.n_rows), known)
+        first = int(n_classes == 2)  # of two classes the second is fitted, as 0 and 1
+        labeled = one_hot(labels.codes, n_classes)
+        targets = labeled[:, first:]
+        fit = _AllRows.read(X, float(self.alpha), bool(self.fit_intercept))
+        loss = _LabeledLoss.of(fit.basis(), known, unknown, targets, first)
+        best = targets.mean(axis=0) if self.fit_intercept else 0.0
+        scale = float(np.sum((targets - best) ** 2))
+        found = least_labeling(
+            loss, len(unknown), n_classes, tol=float(self.tol) * scale, max_iter=int(self.max_iter)
+        )
+        q = np.zeros((labels.n_rows, n_classes))
+        q[known], q[unknown] = labeled, found.q
+        self.label_distributions_ = q
+        self.coef_, last = fit.weights(q[:, first:])
+        self.intercept_ = last - 0.5
+        self.objective_ = float(np.sum((X[known] @ self.coef_.T + last - targets) ** 2))
+        self.certificate_ = max(EPS, found.gap / scale)
+        self.n_iter_ = max(1, found.n_iter)
+        self.transduction_ = self.predict(X)
+        self.transduction_[known] = self.classes_[labels.codes]
+        return self.certificate_
+
+    def decision_function(self, X: Any) -> Array:
+        """Return ``X @ coef_.T + intercept_``: the decision value less ½.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to decide on.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive for the second class; with more than two classes one column for each.
+        """
+        scores = self._check(X) @ self.coef_.T + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores

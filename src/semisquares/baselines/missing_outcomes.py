@@ -1,0 +1,385 @@
+"""Missing outcomes in regression (§II-B): fill in, refit, repeat; or solve for the fill-in.
+
+J_l of the paper with labels u that know no bounds: the ancestor of soft-label self-learning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import r2_score
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..estimators.base import fitted_state_kept
+from ..inputs import explain_overflow, read_numbers
+from ..labelings import FreeLabels, Labeling
+from ..labels import labeled_mask
+from ..objective import MAX_DIRECT, Objective
+from ..rows import DenseTable, Rows, single_threaded_blas
+from ..solvers import Status, Step, StoppingTest, block_descent
+from .complete_case import complete_case, yates_values
+
+Array = NDArray[Any]
+
+PATIENCE = 50
+"""The distance to the end falls at every step: so many without a new lowest are rounding."""
+
+
+class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
+    """Least squares regression on rows of which some miss their outcome, by filling it in.
+
+    Minimises over the weights w and the missing outcomes u, any real numbers,
+
+        J(w, u) = ‖Xw - y‖² + ‖X_u w - u‖² + alpha ‖w‖²       (the intercept is not penalised)
+
+    At the minimum u = X_u w, so that the second term is 0 and **w is the fit of the complete rows
+    alone**, ridge regression with the same `alpha` included. Filling in is a way to that fit (for
+    balanced designs once the only cheap one), not a way to a better one. With H, the hat matrix of
+    all rows, ``X_e (X_e'X_e + alpha D)⁻¹ X_e'``, there are two ways.
+
+    "iterate" (Healy and Westmacott), the core's block descent with `FreeLabels`:
+
+    1. w is fitted to all rows, y and u as outcomes;
+    2. u = X_u w;
+    3. end when the distance to the complete-case fit, proven from the gradient, is below `tol`.
+
+    J falls in 1 and in 2; the error of u is multiplied by H_uu, whose eigenvalues are below 1.
+
+    "analytic" (Yates, Wilkinson): the u that 1 and 2 leave as it is, from one linear system,
+
+        (I - H_uu) u = H_ul y,            then 1 once.
+
+    Parameters
+    ----------
+    method : {"iterate", "analytic"}, default="iterate"
+        How missing outcomes are filled in; the result is the same.
+    init : {"zero", "random"} or array of shape (n_missing,), default="zero"
+        Where "iterate" starts: at outcomes 0, at draws from the normal distribution with the mean
+        and the spread of y, or at given ones, in the order of the rows.
+    relaxation : float, default=1.0
+        How much of each step "iterate" takes in the weights, between 0 and 2; above 1 is Preece's
+        larger step, faster where many outcomes are missing.
+    fit_intercept : bool, default=True
+        Whether there is a free constant.
+    alpha : float, default=0.0
+        Strength of the ridge.
+    tol : float, default=1e-12
+        How far from the complete-case fit "iterate" may end: the norm of the difference in fitted
+        values over all rows, divided by that of y less its mean (y itself without intercept).
+    max_iter : int, default=10000
+        Most steps of "iterate".
+    record_path : bool, default=False
+        Whether to keep every step in `path_`.
+    random_state : int, RandomState or None, default=None
+        Draws the random start (seeded when None).
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features.
+    intercept_ : float
+        The constant.
+    filled_ : ndarray of shape (n_samples,)
+        y with the gaps filled.
+    distance_ : float
+        The proven distance to the complete-case fit, in the unit of `tol`.
+    n_iter_ : int
+        How many times all rows were fitted.
+    path_ : tuple of Step
+        With `record_path`, every step: weights (the intercept last), J, and y as filled.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    With ``alpha=0`` the complete rows may leave missing outcomes open (too few of them, or a column
+    that is constant there). "iterate" keeps in the open directions what `init` says, and "analytic"
+    takes the u of least norm: the same from ``init="zero"``. A warning names the rows.
+
+    References
+    ----------
+    Yates, F. (1933). The analysis of replicated experiments when the field results are incomplete.
+    Healy, M. and Westmacott, M. (1956). Missing values in experiments analysed on automatic
+    computers. Wilkinson, G. N. (1958). Estimation of missing values for the analysis of incomplete
+    data. Preece, D. A. (1971). Iterative procedures for missing values in experiments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semisquares.baselines.missing_outcomes import MissingOutcomeRegressor
+    >>> X = np.array([[-1.0], [1.0], [-1.0], [4.0]])
+    >>> y = [0.0, 1.0, None, None]
+    >>> model = MissingOutcomeRegressor().fit(X, y)
+    >>> model.filled_.round(8)
+    array([0. , 1. , 0. , 2.5])
+
+    The filled-in 2.5 would be no label. Restrict what is filled in to [0, 1], and the same steps
+    are soft-label self-learning:
+
+    >>> from semisquares import SoftLabelClassifier
+    >>> from semisquares.labelings import SoftLabels
+    >>> class WithinZeroAndOne(MissingOutcomeRegressor):
+    ...     labeling = SoftLabels()
+    >>> start = {"init": [0.0, 0.0], "record_path": True}
+    >>> ours = WithinZeroAndOne(**start).fit(X, y)
+    >>> soft = SoftLabelClassifier(alpha=0, solver="block", **start).fit(X, [0, 1, -1, -1])
+    >>> all(np.allclose(a.labels[2:], b.labels[2:]) for a, b in zip(ours.path_, soft.path_))
+    True
+    >>> ours.filled_.round(8)                               # the paper's Figure 3: 9/38 and 1
+    array([0.        , 1.        , 0.23684211, 1.        ])
+    """
+
+    labeling: ClassVar[Labeling] = FreeLabels()
+    """The rule that fills in: the only line that tells this from self-learning."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "method": [StrOptions({"iterate", "analytic"})],
+        "init": [StrOptions({"zero", "random"}), "array-like"],
+        "relaxation": [Interval(Real, 0, 2, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "record_path": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        method: str = "iterate",
+        *,
+        init: Any = "zero",
+        relaxation: float = 1.0,
+        fit_intercept: bool = True,
+        alpha: float = 0.0,
+        tol: float = 1e-12,
+        max_iter: int = 10_000,
+        record_path: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.method = method
+        self.init = init
+        self.relaxation = relaxation
+        self.fit_intercept = fit_intercept
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.record_path = record_path
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the complete rows by filling in the outcomes of the others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All rows.
+        y : array-like of shape (n_samples,)
+            Their outcomes; a missing one is NaN, None or pd.NA.
+
+        Returns
+        -------
+        self
+            The fitted regressor.
+        """
+        with fitted_state_kept(self):
+            X = validate_data(self, X, dtype=np.float64)
+            y = read_outcomes(y, len(X))
+            try:
+                with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+                    status, open_rows = self._fit_rows(X, y)
+            except FloatingPointError:
+                explain_overflow(self, X)
+        self._warn(status, open_rows, np.isnan(y).sum())
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predict the outcome of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Their outcomes.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return X @ self.coef_ + self.intercept_
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R² on the rows that have an outcome; the others are left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            Their outcomes; a missing one is marked as in ``fit``.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        r2 : float
+            1 at the best.
+        """
+        predicted = self.predict(X)
+        y = read_outcomes(y, len(predicted))
+        known = ~np.isnan(y)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(r2_score(y[known], predicted[known], sample_weight=weight))
+
+    def _fit_rows(self, X: Array, y: Array) -> tuple[Status, Array]:
+        """Fit, and return how that ended and which missing outcomes are not determined."""
+        rows = _write_rows(X, y, self.fit_intercept)
+        objective = Objective(rows, self.labeling, float(self.alpha))
+        distance, open_labels = complete_case(objective)
+        path: list[Step] = []
+
+        def record(step: Step) -> None:
+            path.append(replace(step, w=rows.to_user(step.w), labels=_filled(y, step.labels)))
+
+        unit = objective.scale + 1e-8 * float(rows.y @ rows.y)  # what rounding of y allows
+        iterate = self.method == "iterate"
+        labels = np.zeros(rows.n_rows)
+        u = self._start(rows) if iterate else yates_values(objective, open_labels)
+        labels[rows.unlabeled] = u
+        found = block_descent(
+            objective,
+            labels,
+            max_iter=int(self.max_iter) if iterate else 1,
+            test=StoppingTest(_until_rounding(distance), self.tol**2 * unit),
+            relaxation=float(self.relaxation),
+            callback=record if self.record_path else None,
+        )
+        gradient = objective.gradient(objective.sweep(found.w))
+        self.distance_ = float(np.sqrt(distance(gradient) / (unit or 1.0)))
+        w = np.append(rows.to_user(found.w), [0.0] * (not rows.intercept))
+        self.coef_, self.intercept_ = w[:-1], float(w[-1])
+        self.filled_ = _filled(y, found.labels)
+        self.n_iter_ = found.n_iter
+        self.__dict__.pop("path_", None)
+        if self.record_path:
+            self.path_ = tuple(path)
+        return found.status, rows.unlabeled[np.abs(open_labels).max(axis=1, initial=0.0) > 1e-6]
+
+    def _start(self, rows: Rows) -> Array:
+        """Return the outcomes that "iterate" fills in first."""
+        if isinstance(self.init, str):
+            if self.init == "zero":
+                return np.zeros(rows.n_unlabeled)
+            draws = check_random_state(0 if self.random_state is None else self.random_state)
+            return draws.normal(rows.y.mean(), rows.y.std(), rows.n_unlabeled)
+        given = read_numbers("outcomes", self.init)
+        if given.shape != (rows.n_unlabeled,):
+            raise ValueError(
+                f"init has shape {given.shape}; outcomes to start from have shape "
+                f"{(rows.n_unlabeled,)}: give one for each missing value of y, in its order."
+            )
+        return given
+
+    def _warn(self, status: Status, open_rows: Array, n_missing: int) -> None:
+        """Say where the complete-case fit was not reached, and where it is not enough."""
+        iterate = self.method == "iterate"
+        if self.distance_ > max(1e-8, self.tol):
+            limited = iterate and status is Status.MAX_ITER
+            limit = f"max_iter={self.max_iter}" if limited else "rounding"
+            other = "raise max_iter or relaxation, use method='analytic', or " if iterate else ""
+            warnings.warn(
+                f"{type(self).__name__} stopped by {limit} at a distance of {self.distance_:.2g} "
+                f"from the complete-case fit (tol={float(self.tol):.2g}); {other}drop columns that "
+                "are nearly combinations of others.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if len(open_rows):
+            shown = ", ".join(map(str, open_rows[:10])) + ", …" * (len(open_rows) > 10)
+            taken = "what init says" if iterate else "the least norm"
+            warnings.warn(
+                f"{len(open_rows)} of {n_missing} missing outcomes (rows {shown}) are not "
+                f"determined by the rows that have one, so {taken} decided; drop columns, or pass "
+                "alpha > 0.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def read_outcomes(y: Any, n_rows: int) -> Array:
+    """Read y as floats, NaN where an outcome is missing."""
+    if y is None:
+        raise ValueError(
+            "A regressor requires y to be passed, but the target y is None; pass one value per "
+            "row, NaN where the outcome is missing."
+        )
+    shape: Any = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] != 1:
+        raise ValueError(
+            f"y should be a 1d array, got shape {shape} instead; fit one regressor per column."
+        )
+    known = labeled_mask(y, None)
+    if len(known) != n_rows:
+        raise ValueError(
+            f"y has {len(known)} rows but X has {n_rows}; give y one value per row of X."
+        )
+    if not known.any():
+        raise ValueError(f"All {n_rows} outcomes in y are missing; at least one has to be known.")
+    outcomes = np.full(n_rows, np.nan)
+    values = np.asarray(y).ravel()[known]
+    try:
+        outcomes[known] = values
+        finite = np.abs(outcomes[known]).max() < np.sqrt(np.finfo(np.float64).max / n_rows)
+    except (TypeError, ValueError):
+        finite = False
+    if not finite:
+        raise ValueError(
+            f"y holds outcomes (such as {values.tolist()[0]!r}) that are no numbers, or so large "
+            "that their squares overflow; pass finite numbers, and NaN for a missing one."
+        )
+    return outcomes
+
+
+def _write_rows(X: Array, y: Array, intercept: bool) -> Rows:
+    """Write X, its columns centred beside an intercept, and y as rows."""
+    if X.shape[1] > MAX_DIRECT:
+        raise ValueError(
+            f"X has {X.shape[1]} columns; outcomes are filled in for up to {MAX_DIRECT}: select "
+            "some."
+        )
+    shift = np.where(X.min(axis=0) == X.max(axis=0), X[0], X.mean(axis=0)) if intercept else None
+    labeled = np.flatnonzero(~np.isnan(y))
+    ones = np.ones(len(labeled))
+    table = DenseTable(X, shift)
+    return Rows(table, labeled, y[labeled], labeled_weight=ones, intercept=intercept)
+
+
+def _filled(y: Array, labels: Any) -> Array:
+    return np.where(np.isnan(y), labels, y)
+
+
+def _until_rounding(distance: Callable[[Array], float]) -> Callable[[Array], float]:
+    """Return the distance, and 0 once it has stopped falling."""
+    lowest, since = np.inf, 0
+
+    def told(h: Array) -> float:
+        nonlocal lowest, since
+        now = distance(h)
+        since = 0 if now < lowest else since + 1
+        lowest = min(lowest, now)
+        return now if since < PATIENCE else 0.0
+
+    return told

@@ -1,0 +1,386 @@
+"""The transductive support vector machine (Joachims 1999): labels that leave a wide margin."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+from scipy.optimize import brentq
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .. import linalg
+from ..estimators.base import fitted_state_kept
+from .base import SemiSupervisedClassifier
+
+__all__ = ["SwitchStep", "TransductiveSVM"]
+
+Array = NDArray[Any]
+
+FIRST_COST = 1e-5
+"""Share of `C_unlabeled` that errors of unlabeled rows cost at the first level."""
+NEGLIGIBLE = 1e-24
+"""A Newton step that would lower the objective by less than this share of it is rounding."""
+MAX_STEPS = 200
+LEVELS = 100
+"""More cost levels than there can be: the costs double each time."""
+
+
+@dataclass(frozen=True)
+class SwitchStep:
+    """One refit: what errors of unlabeled rows cost, and the objective that was reached.
+
+    ``switched`` counts the pairs of labels that were switched just before; it is 0 for the first
+    fit of a cost level. ``positive`` is the class that counts as positive.
+    """
+
+    positive: Any
+    level: int
+    cost_positive: float
+    cost_negative: float
+    objective: float = np.nan
+    switched: int = 0
+
+
+class TransductiveSVM(SemiSupervisedClassifier):
+    """Linear support vector machine whose labels of the unlabeled rows leave a wide margin.
+
+    Lowers, over the weights w, a free intercept b and the labels s = ±1 of the unlabeled rows, of
+    which a given number is positive,
+
+        ½‖w‖² + C Σ_labeled ξ_i² + C₊ Σ_{unlabeled, +} ξ_i² + C₋ Σ_{unlabeled, −} ξ_i²,
+        ξ_i = max(0, 1 − s_i z_i),  z_i = x_i'w + b,
+
+    while C₊ and C₋ rise to `C_unlabeled`. The numbers below stand again in the code:
+
+    1. fit the labeled rows alone: the inductive machine;
+    2. label the unlabeled rows of highest z positive, as many as `positive_fraction` says, and
+       begin with small costs, ``C₋ = 1e-5 C_unlabeled`` and ``C₊ = C₋ n₊ / n₋``;
+    3. fit all rows with the labels and costs at hand;
+    4. while there is a positive row i and a negative row j with ξ_i > 0, ξ_j > 0 and ξ_i + ξ_j > 2
+       (that is, z_j > z_i), switch their labels and fit again: the objective falls each time;
+    5. end where both costs are `C_unlabeled`, else double them up to it and go to 3.
+
+    For given labels the problem is smooth and convex, and Newton's method on the rows with ξ > 0
+    solves it exactly. In the labels it is not convex: step 4 ends at labels that no switch of two
+    improves at the weights at hand. There are finitely many labelings, each level visits none
+    twice, so the switches end. More than two classes are fitted one against the rest.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        What the squared error ξ² of a labeled row costs.
+    C_unlabeled : float, default=1.0
+        What that of an unlabeled row costs in the end; 0 is the inductive machine.
+    positive_fraction : float, optional
+        Share of the unlabeled rows that get the second class: the nearest whole number of rows. By
+        default the share among the labeled rows, which has to be used with more than two classes.
+    switch : {"one", "all"}, default="one"
+        How many pairs step 4 switches before it fits again: the one with the largest ξ_i + ξ_j
+        (Joachims), or all that can be paired off, as Sindhwani & Keerthi (2006) propose for speed.
+        The objective falls in either case, but the ends may differ.
+    unlabeled : object, default=-1
+        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+    tol : float, default=1e-8
+        By how much ξ_i + ξ_j has to exceed 2; below it, an order of two rows may be rounding.
+    max_iter : int, default=10000
+        Most times that step 4 switches at one cost level.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights w of the features.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercept b.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted; the second one is the positive one.
+    transduction_ : ndarray of shape (n_samples,)
+        The labels of all training rows. Those of unlabeled rows keep the fraction exactly, and so
+        need not be what ``predict`` says of them; with more than two classes they are what it says.
+    objective_ : float
+        The objective in the end, with C₊ = C₋ = `C_unlabeled`; with more than two classes its sum.
+    path_ : list of SwitchStep
+        Every refit, in order. The objective can rise only from one level to the next.
+    n_iter_ : int
+        Number of fits, that of step 1 included.
+    n_switches_ : int
+        Number of pairs whose labels were switched.
+
+    References
+    ----------
+    T. Joachims (1999). Transductive inference for text classification using support vector
+    machines. ICML, 200-209. It has the errors ξ_i where this one has their squares, begins with
+    the cost 1e-5 whatever `C_unlabeled` is, and its loop leaves out the last level, where both
+    costs are `C_unlabeled`.
+
+    S. S. Keerthi & D. DeCoste (2005). A modified finite Newton method for fast solution of large
+    scale linear SVMs. JMLR 6, 341-361.
+
+    V. Sindhwani & S. S. Keerthi (2006). Large scale semi-supervised linear SVMs. SIGIR, 477-484.
+
+    Examples
+    --------
+    >>> from semisquares.baselines.transductive_svm import TransductiveSVM
+    >>> X = [[-1.0], [1.5], [-2.0], [-1.5], [-0.2], [0.0], [2.0], [2.5]]
+    >>> y = ["no", "yes", None, None, None, None, None, None]
+    >>> TransductiveSVM(C_unlabeled=0).fit(X, y).predict([[0.4]]).tolist()
+    ['yes']
+    >>> model = TransductiveSVM(positive_fraction=1 / 3).fit(X, y)
+    >>> model.predict([[0.4]]).tolist()
+    ['no']
+    >>> model.transduction_.tolist()
+    ['no', 'yes', 'no', 'no', 'no', 'no', 'yes', 'yes']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "C_unlabeled": [Interval(Real, 0, None, closed="left")],
+        "positive_fraction": [Interval(Real, 0, 1, closed="both"), None],
+        "switch": [StrOptions({"one", "all"})],
+        "unlabeled": "no_validation",
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        C_unlabeled: float = 1.0,
+        positive_fraction: float | None = None,
+        switch: str = "one",
+        unlabeled: Any = -1,
+        tol: float = 1e-8,
+        max_iter: int = 10_000,
+    ) -> None:
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.positive_fraction = positive_fraction
+        self.switch = switch
+        self.unlabeled = unlabeled
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> TransductiveSVM:
+        """Fit the classifier to labeled and unlabeled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All rows.
+        y : array-like of shape (n_samples,)
+            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
+
+        Returns
+        -------
+        self : TransductiveSVM
+            The fitted classifier.
+        """
+        with fitted_state_kept(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        X, labels = self._read(X, y)
+        n_classes = len(labels.classes)
+        if n_classes > 2 and self.positive_fraction is not None:
+            raise ValueError(
+                f"positive_fraction={self.positive_fraction} is for two classes but y has "
+                f"{n_classes}; pass None, which keeps the share of each class in the labeled rows."
+            )
+        mean = X.mean(axis=0)
+        rows, basis = _centre(X, mean)
+        with np.errstate(over="ignore"):
+            size = (rows**2).sum() * max(self.C, self.C_unlabeled)
+        if not np.isfinite(size):
+            raise ValueError(
+                f"Squares of X, which is as large as {np.abs(X).max():.3g}, times the costs "
+                "overflow; rescale the columns, for instance with "
+                "sklearn.preprocessing.StandardScaler, or make C and C_unlabeled smaller."
+            )
+        self.path_: list[SwitchStep] = []
+        self.n_iter_ = self.n_switches_ = 0
+        self.objective_ = 0.0
+        weights = []
+        for positive in range(n_classes) if n_classes > 2 else [1]:
+            known = np.zeros(len(X))
+            known[labels.labeled] = np.where(labels.codes == positive, 1.0, -1.0)
+            w, sign = self._fit_one(rows, known, labels.classes[positive])
+            weights.append(w)
+        w = np.array(weights)
+        self.coef_ = w[:, :-1] if basis is None else w[:, :-1] @ basis.T
+        self.intercept_ = w[:, -1] - self.coef_ @ mean
+        codes = (sign > 0.0).astype(np.intp)
+        if n_classes > 2:
+            codes = (X @ self.coef_.T + self.intercept_).argmax(axis=1)
+            codes[labels.labeled] = labels.codes
+        self.transduction_ = self.classes_[codes]
+
+    def _fit_one(self, X: Array, sign: Array, positive: Any) -> tuple[Array, Array]:
+        """Fit one class against the others; a sign of 0 marks a row without a label."""
+        free, known = np.flatnonzero(sign == 0.0), np.flatnonzero(sign)
+        # 1. the inductive machine
+        cost = np.full(len(X), float(self.C))
+        w, value = _solve(X[known], sign[known], cost[known], np.zeros(X.shape[1] + 1))
+        self.n_iter_ += 1
+        # 2. labels by rank, small costs
+        share = self.positive_fraction
+        share = (sign[known] > 0.0).mean() if share is None else share
+        n_positive = int(np.floor(share * len(free) + 0.5))
+        ranks = np.argsort(-_decide(X[free], w), kind="stable")
+        sign = sign.copy()
+        sign[free[ranks[:n_positive]]], sign[free[ranks[n_positive:]]] = 1.0, -1.0
+        odds = n_positive / max(1, len(free) - n_positive) or 1.0
+        costs = np.minimum(FIRST_COST * np.array([odds, 1.0]), 1.0) * self.C_unlabeled
+        for level in range(LEVELS if len(free) and self.C_unlabeled > 0.0 else 0):
+            step = SwitchStep(positive, level, *costs.tolist())
+            w, value, sign = self._fit_level(X, sign, free, w, step)
+            # 5. the next costs
+            if costs.min() >= self.C_unlabeled:
+                break
+            costs = np.minimum(2.0 * costs, self.C_unlabeled)
+        self.objective_ += value
+        return w, sign
+
+    def _fit_level(
+        self, X: Array, sign: Array, free: Array, w: Array, step: SwitchStep
+    ) -> tuple[Array, float, Array]:
+        """Fit and switch at one cost level, until no pair of labels is left to switch."""
+
+        def fit(sign: Array) -> tuple[Array, float]:
+            self.n_iter_ += 1
+            cost = np.full(len(X), float(self.C))
+            cost[free] = np.where(sign[free] > 0.0, step.cost_positive, step.cost_negative)
+            return _solve(X, sign, cost, w)
+
+        w, value = fit(sign)  # 3.
+        self.path_.append(replace(step, objective=value))
+        for _ in range(self.max_iter):
+            down, up = _pairs(_decide(X[free], w), sign[free], self.tol)  # 4.
+            if self.switch == "one":
+                down, up = down[:1], up[:1]
+            switched = sign.copy()
+            switched[free[down]], switched[free[up]] = -1.0, 1.0
+            w_next, value_next = fit(switched) if len(down) else (w, value)
+            if not value_next < value:  # no pair is left, or the fall is below rounding
+                return w, value, sign
+            w, value, sign = w_next, value_next, switched
+            self.path_.append(replace(step, objective=value, switched=len(down)))
+            self.n_switches_ += len(down)
+        warnings.warn(
+            f"Labels were still being switched after max_iter={self.max_iter} times at one cost "
+            "level; pass a larger max_iter, or switch='all'.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
+        return w, value, sign
+
+    def decision_function(self, X: Any) -> Array:
+        """Return ``X @ coef_.T + intercept_``: the decision values z.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to decide on.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive for the second class; with more than two classes one column for each.
+        """
+        scores = self._check(X) @ self.coef_.T + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def _centre(X: Array, mean: Array) -> tuple[Array, Array | None]:
+    """Centre the columns; write rows with more columns than rows in a basis of their span."""
+    X = X - mean
+    if X.shape[1] <= X.shape[0]:
+        return X, None
+    basis, triangle = qr(X.T, mode="economic")
+    return np.ascontiguousarray(triangle.T), basis
+
+
+def _decide(X: Array, w: Array) -> Array:
+    return X @ w[:-1] + w[-1]
+
+
+def _pairs(z: Array, sign: Array, tol: float) -> tuple[Array, Array]:
+    """Pair off positive with negative rows while ξ_i + ξ_j > 2 + tol, the largest sums first."""
+    down = np.flatnonzero((sign > 0.0) & (z < 1.0))
+    up = np.flatnonzero((sign < 0.0) & (z > -1.0))
+    n_pairs = min(len(down), len(up))
+    down = down[np.argsort(z[down], kind="stable")[:n_pairs]]
+    up = up[np.argsort(-z[up], kind="stable")[:n_pairs]]
+    wrong = z[up] - z[down] > tol
+    return down[wrong], up[wrong]
+
+
+def _solve(X: Array, sign: Array, cost: Array, w: Array) -> tuple[Array, float]:
+    """Minimise ``½‖w‖² + Σ cost ξ²`` by Newton's method on the rows with ξ > 0.
+
+    While no row enters or leaves these rows the objective is one quadratic, whose minimiser is one
+    step away. The last entry of w is the intercept.
+    """
+    slack, value = _value(X, sign, cost, w)
+    for _ in range(MAX_STEPS):
+        pull = 2.0 * cost * sign * slack
+        gradient = np.append(w[:-1] - X.T @ pull, -pull.sum())
+        active = slack > 0.0
+        step = _newton_step(X, sign, cost, w, active, gradient)
+        fall = -float(gradient @ step)
+        if not fall > NEGLIGIBLE * value:
+            break
+        line = (step[:-1], w[:-1], _decide(X, step), _decide(X, w), sign, cost)
+        # the slope along the step rises: where it is not above 0 at the end, J fell all the way
+        full = _slope(1.0, *line) <= 1e-8 * fall
+        if not full and _slope(0.0, *line) >= 0.0:
+            break  # the rest is rounding
+        w = w + (1.0 if full else brentq(_slope, 0.0, 1.0, args=line)) * step
+        slack, value = _value(X, sign, cost, w)
+        if full and np.array_equal(slack > 0.0, active):
+            break
+    return w, value
+
+
+def _value(X: Array, sign: Array, cost: Array, w: Array) -> tuple[Array, float]:
+    """Return ξ of every row, and the objective."""
+    slack = np.maximum(0.0, 1.0 - sign * _decide(X, w))
+    return slack, float(0.5 * w[:-1] @ w[:-1] + cost @ slack**2)
+
+
+def _slope(
+    t: float, step: Array, w: Array, along: Array, z: Array, sign: Array, cost: Array
+) -> float:
+    """Return the derivative of the objective at ``w + t step``, where z has moved ``t along``."""
+    slack = np.maximum(0.0, 1.0 - sign * (z + t * along))
+    return float(step @ (w + t * step) - 2.0 * (cost * sign * slack) @ along)
+
+
+def _newton_step(
+    X: Array, sign: Array, cost: Array, w: Array, active: Array, gradient: Array
+) -> Array:
+    """Return the step to the minimiser of the quadratic that the active rows make."""
+    rows, weight = X[active], 2.0 * cost[active]
+    gram = np.empty((len(w), len(w)))
+    gram[:-1, :-1] = (rows.T * weight) @ rows
+    gram[:-1, -1] = gram[-1, :-1] = weight @ rows
+    gram[-1, -1] = weight.sum()
+    factor = linalg.factor(gram, 1.0, True)
+    if factor is not None:
+        return -factor.solve(gradient)
+    # no active row, or columns of very different size: the same quadratic as least squares
+    root = np.sqrt(weight)
+    design = np.vstack(
+        (np.column_stack((rows, np.ones(len(rows)))) * root[:, None], np.eye(len(w)))
+    )
+    design[-1, -1] = 0.0
+    target = np.concatenate((sign[active] * root, np.zeros(len(w))))
+    return np.linalg.lstsq(design, target)[0] - w
