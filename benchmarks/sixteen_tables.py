@@ -66,7 +66,7 @@ def _row(name: str, jobs: int) -> str:
     assert len(model.predict(frame).labels) == len(frame)
     pair = fit_pair(prepared.X, prepared.codes)
     hidden = prepared.codes < 0
-    codes = pd.Index(map(str, prepared.target.classes)).get_indexer(truth.astype(str))
+    codes = pd.Index(prepared.target.spelling).get_indexer(truth.astype(str))
     errors = [
         np.mean(one.predict(prepared.X[hidden]) != codes[hidden])
         for one in (pair.ridge, pair.soft_cv)
