@@ -153,3 +153,14 @@ def test_without_the_target_there_is_nothing_to_fill(model):
     frame = table(n_classes=3).drop(columns="label")
     with pytest.raises(TableError, match="no column 'label' whose empty cells"):
         next(predict_rows(model, csv_of(frame), Tally(), only_missing=True))
+
+
+def test_a_lost_class_is_told_in_words_of_the_table():
+    rng = np.random.default_rng(0)
+    truth = np.arange(120) % 3
+    X = rng.normal(size=(120, 3)) + 1.2 * truth[:, None]  # the class in the middle fades away
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame["label"] = np.where(np.arange(120) < 40, np.array(list("xyz"))[truth], None)
+    rows = prepare(frame, "label")
+    model = fit_table(rows, method="hard", alpha=2.0, weight=0.3, folds=2, repeats=1)
+    assert "Some class was given to no unlabeled row at all" in model.about["notes"][0]

@@ -20,6 +20,12 @@ from .strengths import strengths
 
 __all__ = ["Comparison", "compare_table"]
 
+_TROUBLES = {
+    "lost_class": "gave a class to no unlabeled row at all: its labels collapsed.",
+    "convergence": "stopped before its end.",
+}
+"""What warnings of fits mean for people who did not ask for the fits."""
+
 Stage = Callable[[str], AbstractContextManager[Progress]]
 
 
@@ -145,8 +151,8 @@ def _notices(evaluation: Evaluation, prepared: Prepared) -> list[Notice]:
     found = [
         Notice(
             trouble.kind,
-            f"In {trouble.n_fits} of {trouble.of} fits, {LABELS[trouble.rival]} warned: "
-            f"{trouble.sentence}",
+            f"In {trouble.n_fits} of {trouble.of} fits, {LABELS[trouble.rival]} "
+            f"{_TROUBLES.get(trouble.kind, f'warned: {trouble.sentence}')}",
             "Its scores here may say little about it.",
         )
         for trouble in evaluation.troubles

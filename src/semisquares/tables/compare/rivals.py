@@ -43,6 +43,8 @@ MOST_LOGISTIC = 20_000
 """More labeled rows than this are sampled for logistic regression and self-training."""
 PENALTIES = np.logspace(-3, 3, 7)
 """The values of C that logistic regression chooses from."""
+LOST_CLASS = "No unlabeled row got the label"
+"""How the classifiers begin to warn of a class that they lost."""
 MAX_ITER = 1000
 """Steps of logistic regression; the usual 100 are not always enough."""
 
@@ -287,7 +289,7 @@ def _timed(work: Callable[[], Any]) -> Fitted:
 
 def _complaint(caught: warnings.WarningMessage) -> Complaint:
     text = str(caught.message)
-    if text.startswith("No unlabeled row got the label"):
+    if text.startswith(LOST_CLASS):
         return Complaint("lost_class", text)
     kind = "convergence" if issubclass(caught.category, ConvergenceWarning) else "other"
     return Complaint(kind, text)

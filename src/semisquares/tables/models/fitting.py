@@ -25,6 +25,7 @@ from ..compare.choice import fit_pair, fit_rows, thinned
 from ..compare.comparison import METRICS, Estimate, Verdict, plain
 from ..compare.evaluation import evaluate, in_order
 from ..compare.intervals import interval
+from ..compare.rivals import LOST_CLASS
 from ..compare.scores import score
 from ..compare.splits import plan, training_mask
 from ..compare.verdict import percent
@@ -228,7 +229,17 @@ def _fit(
         warnings.simplefilter("always")
         rows = _Rows(prepared.X, prepared.codes, prepared.groups)
         classifier = _classifier(rows, method, alpha, weight, seed)
-    return classifier, [str(warning.message) for warning in caught]
+    return classifier, [_for_people(str(warning.message)) for warning in caught]
+
+
+def _for_people(warning: str) -> str:
+    """Write a warning of a fit, which knows classes by numbers, for the command line."""
+    if warning.startswith(LOST_CLASS):
+        return (
+            "Some class was given to no unlabeled row at all: the labels may have collapsed; try "
+            "--method soft, or a smaller --weight."
+        )
+    return warning
 
 
 def _about(
