@@ -86,3 +86,14 @@ def test_a_folder_is_refused(tmp_path):
     with pytest.raises(IsADirectoryError, match="it is a folder"), replaced(tmp_path):
         pass
     assert os.listdir(tmp_path) == []
+
+
+def test_a_pipe_is_written_into_and_not_replaced(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with replaced(path) as file:
+        file.write(b"through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert path.is_fifo()

@@ -36,6 +36,10 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
         path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(21, "it is a folder", str(path))
+    if path.exists() and not path.is_file():  # a device or a pipe takes bytes, and stays
+        with path.open("wb") as file:
+            yield file
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{path.name[:100]}."
     _clear(path.parent, prefix)
