@@ -70,7 +70,9 @@ def _spread(
     try:
         with _workers_deaf_to_ctrl_c():
             results = parallel(delayed(function)(item) for item in items)
-        yield from results
+        # not `yield from`, which would close them before the warning is silenced
+        for result in results:  # noqa: UP028
+            yield result
     finally:
         with warnings.catch_warnings():  # joblib warns of items that nobody waits for any more
             warnings.simplefilter("ignore")
