@@ -168,14 +168,16 @@ def test_many_labels_are_sampled_for_logistic_regression(monkeypatch):
     monkeypatch.setattr(rivals, "MOST_LOGISTIC", 12)
     rows = fits(X, codes)._logistic_rows
     assert np.bincount(codes[rows]).tolist() == [6, 6]
-    assert "12 of the 30 labeled rows" in how("logistic", fewest=9, n_labeled=30, n_unlabeled=5)
+    assert "12 of the 30 labeled rows" in how(
+        "logistic", fewest=9, n_labeled=30, n_unlabeled=5, n_search=9
+    )
 
 
 def test_a_class_with_one_label_leaves_c_as_it_is():
     X, codes, _ = table()
     codes[np.flatnonzero(codes == 1)[1:]] = -1
     assert fits(X, codes).fit("logistic").model.C == 1.0
-    assert "C = 1, as a class" in how("logistic", fewest=1, n_labeled=30, n_unlabeled=5)
+    assert "C = 1, as a class" in how("logistic", fewest=1, n_labeled=30, n_unlabeled=5, n_search=9)
 
 
 def test_logistic_regression_is_tuned_by_folds_that_keep_groups_together():

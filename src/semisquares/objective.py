@@ -77,12 +77,23 @@ class Objective:
         """Return the objective with another ridge."""
         return replace(self, alpha=alpha)
 
+    def reweighted(self, unlabeled_weight: float) -> Objective:
+        """Return the objective in which an unlabeled row counts so much."""
+        rows = self.rows.reweighted(unlabeled_weight=unlabeled_weight)
+        return self._with_rows(rows)
+
     def extended(self, table: Table) -> Objective:
         """Return the objective of further unlabeled rows, which `table` holds after these."""
-        other = replace(self, rows=self.rows.extended(table))
+        return self._with_rows(self.rows.extended(table))
+
+    def _with_rows(self, rows: Rows) -> Objective:
+        """Return the objective of the same labeled rows and others; what they share is kept."""
+        other = replace(self, rows=rows)
         known = vars(self).get("labeled_factor")
         if known is not None and not known.dead.any():
             vars(other)["labeled_factor"] = known
+        if "scale" in vars(self) and (rows.intercept or not self.labeling.per_class):
+            vars(other)["scale"] = self.scale
         return other
 
     @cached_property

@@ -21,7 +21,7 @@ from .supervised import LeastSquaresClassifier
 Array = NDArray[Any]
 Splits = Iterator[tuple[Array, Array]]
 
-ROUGH = 1e-12
+ROUGH = 1e-10
 """The relative gap that is good enough for choosing, where steps are exact."""
 ROUGHER = 1e-8
 """The same where they come from conjugate gradients."""
@@ -101,7 +101,10 @@ def _row_numbers(given: Any, n_rows: int) -> Array:
 
 @dataclass
 class Search:
-    """Fit all choices on the training rows of one split after the other, each from the last."""
+    """Fit all choices on the training rows of one split after the other, each from the last.
+
+    `weights` are sorted, 0 first.
+    """
 
     problem: Problem
     alphas: Array
@@ -110,6 +113,8 @@ class Search:
 
     active: ActiveSet | None = None
     """Newton's active set of the fit before, shared by all that have the same rows."""
+    before: Array | None = None
+    """The solutions of the split before, unlabeled weights × alphas."""
 
     def scores(self, train: Array, test: Array) -> tuple[Array, Array]:
         """Return the scores of one split (unlabeled weights × alphas), and the rows' losses."""
@@ -118,16 +123,18 @@ class Search:
         inside[train] = True
         rows = self.problem.rows.training(inside)
         shared = rows.row_weight is self.problem.rows.row_weight
-        scores = np.zeros((len(self.weights), len(self.alphas)))
-        losses = np.zeros((*scores.shape, len(test)))
-        for i, weight in enumerate(self.weights):
-            weighted = rows.reweighted(unlabeled_weight=float(weight))
-            w = None
-            for j in range(len(self.alphas))[::-1]:  # from the stiffest: each start is near its end
-                objective = Objective(weighted, soft(self.problem.n_classes), float(self.alphas[j]))
-                w = self._solve(objective, w, shared=shared)
-                scores[i, j], losses[i, j] = self._score(w, test)
-        return scores, losses
+        labeling = soft(self.problem.n_classes)
+        alone = [Objective(rows, labeling, float(alpha)) for alpha in self.alphas]
+        w = np.empty((len(self.weights), len(self.alphas), *rows.weights_shape))
+        w[0] = [fit_labeled(objective)[0] for objective in alone]  # the weight 0 comes first
+        for i, weight in enumerate(self.weights[1:], start=1):
+            for j, objective in reversed(list(enumerate(alone))):
+                start = _stiffer(w, i, j)
+                if self.before is not None:  # what changed there will change about so here
+                    start = start + self.before[i, j] - _stiffer(self.before, i, j)
+                w[i, j] = self._solve(objective.reweighted(float(weight)), start, shared=shared)
+        self.before = w
+        return self._score(w, test)
 
     def _share_gram(self) -> None:
         """Sum the labeled rows' Gram matrix once for all folds, where it is formed at all."""
@@ -135,11 +142,7 @@ class Search:
         if Objective(rows, soft(n_classes), float(self.alphas[-1])).direct:
             rows.labeled_gram  # noqa: B018 (it stays with the rows)
 
-    def _solve(self, objective: Objective, w: Array | None, *, shared: bool) -> Array:
-        if objective.rows.unlabeled_weight == 0.0:
-            return fit_labeled(objective)[0]
-        if w is None:
-            w = fit_labeled(objective)[0]
+    def _solve(self, objective: Objective, w: Array, *, shared: bool) -> Array:
         enough = ROUGH if objective.direct else ROUGHER
         test = StoppingTest(gradient_bound(objective), enough * objective.scale)
         found = minimise(objective, w, test=test, active=self.active if shared else None)
@@ -147,18 +150,36 @@ class Search:
             self.active = found.active
         return found.w
 
-    def _score(self, w: Array, test: Array) -> tuple[float, Array]:
+    def _score(self, w: Array, test: Array) -> tuple[Array, Array]:
+        """Score all weights on the test rows."""
         problem = self.problem
         which = np.searchsorted(problem.rows.labeled, test)
+        grid = w.shape[:2]
         if self.scorer is not None:
-            model = LeastSquaresClassifier(fit_intercept=problem.rows.intercept, unlabeled=None)
-            model._set_weights(problem, w)
-            model.n_features_in_ = problem.X.shape[1]
             truth = problem.classes[problem.labels.codes[which]]
-            return float(self.scorer(model, problem.X[test], truth)), np.zeros(len(test))
-        error = problem.rows.decisions_of(test, w) - problem.rows.y[which]
-        losses = (error**2).reshape(len(test), -1).sum(axis=1)
-        return -float(np.average(losses, weights=problem.rows.labeled_weight[which])), losses
+            X = problem.X[test]
+            scores = [
+                self.scorer(self._model(one), X, truth) for one in w.reshape(-1, *w.shape[2:])
+            ]
+            return np.reshape(scores, grid), np.zeros((*grid, len(test)))
+        together = np.moveaxis(w, 2, 0)  # (p, unlabeled weights, alphas[, classes])
+        error = problem.rows.decisions_of(test, together)
+        error -= problem.rows.y[which].reshape(len(test), 1, 1, *problem.rows.y.shape[1:])
+        losses = (error**2).reshape(len(test), *grid, -1).sum(axis=-1)
+        weight = problem.rows.labeled_weight[which]
+        return -np.tensordot(weight, losses, axes=1) / weight.sum(), np.moveaxis(losses, 0, -1)
+
+    def _model(self, w: Array) -> LeastSquaresClassifier:
+        rows = self.problem.rows
+        model = LeastSquaresClassifier(fit_intercept=rows.intercept, unlabeled=None)
+        model._set_weights(self.problem, w)
+        model.n_features_in_ = self.problem.X.shape[1]
+        return model
+
+
+def _stiffer(w: Array, i: int, j: int) -> Array:
+    """Return the weights of the next larger alpha; of the labeled rows alone for the largest."""
+    return w[i, j + 1] if j + 1 < w.shape[1] else w[0, j]
 
 
 def choose(scores: Array, losses: Array | None) -> tuple[tuple[int, int], int]:

@@ -10,7 +10,7 @@ from ...versions import versions
 from ..errors import TableError
 from ..prepared import Prepared
 from .changes import changes
-from .choice import MOST, MOST_TESTED, Pair, fit_pair, fit_rows, thinned
+from .choice import MOST_TESTED, Pair, fit_pair, fit_rows, search_size, thinned
 from .comparison import Changes, Comparison, Notice
 from .curves import label_curve, unlabeled_curve
 from .evaluation import Evaluation, Progress, evaluate
@@ -158,12 +158,13 @@ def _notices(evaluation: Evaluation, prepared: Prepared) -> list[Notice]:
         for trouble in evaluation.troubles
     ]
     n_unlabeled = prepared.target.n_unlabeled
-    if n_unlabeled > MOST:
+    n_search = search_size(prepared.X.shape[1])
+    if n_unlabeled > n_search:
         found.append(
             Notice(
                 "sampled",
                 f"With {n_unlabeled:,} unlabeled rows, some work was done on random samples of "
-                f"them: the choice of alpha and weight on {MOST:,}, the tests on "
+                f"them: the choice of alpha and weight on {n_search:,}, the tests on "
                 f"{min(n_unlabeled, MOST_TESTED):,} and, of slow rivals, on fewer.",
                 "A sampled row counts as often as makes up for the others, and what is fitted in "
                 "the end sees all rows.",

@@ -12,12 +12,21 @@ from sklearn.model_selection import StratifiedKFold
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
 from .splits import grouped_folds, training_mask
 
-__all__ = ["MOST", "Choice", "Pair", "fit_pair", "fit_rows", "sample_rows", "thinned", "tune"]
+__all__ = [
+    "Choice",
+    "Pair",
+    "fit_pair",
+    "fit_rows",
+    "sample_rows",
+    "search_size",
+    "thinned",
+    "tune",
+]
 
 Array = NDArray[Any]
 
-MOST = 5_000
-"""The search sees so many unlabeled rows, drawn at random where there are more."""
+SEARCHED, SEARCHED_PER_COLUMN = 2_000, 20
+"""The search sees so many unlabeled rows, the larger of the two, drawn where there are more."""
 MOST_TESTED = 100_000
 """Cross-validation sees so many unlabeled rows, each counted more often where there are more."""
 FOLDS = 5
@@ -48,7 +57,12 @@ class Pair:
 
 
 def tune(
-    X: Array, codes: Array, *, groups: Array | None = None, seed: int = 0, most: int = MOST
+    X: Array,
+    codes: Array,
+    *,
+    groups: Array | None = None,
+    seed: int = 0,
+    most: int | None = None,
 ) -> Choice:
     """Choose alpha and the weight of unlabeled rows as `SoftLabelClassifierCV` does.
 
@@ -66,7 +80,8 @@ def tune(
         Groups are kept together wherever every class has labeled rows in two of them.
     seed : int, default=0
         Shuffles the folds and draws the sample.
-    most : int, default=5_000
+    most : int, optional
+        By default `search_size`.
 
     Examples
     --------
@@ -88,7 +103,7 @@ def fit_pair(
     inside: Array | None = None,
     groups: Array | None = None,
     seed: int = 0,
-    most: int = MOST,
+    most: int | None = None,
     all_rows: bool = True,
     count: float = 1.0,
     alpha: float | None = None,
@@ -147,6 +162,19 @@ def fit_rows(model: Any, X: Array, codes: Array, inside: Array | None = None) ->
     return model.fit(X, codes, sample_weight=inside.astype(np.float64))
 
 
+def search_size(n_columns: int) -> int:
+    """Return how many unlabeled rows the search sees at the most.
+
+    More of them change the choice no more than other folds do: it is the labels that are few.
+
+    Examples
+    --------
+    >>> search_size(10), search_size(500)
+    (2000, 10000)
+    """
+    return max(SEARCHED, SEARCHED_PER_COLUMN * n_columns)
+
+
 def sample_rows(rows: Array, codes: Array, most: int, seed: int) -> tuple[Array, float]:
     """Keep the labeled rows and at most so many others; return how often each of those counts.
 
@@ -203,14 +231,14 @@ def _search(
     inside: Array | None,
     groups: Array | None,
     seed: int,
-    most: int,
+    most: int | None,
     count: float = 1.0,
     alpha: float | None = None,
     weight: float | None = None,
 ) -> _Found:
     """Search among the rows of a mask, or a sample of them."""
     rows = np.arange(len(codes)) if inside is None else np.flatnonzero(inside)
-    rows, more = sample_rows(rows, codes, most, seed)
+    rows, more = sample_rows(rows, codes, most or search_size(X.shape[1]), seed)
     count *= more
     X, codes, groups = X[rows], codes[rows], None if groups is None else groups[rows]
     splits = _splits(codes, groups, seed)

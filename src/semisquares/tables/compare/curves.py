@@ -109,7 +109,7 @@ def label_curve(
 
     The labels of a size are drawn in proportion to the classes, two of each at the least, and are
     among those of all larger sizes. Labeled rows that are left out are not made unlabeled ones. Of
-    more than `choice.MOST` unlabeled rows a sample is used, counted as all.
+    more than `search_size` unlabeled rows a sample is used, counted as all.
 
     Parameters
     ----------

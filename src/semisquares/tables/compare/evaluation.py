@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...processes import each
 from ..errors import TableError
+from .choice import search_size
 from .comparison import METRICS, Rival, Verdict
 from .intervals import interval
 from .rivals import ALL, LABELS, Fits, Fitted, Training, how
@@ -113,11 +114,12 @@ def evaluate(
         name: dict(zip(METRICS, np.array([one.scores for one in found]).T, strict=True))
         for name, found in by_rival.items()
     }
+    n_search = search_size(X.shape[1])
     return Evaluation(
         planned,
         seed,
         scores,
-        tuple(_rival(name, by_rival, scores, codes, planned, count) for name in rivals),
+        tuple(_rival(name, by_rival, scores, codes, planned, count, n_search) for name in rivals),
         _verdict(codes, scores, planned, count),
         tuple(trouble for name in rivals for trouble in _troubles(name, by_rival[name])),
     )
@@ -215,6 +217,7 @@ def _rival(
     codes: Array,
     planned: Plan,
     count: float,
+    n_search: int,
 ) -> Rival:
     """Sum a rival up."""
     fits = [one.fitted for one in by_rival[name]]
@@ -223,6 +226,7 @@ def _rival(
         fewest=_fewest_in_training(codes, planned),
         n_labeled=planned.n_labeled - len(planned.tests[0]),
         n_unlabeled=round(count * _mean_unlabeled([one.fitted for one in by_rival["soft_cv"]])),
+        n_search=n_search,
     )
     failures = [fitted.failed for fitted in fits if fitted.failed]
     estimates, gains = {}, {}

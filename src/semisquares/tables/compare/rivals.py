@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from ...estimators import HardLabelClassifier, SoftLabelClassifier
-from .choice import FOLDS, MOST, Pair, fit_pair, fit_rows, sample_rows
+from .choice import FOLDS, Pair, fit_pair, fit_rows, sample_rows
 from .splits import grouped_folds, stratified_order
 
 __all__ = ["ALL", "LABELS", "Complaint", "Fits", "Fitted", "Training", "how"]
@@ -231,7 +231,7 @@ def _logistic_splits(
     return list(folds.split(codes, codes))
 
 
-def how(name: str, *, fewest: int, n_labeled: int, n_unlabeled: int) -> str:
+def how(name: str, *, fewest: int, n_labeled: int, n_unlabeled: int, n_search: int) -> str:
     """Say in a sentence what a rival is, how it was tuned and on which rows.
 
     Parameters
@@ -241,15 +241,17 @@ def how(name: str, *, fewest: int, n_labeled: int, n_unlabeled: int) -> str:
         Labeled rows of the rarest class in a training set, at the least.
     n_labeled, n_unlabeled : int
         Rows of a training set.
+    n_search : int
+        Unlabeled rows that the search saw, at the most.
 
     Examples
     --------
-    >>> how("self_training", fewest=4, n_labeled=20, n_unlabeled=80_000)
+    >>> how("self_training", fewest=4, n_labeled=20, n_unlabeled=80_000, n_search=2_000)
     "scikit-learn's SelfTrainingClassifier around that logistic regression, on the labeled rows and
     5,000 of the 80,000 unlabeled rows, drawn at random."
     """
     single = "as well as the single label of a class allows"
-    searched = f", looking at {_some(n_unlabeled, MOST)}" if n_unlabeled > MOST else ""
+    searched = f", looking at {_some(n_unlabeled, n_search)}" if n_unlabeled > n_search else ""
     tuned = f"chosen {'by cross-validation within the training rows' if fewest > 1 else single}"
     penalty = f"C chosen by {min(FOLDS, fewest)}-fold cross-validation within the training rows"
     labeled = "the labeled rows"
