@@ -1,0 +1,1 @@
+"""What the pages under docs/ are made of; ``python -m docs`` makes their pictures and numbers."""

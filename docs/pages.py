@@ -1,0 +1,56 @@
+"""Where the method pages are, their table of methods, and what a picture is made from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .example import METHODS, SHOWN, TEST_ROWS
+from .pictures import PICTURES
+
+METHOD_PAGES = Path(__file__).parent / "methods"
+NUMBERS = METHOD_PAGES / "numbers.json"
+BEGIN = "<!-- made by `python -m docs` -->\n\n"
+END = "\n<!-- end of what is made -->"
+
+Numbers = Mapping[str, Sequence[int]]
+
+
+def read_numbers() -> dict[str, list[int]]:
+    """Read how many test rows each method got wrong in each draw."""
+    return json.loads(NUMBERS.read_text(encoding="utf-8"))
+
+
+def table(numbers: Numbers) -> str:
+    """Return the table of methods in Markdown."""
+    lines = [
+        "| method | idea | labels it makes | convex? | error here | mean error, 100 draws |",
+        "|---|---|---|---|---|---|",
+    ]
+    for key, method in METHODS.items():
+        shares = np.array(numbers[key]) / TEST_ROWS
+        spread = shares.std(ddof=1) / np.sqrt(len(shares))
+        lines.append(
+            f"| [{method.name}]({method.page}.md) | {method.idea} | {method.labels} "
+            f"| {method.convex} | {shares[SHOWN]:.3f} | {shares.mean():.3f} ± {spread:.3f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def with_table(text: str, made: str) -> str:
+    """Return the text of a page with the part between the two marks replaced."""
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + made + END + rest.split(END)[1]
+
+
+def inputs_of(name: str, numbers: Numbers) -> str:
+    """Return a digest of what a picture is made from: the code, and the errors it shows."""
+    digest = hashlib.sha256()
+    for module in ("example.py", "pictures.py"):
+        digest.update(Path(__file__).with_name(module).read_text(encoding="utf-8").encode())
+    digest.update(json.dumps([numbers[key][SHOWN] for key in PICTURES[name]]).encode())
+    return digest.hexdigest()
