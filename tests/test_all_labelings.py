@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisquares.baselines import all_labelings
 from semisquares.baselines.all_labelings import AllLabelingsDiscriminant
@@ -181,22 +179,3 @@ def test_missing_values_mark_rows_as_the_marker_does():
     names = np.where(y < 0, None, np.where(y == 1, "yes", "no"))
     one, other = (AllLabelingsDiscriminant().fit(X, labels) for labels in (y, names))
     np.testing.assert_array_equal(np.where(one.transduction_, "yes", "no"), other.transduction_)
-
-
-MODELS = [AllLabelingsDiscriminant()]
-
-
-def expected_to_fail(estimator):
-    return {
-        "check_classifiers_classes": "it takes -1 for a class; here it marks a row without a label"
-    }
-
-
-@parametrize_with_checks(MODELS, expected_failed_checks=expected_to_fail, xfail_strict=True)
-def test_only_the_check_whose_class_is_the_marker_fails(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks([clone(model).set_params(unlabeled=None) for model in MODELS])
-def test_without_a_marker_every_check_passes(estimator, check):
-    check(estimator)

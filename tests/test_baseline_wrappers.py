@@ -10,7 +10,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
-from sklearn.utils.estimator_checks import check_classifiers_classes, parametrize_with_checks
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.baselines.from_scikit_learn import SemiSupervisedAdapter
@@ -21,12 +20,6 @@ SKLEARN = [
     LabelPropagation(gamma=1.0, max_iter=10_000),
     LabelSpreading(gamma=1.0, max_iter=1_000),
     make_pipeline(StandardScaler(), LabelSpreading(gamma=1.0, max_iter=1_000)),
-]
-MODELS = [
-    SemiSupervisedAdapter(SelfTrainingClassifier(LogisticRegression())),
-    SemiSupervisedAdapter(LabelPropagation(max_iter=10_000)),
-    SemiSupervisedAdapter(LabelSpreading(max_iter=1_000)),
-    OracleClassifier(LogisticRegression()),
 ]
 NAMES = np.array(["ham", "jam", "spam"], dtype=object)
 
@@ -225,28 +218,3 @@ def test_rows_may_be_texts_where_the_wrapped_pipeline_reads_them():
     model = SemiSupervisedAdapter(wrapped).fit(texts, y)
     assert model.transduction_.tolist() == ["spam", "ham", "spam", "ham", "spam"]
     assert model.predict(["you", "pills"]).tolist() == ["ham", "spam"]
-
-
-# scikit-learn's checks
-
-
-def expected_to_fail(estimator):
-    return {
-        "check_classifiers_classes": "it takes -1 for a class; here it marks a row without a label"
-    }
-
-
-@parametrize_with_checks(MODELS, expected_failed_checks=expected_to_fail, xfail_strict=True)
-def test_only_the_check_whose_class_is_the_marker_fails(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks([clone(model).set_params(unlabeled=None) for model in MODELS])
-def test_without_a_marker_every_check_passes(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("model", MODELS, ids=repr)
-def test_the_check_fails_with_the_sentence_that_says_what_to_do(model):
-    with pytest.raises(ValueError, match=r'pass unlabeled=None .* were read as "no label"'):
-        check_classifiers_classes(type(model).__name__, model)

@@ -12,14 +12,12 @@ from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from problems import make_problem
 from semisquares.baselines.contrastive_pessimistic import (
     ContrastivePessimisticDiscriminant,
     _Contrast,
 )
-from semisquares.baselines.gaussian import read_priors
 from semisquares.labels import read_labels
 
 SMALL = {
@@ -212,10 +210,9 @@ def test_the_certificate_bounds_what_an_early_stop_costs(options, steps):
 def test_the_gradient_and_the_hessian_are_those_of_finite_differences(options):
     problem, model = make(6, options)
     labels = read_labels(problem.y)
-    priors = read_priors(model.priors, labels.classes)
-    contrast = _Contrast.read(problem.X, labels, model.shrinkage, priors)
+    contrast = _Contrast.of(problem.X, labels, model._given(problem.X, labels))
     rng = np.random.default_rng(0)
-    U, K = len(contrast.unknown), problem.n_classes
+    U, K = contrast.joint.shape
     q = rng.dirichlet(np.ones(K), size=U)
     step = 1e-5 * (rng.dirichlet(np.ones(K), size=U) - 1.0 / K)
     gradient, V, root = contrast(q)
@@ -336,23 +333,3 @@ def test_shrinkage_helps_where_rows_are_too_few():
     model = ContrastivePessimisticDiscriminant(shrinkage=1.0).fit(np.eye(6), [0, 1, 0, -1, -1, -1])
     assert model.objective_ >= 0.0
     assert np.isfinite(model.coef_).all()
-
-
-def expected_to_fail(estimator):
-    return {"check_classifiers_classes": "it takes -1 for a class"}
-
-
-MODELS = [
-    ContrastivePessimisticDiscriminant(),
-    ContrastivePessimisticDiscriminant(shrinkage=1.0),
-]
-
-
-@parametrize_with_checks(MODELS, expected_failed_checks=expected_to_fail, xfail_strict=True)
-def test_only_the_check_whose_class_is_the_marker_fails(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks([clone(model).set_params(unlabeled=None) for model in MODELS])
-def test_without_a_marker_every_check_passes(estimator, check):
-    check(estimator)

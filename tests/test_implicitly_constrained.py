@@ -9,7 +9,6 @@ from scipy.optimize import lsq_linear
 from scipy.sparse import csc_matrix
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from problems import SETTINGS, SHORT, make_problem
 from reference import RSSL_NAMES, RSSL_NEAR_COPY, RSSL_TRUNCATED, reference_file, rssl_problem
@@ -290,19 +289,3 @@ def test_a_fit_that_fails_loses_nothing():
         model.fit([[0.0], [1e200], [1.0]], ["no", "yes", None])
     np.testing.assert_array_equal(model.decision_function(problem.X), before)
     np.testing.assert_array_equal(model.classes_, [0, 1])
-
-
-def expected_to_fail(estimator):
-    return {"check_classifiers_classes": "it takes -1 for a class"}
-
-
-@parametrize_with_checks(
-    [ImplicitlyConstrainedClassifier()], expected_failed_checks=expected_to_fail, xfail_strict=True
-)
-def test_only_the_check_whose_class_is_the_marker_fails(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks([ImplicitlyConstrainedClassifier(unlabeled=None)])
-def test_without_a_marker_every_check_passes(estimator, check):
-    check(estimator)

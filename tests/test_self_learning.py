@@ -18,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from problems import make_problem
 from reference import (
@@ -297,24 +296,3 @@ def test_what_is_no_classifier_is_refused():
 
 
 # -- scikit-learn's checks ----------------------------------------------------------------------
-
-
-@parametrize_with_checks(
-    [SelfLearning(LinearDiscriminantAnalysis()), SelfLearning(LeastSquaresClassifier())],
-    expected_failed_checks=lambda estimator: {
-        "check_classifiers_classes": "it takes -1 for a class; here it marks a row without a label"
-    },
-    xfail_strict=True,
-)
-def test_only_the_check_whose_class_is_the_marker_fails(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks(
-    [
-        SelfLearning(LinearDiscriminantAnalysis(), unlabeled=None),
-        SelfLearning(LeastSquaresClassifier(unlabeled=None), unlabeled=None),
-    ]
-)
-def test_without_a_marker_every_check_passes(estimator, check):
-    check(estimator)

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 import qpsolvers
 from scipy.sparse import csc_matrix
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import check_classifiers_classes, parametrize_with_checks
 
-from semisquares.baselines.transductive_svm import FIRST_COST, TransductiveSVM, _pairs, _solve
+from semisquares.baselines.squared_hinge import solve
+from semisquares.baselines.transductive_svm import FIRST_COST, TransductiveSVM, _pairs
 
-MODELS = [TransductiveSVM(), TransductiveSVM(2.0, C_unlabeled=0.5, switch="all")]
 SHAPES = [(60, 3, 12), (200, 10, 20), (30, 50, 10)]  # the last is wider than it is long
 
 
@@ -110,9 +108,9 @@ def test_starts_from_which_plain_newton_steps_go_round_in_a_circle_end_at_the_mi
     X = rng.normal(size=(n, d)) * 10 ** rng.uniform(-1, 2)
     cost, start = 10 ** rng.uniform(-2, 3, size=n), 10.0 * rng.normal(size=d + 1)
     sign = np.where(np.arange(n) % 2, 1.0, -1.0)
-    found = _solve(X, sign, cost, start)[1]
+    found = solve(X, sign, cost, start)[1]
     np.testing.assert_allclose(found, machine_by_qp(X, sign, cost)[0], rtol=1e-6)
-    np.testing.assert_allclose(found, _solve(X, sign, cost, np.zeros(d + 1))[1], rtol=1e-12)
+    np.testing.assert_allclose(found, solve(X, sign, cost, np.zeros(d + 1))[1], rtol=1e-12)
 
 
 def test_columns_of_very_different_size_are_fitted_exactly():
@@ -321,25 +319,3 @@ def test_a_fit_that_fails_loses_nothing():
         model.fit(*table(60, 5, 12, n_classes=3)[:2])
     assert model.classes_.tolist() == [0, 1]
     assert set(model.predict(X)) == {0, 1}
-
-
-def expected_to_fail(estimator):
-    return {
-        "check_classifiers_classes": "it takes -1 for a class; here it marks a row without a label"
-    }
-
-
-@parametrize_with_checks(MODELS, expected_failed_checks=expected_to_fail, xfail_strict=True)
-def test_only_the_check_whose_class_is_the_marker_fails(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks([clone(model).set_params(unlabeled=None) for model in MODELS])
-def test_without_a_marker_every_check_passes(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("model", MODELS, ids=repr)
-def test_the_check_fails_with_the_sentence_that_says_what_to_do(model):
-    with pytest.raises(ValueError, match=r'pass unlabeled=None .* were read as "no label"'):
-        check_classifiers_classes(type(model).__name__, model)

@@ -15,20 +15,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from ..estimators.base import fitted_state_kept, one_hot
+from ..estimators.base import one_hot
 from ..labels import Labels
+from .base import free_rows, label_all
+from .discriminant import GaussianDiscriminant
 from .gaussian import (
-    GaussianDiscriminant,
     WhitenedRows,
     complete_log_likelihood,
     fit_gaussian,
     log_prior,
-    read_priors,
     singular,
-    variances,
 )
 
 Array = NDArray[Any]
@@ -123,40 +121,18 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
         self.max_unlabeled = max_unlabeled
         self.unlabeled = unlabeled
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> AllLabelingsDiscriminant:
-        """Fit the classifier to labeled and unlabeled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
-            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-
-        Returns
-        -------
-        self : AllLabelingsDiscriminant
-            The fitted classifier.
-        """
-        with fitted_state_kept(self):
-            X, labels = self._read(X, y)
-            priors = read_priors(self.priors, labels.classes)
-            self._check_size(labels)
-            shrinkage, target = float(self.shrinkage), variances(X)
-            search = _Search.of(WhitenedRows.of(X, shrinkage, target), labels, priors)
-            codes = np.zeros(labels.n_rows, dtype=np.intp)
-            codes[labels.labeled] = labels.codes
-            codes[_free(labels)] = search.best()
-            q = one_hot(codes, len(labels.classes))
-            model = fit_gaussian(X, q, shrinkage=shrinkage, target=target, priors=priors)
-            self._set_model(model)
-            self.label_distributions_ = q
-            self.transduction_ = self.classes_[codes]
-            self.log_likelihood_ = complete_log_likelihood(model, X, q)
-            self.log_likelihood_ += log_prior(model, shrinkage, target)
-            self.n_iter_ = len(labels.classes) ** len(search.free)
-        return self
+    def _fit_rows(self, X: Array, labels: Labels) -> None:
+        given = self._given(X, labels)
+        self._check_size(labels)
+        found = _Search.of(WhitenedRows.of(X, given), labels).best()
+        codes = label_all(labels, labels.codes, found)
+        q = one_hot(codes, len(labels.classes))
+        model = fit_gaussian(X, q, given)
+        self._set_model(model)
+        self.label_distributions_ = q
+        self.transduction_ = self.classes_[codes]
+        self.log_likelihood_ = complete_log_likelihood(model, X, q) + log_prior(model, given)
+        self.n_iter_ = len(labels.classes) ** len(found)
 
     def _check_size(self, labels: Labels) -> None:
         n_classes, n_free = len(labels.classes), labels.n_rows - len(labels.labeled)
@@ -168,12 +144,6 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
                 "fewer, raise max_unlabeled (one more doubles the time), or use "
                 "EMDiscriminantClassifier."
             )
-
-
-def _free(labels: Labels) -> Array:
-    free = np.ones(labels.n_rows, dtype=bool)
-    free[labels.labeled] = False
-    return free
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,20 +160,18 @@ class _Search:
     """The class sums of the labeled rows, of shape (K, d)."""
     counts: Array
     """Their numbers, of shape (K,)."""
-    total: float
-    """n + s."""
-    priors: Array | None
+    rows: WhitenedRows
 
     @classmethod
-    def of(cls, rows: WhitenedRows, labels: Labels, priors: Array | None) -> _Search:
+    def of(cls, rows: WhitenedRows, labels: Labels) -> _Search:
         known = one_hot(labels.codes, len(labels.classes))
         sums = known.T @ rows.Z[labels.labeled]
-        return cls(rows.Z[_free(labels)], sums, known.sum(axis=0), rows.total, priors)
+        return cls(rows.Z[free_rows(labels)], sums, known.sum(axis=0), rows)
 
     def best(self) -> Array:
         """Return the labels of largest likelihood, the first of them where there are ties."""
         tops = np.array([self._values(first).max() for first in self._firsts()])
-        enough = tops.max() - TIE * self.total
+        enough = tops.max() - TIE * self.rows.total
         block = next(islice(self._firsts(), int(np.argmax(tops >= enough)), None))
         winner = int(np.argmax(self._values(block) >= enough))
         counts, matrices = self._matrices(block)
@@ -241,11 +209,11 @@ class _Search:
         cross = q @ (self.free[len(first) :] @ sums.T)
         products = sums @ sums.T + cross + cross.swapaxes(1, 2) + inner
         counts = self.counts + given.sum(axis=0) + q.sum(axis=2)
-        return counts, counts[:, :, None] * np.eye(len(self.counts)) - products / self.total
+        return counts, counts[:, :, None] * np.eye(len(self.counts)) - products / self.rows.total
 
     def _values(self, first: tuple[int, ...]) -> Array:
         """Return Σ n_k log π_k - (n+s)/2 log det E; very large where det E is rounding."""
         counts, matrices = self._matrices(first)
         log_det = np.linalg.slogdet(matrices)[1] - np.log(counts).sum(axis=1)
-        priors = counts / counts[0].sum() if self.priors is None else self.priors
-        return (counts * np.log(priors)).sum(axis=1) - 0.5 * self.total * log_det
+        priors = self.rows.given.priors_of(counts)
+        return (counts * np.log(priors)).sum(axis=1) - 0.5 * self.rows.total * log_det

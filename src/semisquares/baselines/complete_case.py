@@ -13,12 +13,14 @@ from ..linalg import RANK_TOLERANCE
 from ..objective import Objective
 from ..rows import Rows
 
-__all__ = ["complete_case", "yates_values"]
+__all__ = ["complete_case", "until_rounding", "yates_values"]
 
 Array = NDArray[Any]
 
 MAX_MISSING = 5000
 """Up to so many missing outcomes make a system that "analytic" solves."""
+PATIENCE = 50
+"""The distance to the end falls at every step: so many without a new lowest are rounding."""
 SEEN = 1e-9
 """A direction that moves rows by less, with columns scaled to unit norm, is not seen by them."""
 
@@ -44,6 +46,20 @@ def complete_case(objective: Objective) -> tuple[Callable[[Array], float], Array
         return float(moved @ moved + objective.ridge(e))
 
     return distance, labels
+
+
+def until_rounding(distance: Callable[[Array], float]) -> Callable[[Array], float]:
+    """Return the distance, and 0 once it has stopped falling."""
+    lowest, since = np.inf, 0
+
+    def told(h: Array) -> float:
+        nonlocal lowest, since
+        now = distance(h)
+        since = 0 if now < lowest else since + 1
+        lowest = min(lowest, now)
+        return now if since < PATIENCE else 0.0
+
+    return told
 
 
 def _pseudo_inverse(objective: Objective) -> tuple[Callable[[Array], Array], Array]:

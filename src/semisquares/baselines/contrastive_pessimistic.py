@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
-from ..estimators.base import fitted_state_kept, one_hot
+from ..estimators.base import one_hot
 from ..labels import Labels
 from ..linalg import EPS
+from .base import NOT_NEGATIVE, STEPS, free_rows, label_all
+from .discriminant import GaussianDiscriminant
 from .gaussian import (
     GaussianClasses,
-    GaussianDiscriminant,
+    Given,
     complete_log_likelihood,
     fit_gaussian,
     log_prior,
-    read_priors,
     singular,
-    variances,
 )
 from .least_labeling import labeling_gap, least_labeling
 
@@ -43,55 +39,46 @@ class _Contrast:
     """
 
     X: Array
-    labeled: Array
-    """q of all rows, zero where it is to be found."""
-    unknown: Array
-    shrinkage: float
-    target: Array
-    priors: Array | None
+    labels: Labels
+    known: Array
+    """The labels of the labeled rows, one-hot."""
+    given: Given
     supervised: GaussianClasses
     joint: Array
     """log p(x_i, k; θ_sup) of the unlabeled rows."""
 
     @classmethod
-    def read(cls, X: Array, labels: Labels, shrinkage: float, priors: Array | None) -> _Contrast:
-        known, target = labels.labeled, variances(X)
-        unknown = np.delete(np.arange(labels.n_rows), known)
-        q = np.zeros((labels.n_rows, len(labels.classes)))
-        q[known] = one_hot(labels.codes, q.shape[1])
-        supervised = fit_gaussian(
-            X[known], q[known], shrinkage=shrinkage, target=target, priors=priors
-        )
-        _check_spread(supervised, target, len(known))
-        joint = supervised.log_joint(X[unknown])
-        return cls(X, q, unknown, shrinkage, target, priors, supervised, joint)
+    def of(cls, X: Array, labels: Labels, given: Given) -> _Contrast:
+        known = one_hot(labels.codes, len(labels.classes))
+        supervised = fit_gaussian(X[labels.labeled], known, given)
+        _check_spread(supervised, given.target, len(known))
+        return cls(X, labels, known, given, supervised, supervised.log_joint(X[free_rows(labels)]))
+
+    @cached_property
+    def free(self) -> Array:
+        """The unlabeled rows of X."""
+        return self.X[free_rows(self.labels)]
 
     def all_rows(self, q: Array) -> Array:
         """Return the labels of all rows."""
-        labels = self.labeled.copy()
-        labels[self.unknown] = q
-        return labels
+        return label_all(self.labels, self.known, q)
 
     def best(self, q: Array) -> GaussianClasses:
         """Return θ(q)."""
-        return fit_gaussian(
-            self.X,
-            self.all_rows(q),
-            shrinkage=self.shrinkage,
-            target=self.target,
-            priors=self.priors,
-        )
+        return fit_gaussian(self.X, self.all_rows(q), self.given)
 
     def gradient(self, model: GaussianClasses) -> Array:
         """Return how much better than θ_sup a model makes each class of each unlabeled row."""
-        return model.log_joint(self.X[self.unknown]) - self.joint
+        return model.log_joint(self.free) - self.joint
 
     def value(self, model: GaussianClasses, q: Array) -> float:
         """Return the contrast of a model with θ_sup where the labels are q."""
-        labels, s, target = self.all_rows(q), self.shrinkage, self.target
-        ours = complete_log_likelihood(model, self.X, labels) + log_prior(model, s, target)
-        theirs = complete_log_likelihood(self.supervised, self.X, labels)
-        return ours - theirs - log_prior(self.supervised, s, target)
+        labels = self.all_rows(q)
+        ours, theirs = (
+            complete_log_likelihood(theta, self.X, labels) + log_prior(theta, self.given)
+            for theta in (model, self.supervised)
+        )
+        return ours - theirs
 
     def __call__(self, q: Array) -> tuple[Array, Array, Array]:
         """Return the gradient, V = (1, x) and the root R of the Hessian in the sums q'V.
@@ -106,9 +93,9 @@ class _Contrast:
         model = self.best(q)
         origin = self.X.mean(axis=0)
         m = solve_triangular(model.factor, (model.means - origin).T, lower=True).T
-        x = solve_triangular(model.factor, (self.X[self.unknown] - origin).T, lower=True).T
+        x = solve_triangular(model.factor, (self.free - origin).T, lower=True).T
         K, d = m.shape
-        mass = self.labeled.sum(axis=0) + q.sum(axis=0)
+        mass = self.known.sum(axis=0) + q.sum(axis=0)
         products = m @ m.T
         inner = np.empty((K, d + 1, K, d + 1))  # a form in (dn, u)
         inner[:, 0, :, 0] = products**2
@@ -116,9 +103,9 @@ class _Contrast:
         inner[:, 0, :, 1:] = 2.0 * products[:, :, None] * m[:, None, :]
         inner[:, 1:, :, 1:] = 2.0 * np.einsum("kl,ab->kalb", products, np.eye(d))
         inner[:, 1:, :, 1:] += 2.0 * np.einsum("la,kb->kalb", m, m)
-        inner /= 2.0 * (len(self.X) + self.shrinkage)
+        inner /= 2.0 * (len(self.X) + self.given.shrinkage)
         diagonal = np.repeat(1.0 / mass, d + 1)
-        if self.priors is not None:
+        if self.given.priors is not None:
             diagonal[:: d + 1] = 0.0
         form = inner.reshape(K * (d + 1), -1) + np.diag(diagonal)
         values, vectors = np.linalg.eigh(form)
@@ -206,8 +193,8 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GaussianDiscriminant._parameter_constraints,
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": NOT_NEGATIVE,
+        "max_iter": STEPS,
     }
 
     def __init__(
@@ -225,48 +212,11 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
         self.tol = tol
         self.max_iter = max_iter
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> ContrastivePessimisticDiscriminant:
-        """Fit the classifier to labeled and unlabeled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
-            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-
-        Returns
-        -------
-        self : ContrastivePessimisticDiscriminant
-            The fitted classifier.
-        """
-        with fitted_state_kept(self):
-            X, labels = self._read(X, y)
-            contrast = _Contrast.read(
-                X, labels, float(self.shrinkage), read_priors(self.priors, labels.classes)
-            )
-            self._fit_rows(contrast, labels)
-        # log likelihoods of that size have no more digits
-        rounding = 1e3 * EPS * float(np.abs(contrast.joint).sum())
-        if self.certificate_ > max(float(self.tol) * labels.n_rows, rounding):
-            warnings.warn(
-                f"ContrastivePessimisticDiscriminant stopped after {self.n_iter_} steps with a gap "
-                f"of {self.certificate_ / labels.n_rows:.2g} nats per row "
-                f"(tol={float(self.tol):.2g}); raise max_iter, tol or shrinkage.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
-
-    def _fit_rows(self, contrast: _Contrast, labels: Labels) -> None:
-        """Solve, and set the fitted attributes."""
+    def _fit_rows(self, X: Array, labels: Labels) -> str | None:
+        contrast = _Contrast.of(X, labels, self._given(X, labels))
+        enough = float(self.tol) * len(X)
         found = least_labeling(
-            contrast,
-            len(contrast.unknown),
-            len(labels.classes),
-            tol=float(self.tol) * labels.n_rows,
-            max_iter=int(self.max_iter),
+            contrast, *contrast.joint.shape, tol=enough, max_iter=int(self.max_iter)
         )
         model = contrast.best(found.q)
         self._set_model(model)
@@ -274,5 +224,12 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
         self.objective_ = contrast.value(model, found.q)
         self.certificate_ = labeling_gap(found.q, contrast.gradient(model))
         self.n_iter_ = max(1, found.n_iter)
-        self.transduction_ = self.predict(contrast.X)
-        self.transduction_[labels.labeled] = self.classes_[labels.codes]
+        self._set_transduction(X, labels)
+        # log likelihoods of that size have no more digits
+        rounding = 1e3 * EPS * float(np.abs(contrast.joint).sum())
+        if self.certificate_ <= max(enough, rounding):
+            return None
+        return (
+            f"stopped after {self.n_iter_} steps with a gap of {self.certificate_ / len(X):.2g} "
+            f"nats per row (tol={float(self.tol):.2g}); raise max_iter, tol or shrinkage."
+        )

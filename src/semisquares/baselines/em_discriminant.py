@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
-from ..estimators.base import fitted_state_kept, one_hot
+from ..estimators.base import one_hot
 from ..labels import Labels
 from ..linalg import EPS
+from .base import NOT_NEGATIVE, STEPS, set_path
+from .discriminant import GaussianDiscriminant
 from .gaussian import (
     GaussianClasses,
-    GaussianDiscriminant,
     WhitenedRows,
     factor_of,
     fit_gaussian,
     log_prior,
     marginal_log_likelihood,
-    read_priors,
     singular,
-    variances,
 )
 
 Array = NDArray[Any]
@@ -126,8 +120,8 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GaussianDiscriminant._parameter_constraints,
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": STEPS,
+        "tol": NOT_NEGATIVE,
         "record_path": ["boolean"],
     }
 
@@ -148,54 +142,25 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
         self.unlabeled = unlabeled
         self.record_path = record_path
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> EMDiscriminantClassifier:
-        """Fit the classifier to labeled and unlabeled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
-            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-
-        Returns
-        -------
-        self : EMDiscriminantClassifier
-            The fitted classifier.
-        """
-        with fitted_state_kept(self):
-            X, labels = self._read(X, y)
-            rise = self._climb(X, labels, read_priors(self.priors, labels.classes))
-        if rise > self._enough(len(X)):
-            warnings.warn(
-                f"EMDiscriminantClassifier stopped after max_iter={self.max_iter} steps, the last "
-                f"of which still raised the log likelihood by {rise:.2g}; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
-
-    def _climb(self, X: Array, labels: Labels, priors: Array | None) -> float:
-        """Run the steps, set the fitted attributes, and return the rise of ℓ by the last step."""
-        shrinkage, target = float(self.shrinkage), variances(X)
-        known = one_hot(labels.codes, len(labels.classes))
-        rows = WhitenedRows.of(X, shrinkage, target)
-        model = self._start(X[labels.labeled], known, rows, target, priors)
-        value = marginal_log_likelihood(model, X, labels) + log_prior(model, shrinkage, target)
+    def _fit_rows(self, X: Array, labels: Labels) -> str | None:
+        given, known = self._given(X, labels), one_hot(labels.codes, len(labels.classes))
+        rows = WhitenedRows.of(X, given)
+        model = _start(X[labels.labeled], known, rows)
+        value = marginal_log_likelihood(model, X, labels) + log_prior(model, given)
         path = [EMStep(0, value, model)]
+        enough = float(self.tol) * len(X)
         q = model.posteriors(X)
         for n_iter in range(1, int(self.max_iter) + 1):
             # 1. expectation, the posteriors of the unlabeled rows being those of the step before
             q[labels.labeled] = known
             # 2. maximisation
-            found = _Maximum.of(rows, q, priors)
+            found = _Maximum.of(rows, q)
             before, (value, q) = value, found.expectation(labels)
             if self.record_path:
                 path.append(EMStep(n_iter, value, found.model()))
             # 3. the end, also where rounding hides any rise
             rise = value - before
-            if rise <= max(self._enough(len(X)), 8.0 * EPS * abs(value)):
+            if rise <= max(enough, 8.0 * EPS * abs(value)):
                 rise = 0.0
                 break
         q[labels.labeled] = known
@@ -203,25 +168,24 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
         self.label_distributions_ = q
         self.transduction_ = self.classes_[q.argmax(axis=1)]
         self.log_likelihood_, self.n_iter_ = value, n_iter
-        self.__dict__.pop("path_", None)
-        if self.record_path:
-            self.path_ = tuple(path)
-        return rise
+        set_path(self, path)
+        if rise <= enough:
+            return None
+        return (
+            f"stopped after max_iter={self.max_iter} steps, the last of which still raised the log "
+            f"likelihood by {rise:.2g}; raise max_iter or tol."
+        )
 
-    def _enough(self, n_rows: int) -> float:
-        return float(self.tol) * n_rows
 
-    def _start(
-        self, X: Array, known: Array, rows: WhitenedRows, target: Array, priors: Array | None
-    ) -> GaussianClasses:
-        """Fit the labeled rows; where they are too few for a covariance, take that of all rows."""
-        shrinkage = float(self.shrinkage)
-        try:
-            return fit_gaussian(X, known, shrinkage=shrinkage, target=target, priors=priors)
-        except ValueError:
-            found = known.mean(axis=0) if priors is None else priors
-            means = (known.T @ X) / known.sum(axis=0)[:, None]
-            return GaussianClasses(found, means, rows.factor @ rows.factor.T, rows.factor)
+def _start(X: Array, known: Array, rows: WhitenedRows) -> GaussianClasses:
+    """Fit the labeled rows; where they are too few for a covariance, take that of all rows."""
+    try:
+        return fit_gaussian(X, known, rows.given)
+    except ValueError:
+        mass = known.sum(axis=0)
+        means = (known.T @ X) / mass[:, None]
+        covariance = rows.factor @ rows.factor.T
+        return GaussianClasses(rows.given.priors_of(mass), means, covariance, rows.factor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +203,7 @@ class _Maximum:
     """log det E."""
 
     @classmethod
-    def of(cls, rows: WhitenedRows, q: Array, priors: Array | None) -> _Maximum:
+    def of(cls, rows: WhitenedRows, q: Array) -> _Maximum:
         mass = q.sum(axis=0)
         means = (q.T @ rows.Z) / mass[:, None]
         columns = np.sqrt(mass / rows.total) * means.T
@@ -247,8 +211,8 @@ class _Maximum:
         if values[0] < 1e-13 * len(mass):
             raise singular(*rows.Z.shape)
         inverse = (vectors / values) @ vectors.T
-        learned = mass / mass.sum() if priors is None else priors
-        return cls(rows, learned, means, columns, inverse, float(np.log(values).sum()))
+        priors, log_det = rows.given.priors_of(mass), float(np.log(values).sum())
+        return cls(rows, priors, means, columns, inverse, log_det)
 
     def expectation(self, labels: Labels) -> tuple[float, Array]:
         """Return ℓ and the posteriors of all rows.

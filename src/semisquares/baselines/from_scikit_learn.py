@@ -3,124 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import _fit_context, clone
-from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _ensure_no_complex_data,
-    _num_samples,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.base import clone
 
-from ..estimators.base import fitted_state_kept
-from ..labels import read_labels
-from .base import SemiSupervisedClassifier
+from ..labels import Labels
+from .base import label_all
+from .wrapped import WrappedClassifier
 
-__all__ = ["SemiSupervisedAdapter", "WrappedClassifier"]
+__all__ = ["SemiSupervisedAdapter"]
 
 Array = NDArray[Any]
-
-
-def _estimator_has(name: str) -> Callable[[Any], bool]:
-    """Say whether the wrapped estimator has a method, or raise its own error."""
-
-    def check(model: Any) -> bool:
-        getattr(getattr(model, "estimator_", model.estimator), name)
-        return True
-
-    return check
-
-
-class WrappedClassifier(SemiSupervisedClassifier):
-    """Base of the classifiers around another: X goes to it as it is, and its methods come back."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["fit", "predict"])],
-        "unlabeled": "no_validation",
-    }
-
-    estimator: Any
-    estimator_: Any
-
-    def predict(self, X: Any) -> Array:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to predict, of a kind that the wrapped classifier takes.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Their classes.
-        """
-        X = self._check(X)
-        return self._decode(self.estimator_.predict(X))
-
-    @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class as the wrapped classifier gives it.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to predict, of a kind that the wrapped classifier takes.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            One column for each of `classes_`.
-        """
-        X = self._check(X)
-        return self.estimator_.predict_proba(X)
-
-    @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X: Any) -> Array:
-        """Return the decision values of the wrapped classifier.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to decide on, of a kind that the wrapped classifier takes.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Positive for the second class; with more than two classes one column for each.
-        """
-        X = self._check(X)
-        return self.estimator_.decision_function(X)
-
-    def _decode(self, predicted: Array) -> Array:
-        """Turn what the wrapped classifier predicts into the user's classes."""
-        return predicted
-
-    def _rows(self, X: Any) -> Any:
-        """Note the number and names of the columns; their values are the wrapped one's care."""
-        _ensure_no_complex_data(X)
-        validate_data(self, X, skip_check_array=True)
-        return X.tocsr() if issparse(X) else X
-
-    def _check(self, X: Any) -> Any:
-        """Check the number and names of the columns of rows to predict."""
-        check_is_fitted(self)
-        if len(getattr(X, "shape", (0, 0))) == 2:  # else the wrapped classifier tells what to do
-            validate_data(self, X, reset=False, skip_check_array=True)
-        return X.tocsr() if issparse(X) else X
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 class SemiSupervisedAdapter(WrappedClassifier):
@@ -178,31 +73,8 @@ class SemiSupervisedAdapter(WrappedClassifier):
         self.estimator = estimator
         self.unlabeled = unlabeled
 
-    @_fit_context(prefer_skip_nested_validation=False)  # the wrapped one is not validated yet
-    def fit(self, X: Any, y: Any) -> SemiSupervisedAdapter:
-        """Fit the wrapped classifier to labeled and unlabeled rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            All rows, of a kind that the wrapped classifier takes.
-        y : array-like of shape (n_samples,)
-            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-
-        Returns
-        -------
-        self : SemiSupervisedAdapter
-            The fitted classifier.
-        """
-        with fitted_state_kept(self):
-            self._fit(X, y)
-        return self
-
-    def _fit(self, X: Any, y: Any) -> None:
-        X = self._rows(X)
-        labels = read_labels(y, unlabeled=self.unlabeled, n_rows=_num_samples(X))
-        codes = np.full(labels.n_rows, -1)
-        codes[labels.labeled] = labels.codes
+    def _fit_rows(self, X: Any, labels: Labels) -> None:
+        codes = label_all(labels, labels.codes, np.array(-1))
         with warnings.catch_warnings():
             # a learning curve may well end where every row has a label
             warnings.filterwarnings("ignore", message="y contains no unlabeled samples")
@@ -214,7 +86,6 @@ class SemiSupervisedAdapter(WrappedClassifier):
                 "it first in sklearn.semi_supervised.SelfTrainingClassifier, or pass a "
                 "classifier that fills in missing labels."
             )
-        self.classes_ = labels.classes
         self.class_prior_ = np.bincount(labels.codes) / len(labels.codes)
         self._set_training_labels(X)
 
@@ -234,53 +105,22 @@ class SemiSupervisedAdapter(WrappedClassifier):
             codes = self.estimator_.predict(X)
         if (codes < 0).any():
             codes = np.where(codes < 0, self.estimator_.predict(X), codes)
-        self.transduction_ = self._decode(codes)
+        self.transduction_ = self.classes_[codes]
 
-    def predict(self, X: Any) -> Array:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to predict, of a kind that the wrapped classifier takes.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Their classes.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "label_distributions_"):
-            return super().predict(X)
+    def _classes(self, X: Any) -> Array:
         # label propagation takes the largest probability, and NaN for the largest of all
-        return self._decode(self.predict_proba(X).argmax(axis=1))
+        soft = hasattr(self, "label_distributions_")
+        codes = self._probabilities(X).argmax(axis=1) if soft else self.estimator_.predict(X)
+        return self.classes_[codes]
 
-    @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class as the wrapped classifier gives it.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to predict, of a kind that the wrapped classifier takes.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            One column for each of `classes_`; a row that the wrapped classifier says nothing about
-            has the shares of the classes among the labeled rows.
-        """
+    def _probabilities(self, X: Any) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
-            probabilities = super().predict_proba(X)
-        return self._without_gaps(probabilities)
+            return self._without_gaps(self.estimator_.predict_proba(X))
 
     def _without_gaps(self, probabilities: Array) -> Array:
         """Put the shares of the classes where nothing, or 0 / 0, is said of a row."""
         empty = ~(probabilities.sum(axis=1) > 0.0)
         return np.where(empty[:, None], self.class_prior_, probabilities)
-
-    def _decode(self, predicted: Array) -> Array:
-        return self.classes_[predicted]
 
 
 def _last_step(estimator: Any) -> Any:

@@ -15,40 +15,34 @@ With n_k = Σ_i q_ik and n = Σ_k n_k, L + R is largest at
 
 What is here:
 
-``variances(X)``
-    The diagonal of the target T: the variance of each column over all rows, 1 where it is zero.
-``fit_gaussian(X, q, shrinkage=, target=, priors=)``
+``Given.of(X, shrinkage, priors)``
+    What is fixed before any label: s, the diagonal of T, and π where a user knows it.
+``fit_gaussian(X, q, given)``
     The maximiser of L + R as a `GaussianClasses`; ValueError where the covariance is singular.
 ``GaussianClasses``
     θ, with ``log_joint(X)`` (log π_k + log N(x_i; m_k, S), which is also ∂L/∂q),
     ``posteriors(X)`` and ``linear()`` (weights and intercepts).
 ``complete_log_likelihood(model, X, q)``, ``marginal_log_likelihood(model, X, labels)``
     L(θ, q), and L with the missing labels summed out.
-``log_prior(model, shrinkage, target)``
+``log_prior(model, given)``
     R(θ).
-``WhitenedRows.of(X, shrinkage, target)``
+``WhitenedRows.of(X, given)``
     The rows in coordinates where every S is I less a matrix of rank K: loops work there.
-``read_priors(priors, classes)``
-    Priors that a user gave, checked; None stays None.
-``GaussianDiscriminant``
-    Base of the estimators: decision values, probabilities and the fitted attributes of a model.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
-from scipy.special import expit, log_softmax, logsumexp, softmax
-from sklearn.utils._param_validation import Interval
+from scipy.special import logsumexp, softmax
 
 from ..labels import Labels
 from ..linalg import EPS
-from .base import SemiSupervisedClassifier
+from .base import free_rows
 
 Array = NDArray[Any]
 
@@ -110,14 +104,28 @@ def variances(X: Array) -> Array:
     return found
 
 
-def fit_gaussian(
-    X: Array,
-    q: Array,
-    *,
-    shrinkage: float = 0.0,
-    target: Array | None = None,
-    priors: Array | None = None,
-) -> GaussianClasses:
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What is fixed before any label is known."""
+
+    shrinkage: float
+    """s, in rows."""
+    target: Array
+    """The diagonal of T, of shape (d,)."""
+    priors: Array | None
+    """π, of shape (K,), where it is not to be learned."""
+
+    @classmethod
+    def of(cls, X: Array, shrinkage: float, priors: Array | None = None) -> Given:
+        """Take the variances of all rows as the target."""
+        return cls(shrinkage, variances(X), priors)
+
+    def priors_of(self, mass: Array) -> Array:
+        """Return π where the classes have so many rows."""
+        return mass / mass.sum(axis=-1, keepdims=True) if self.priors is None else self.priors
+
+
+def fit_gaussian(X: Array, q: Array, given: Given) -> GaussianClasses:
     """Return the maximiser of L(θ, q) + R(θ).
 
     Parameters
@@ -126,12 +134,8 @@ def fit_gaussian(
         Rows.
     q : ndarray of shape (n, K)
         How much of each row is of each class, not negative; every class has some.
-    shrinkage : float, default=0.0
-        s, in rows.
-    target : ndarray of shape (d,), optional
-        The diagonal of T; not used where s = 0.
-    priors : ndarray of shape (K,), optional
-        π where it is given; learned otherwise.
+    given : Given
+        s, T, and π where it is not learned.
     """
     centre = X.mean(axis=0)
     rows = X - centre
@@ -142,11 +146,10 @@ def fit_gaussian(
         held = share > 0.0  # in hard labelings every row is in one class only
         part = np.sqrt(share[held])[:, None] * (rows[held] - mean)
         scatter += part.T @ part
-    if shrinkage > 0.0:
-        scatter[np.diag_indices_from(scatter)] += shrinkage * np.asarray(target)
-    covariance = scatter / (mass.sum() + shrinkage)
-    learned = mass / mass.sum() if priors is None else priors
-    return GaussianClasses(learned, means + centre, covariance, factor_of(covariance, len(X)))
+    scatter[np.diag_indices_from(scatter)] += given.shrinkage * given.target
+    covariance = scatter / (mass.sum() + given.shrinkage)
+    factor = factor_of(covariance, len(X))
+    return GaussianClasses(given.priors_of(mass), means + centre, covariance, factor)
 
 
 def factor_of(covariance: Array, n_rows: int) -> Array:
@@ -187,16 +190,20 @@ class WhitenedRows:
     centre: Array
     factor: Array
     """F, the lower Cholesky factor of A."""
-    total: float
-    """n + s."""
+    given: Given
 
     @classmethod
-    def of(cls, X: Array, shrinkage: float, target: Array) -> WhitenedRows:
+    def of(cls, X: Array, given: Given) -> WhitenedRows:
         """Whiten the rows of X; ValueError where their covariance is singular."""
-        one_class = fit_gaussian(X, np.ones((len(X), 1)), shrinkage=shrinkage, target=target)
+        one_class = fit_gaussian(X, np.ones((len(X), 1)), given)
         centre, factor = one_class.means[0], one_class.factor
         Z = solve_triangular(factor, (X - centre).T, lower=True).T
-        return cls(np.ascontiguousarray(Z), centre, factor, len(X) + shrinkage)
+        return cls(np.ascontiguousarray(Z), centre, factor, given)
+
+    @property
+    def total(self) -> float:
+        """Return n + s."""
+        return len(self.Z) + self.given.shrinkage
 
     @property
     def log_det(self) -> float:
@@ -212,108 +219,12 @@ def complete_log_likelihood(model: GaussianClasses, X: Array, q: Array) -> float
 def marginal_log_likelihood(model: GaussianClasses, X: Array, labels: Labels) -> float:
     """Return the log likelihood of all rows, the missing labels summed out."""
     joint = model.log_joint(X)
-    free = np.ones(labels.n_rows, dtype=bool)
-    free[labels.labeled] = False
     known = joint[labels.labeled, labels.codes].sum()
-    return float(known + logsumexp(joint[free], axis=1).sum())
+    return float(known + logsumexp(joint[free_rows(labels)], axis=1).sum())
 
 
-def log_prior(model: GaussianClasses, shrinkage: float, target: Array) -> float:
+def log_prior(model: GaussianClasses, given: Given) -> float:
     """Return R(θ) = -s/2 [log det S + tr(S⁻¹ T)]."""
-    if shrinkage == 0.0:
-        return 0.0
-    inverse = solve_triangular(model.factor, np.eye(len(target)), lower=True)
-    return -0.5 * shrinkage * (model.log_det + float((inverse**2).sum(axis=0) @ target))
-
-
-def read_priors(priors: Any, classes: Array) -> Array | None:
-    """Check priors that a user gave: one positive number for each class, their sum 1."""
-    if priors is None:
-        return None
-    try:
-        values = np.asarray(priors, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
-    fits = values.shape == (len(classes),) and (values > 0.0).all()
-    if not (fits and np.isclose(values.sum(), 1.0, rtol=0.0, atol=1e-8)):
-        raise ValueError(
-            f"priors={priors!r} must be {len(classes)} positive numbers that sum to 1, one for "
-            f"each of the classes {classes.tolist()}; give those, or None to learn them."
-        )
-    return values / values.sum()
-
-
-class GaussianDiscriminant(SemiSupervisedClassifier):
-    """Base of the estimators: a classifier that is linear, with posteriors as probabilities."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "shrinkage": [Interval(Real, 0, np.inf, closed="left")],
-        "priors": ["array-like", None],
-        "unlabeled": "no_validation",
-    }
-
-    shrinkage: float
-    priors: Any
-    coef_: Array
-    intercept_: Array
-
-    def decision_function(self, X: Any) -> Array:
-        """Return ``X @ coef_.T + intercept_``: the logarithm of the odds, or one score per class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to decide on.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            log p(second | x) - log p(first | x); with more than two classes log p(class | x) for
-            each, up to a number that the row's classes share.
-        """
-        scores = self._check(X) @ self.coef_.T + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the posterior probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        posteriors : ndarray of shape (n_samples, n_classes)
-            Each row sums to one.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 2:
-            return np.asarray(softmax(scores, axis=1))
-        return np.stack((expit(-scores), expit(scores)), axis=1)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithm of the posterior probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        log_posteriors : ndarray of shape (n_samples, n_classes)
-            Finite where the probability itself is too small for a float.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.stack((np.zeros(len(scores)), scores), axis=1)
-        return np.asarray(log_softmax(scores, axis=1))
-
-    def _set_model(self, model: GaussianClasses) -> None:
-        """Set the fitted attributes that describe θ."""
-        weights, intercepts = model.linear()
-        if len(weights) == 2:
-            weights, intercepts = weights[1:] - weights[:1], intercepts[1:] - intercepts[:1]
-        self.coef_, self.intercept_ = weights, intercepts
-        self.means_, self.covariance_, self.priors_ = model.means, model.covariance, model.priors
+    inverse = solve_triangular(model.factor, np.eye(len(given.target)), lower=True)
+    trace = float((inverse**2).sum(axis=0) @ given.target)
+    return -0.5 * given.shrinkage * (model.log_det + trace)

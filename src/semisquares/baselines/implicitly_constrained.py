@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
-from ..estimators.base import fitted_state_kept, one_hot
+from ..estimators.base import one_hot
 from ..inputs import explain_overflow
 from ..labels import Labels
 from ..linalg import EPS, RANK_TOLERANCE, least_norm_step, triangle_of
-from .base import SemiSupervisedClassifier
+from .base import NOT_NEGATIVE, STEPS, LinearClassifier, free_rows, label_all
 from .least_labeling import least_labeling
 
 Array = NDArray[Any]
@@ -93,7 +88,7 @@ class _LabeledLoss:
         return gradient, V, root
 
 
-class ImplicitlyConstrainedClassifier(SemiSupervisedClassifier):
+class ImplicitlyConstrainedClassifier(LinearClassifier):
     """Least squares classifier that some labeling of all rows gives, of least supervised loss.
 
     Minimises over the labels q of the unlabeled rows
@@ -158,15 +153,12 @@ class ImplicitlyConstrainedClassifier(SemiSupervisedClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        **LinearClassifier._parameter_constraints,
+        "alpha": NOT_NEGATIVE,
         "fit_intercept": ["boolean"],
-        "unlabeled": "no_validation",
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": NOT_NEGATIVE,
+        "max_iter": STEPS,
     }
-
-    coef_: Array
-    intercept_: Array
 
     def __init__(
         self,
@@ -183,40 +175,10 @@ class ImplicitlyConstrainedClassifier(SemiSupervisedClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> ImplicitlyConstrainedClassifier:
-        """Fit the classifier to labeled and unlabeled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
-            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-
-        Returns
-        -------
-        self : ImplicitlyConstrainedClassifier
-            The fitted classifier.
-        """
-        with fitted_state_kept(self):
-            X, labels = self._read(X, y)
-            if not np.isfinite(np.vdot(X, X)):
-                explain_overflow(self, X)
-            gap = self._fit_rows(X, labels)
-        if gap > max(float(self.tol), 1e-9):
-            warnings.warn(
-                f"ImplicitlyConstrainedClassifier stopped after {self.n_iter_} steps with a "
-                f"relative gap of {gap:.2g} (tol={float(self.tol):.2g}); raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
-
-    def _fit_rows(self, X: Array, labels: Labels) -> float:
-        """Solve, set the fitted attributes, and return the relative gap."""
-        n_classes, known = len(labels.classes), labels.labeled
-        unknown = np.delete(np.arange(labels.n_rows), known)
+    def _fit_rows(self, X: Array, labels: Labels) -> str | None:
+        if not np.isfinite(np.vdot(X, X)):
+            explain_overflow(self, X)
+        n_classes, known, unknown = len(labels.classes), labels.labeled, free_rows(labels)
         first = int(n_classes == 2)  # of two classes the second is fitted, as 0 and 1
         labeled = one_hot(labels.codes, n_classes)
         targets = labeled[:, first:]
@@ -227,30 +189,16 @@ class ImplicitlyConstrainedClassifier(SemiSupervisedClassifier):
         found = least_labeling(
             loss, len(unknown), n_classes, tol=float(self.tol) * scale, max_iter=int(self.max_iter)
         )
-        q = np.zeros((labels.n_rows, n_classes))
-        q[known], q[unknown] = labeled, found.q
-        self.label_distributions_ = q
-        self.coef_, last = fit.weights(q[:, first:])
+        self.label_distributions_ = label_all(labels, labeled, found.q)
+        self.coef_, last = fit.weights(self.label_distributions_[:, first:])
         self.intercept_ = last - 0.5
         self.objective_ = float(np.sum((X[known] @ self.coef_.T + last - targets) ** 2))
         self.certificate_ = max(EPS, found.gap / scale)
         self.n_iter_ = max(1, found.n_iter)
-        self.transduction_ = self.predict(X)
-        self.transduction_[known] = self.classes_[labels.codes]
-        return self.certificate_
-
-    def decision_function(self, X: Any) -> Array:
-        """Return ``X @ coef_.T + intercept_``: the decision value less ½.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to decide on.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Positive for the second class; with more than two classes one column for each.
-        """
-        scores = self._check(X) @ self.coef_.T + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        self._set_transduction(X, labels)
+        if self.certificate_ <= max(float(self.tol), 1e-9):
+            return None
+        return (
+            f"stopped after {self.n_iter_} steps with a relative gap of {self.certificate_:.2g} "
+            f"(tol={float(self.tol):.2g}); raise max_iter or tol."
+        )

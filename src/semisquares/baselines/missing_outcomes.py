@@ -6,9 +6,8 @@ J_l of the paper with labels u that know no bounds: the ancestor of soft-label s
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,23 +15,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..estimators.base import fitted_state_kept
-from ..inputs import explain_overflow, read_numbers
+from ..inputs import explain_overflow
 from ..labelings import FreeLabels, Labeling
-from ..labels import labeled_mask
-from ..objective import MAX_DIRECT, Objective
-from ..rows import DenseTable, Rows, single_threaded_blas
+from ..objective import Objective
+from ..rows import single_threaded_blas
 from ..solvers import Status, Step, StoppingTest, block_descent
-from .complete_case import complete_case, yates_values
+from .base import NOT_NEGATIVE, STEPS, set_path
+from .complete_case import complete_case, until_rounding, yates_values
+from .outcomes import filled, read_outcomes, read_start, write_rows
 
 Array = NDArray[Any]
-
-PATIENCE = 50
-"""The distance to the end falls at every step: so many without a new lowest are rounding."""
 
 
 class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
@@ -147,9 +143,9 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         "init": [StrOptions({"zero", "random"}), "array-like"],
         "relaxation": [Interval(Real, 0, 2, closed="neither")],
         "fit_intercept": ["boolean"],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "alpha": NOT_NEGATIVE,
+        "tol": NOT_NEGATIVE,
+        "max_iter": STEPS,
         "record_path": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -246,24 +242,27 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
 
     def _fit_rows(self, X: Array, y: Array) -> tuple[Status, Array]:
         """Fit, and return how that ended and which missing outcomes are not determined."""
-        rows = _write_rows(X, y, self.fit_intercept)
+        rows = write_rows(X, y, self.fit_intercept)
         objective = Objective(rows, self.labeling, float(self.alpha))
         distance, open_labels = complete_case(objective)
         path: list[Step] = []
 
         def record(step: Step) -> None:
-            path.append(replace(step, w=rows.to_user(step.w), labels=_filled(y, step.labels)))
+            path.append(replace(step, w=rows.to_user(step.w), labels=filled(y, step.labels)))
 
         unit = objective.scale + 1e-8 * float(rows.y @ rows.y)  # what rounding of y allows
         iterate = self.method == "iterate"
         labels = np.zeros(rows.n_rows)
-        u = self._start(rows) if iterate else yates_values(objective, open_labels)
-        labels[rows.unlabeled] = u
+        labels[rows.unlabeled] = (
+            read_start(rows, self.init, self.random_state)
+            if iterate
+            else yates_values(objective, open_labels)
+        )
         found = block_descent(
             objective,
             labels,
             max_iter=int(self.max_iter) if iterate else 1,
-            test=StoppingTest(_until_rounding(distance), self.tol**2 * unit),
+            test=StoppingTest(until_rounding(distance), self.tol**2 * unit),
             relaxation=float(self.relaxation),
             callback=record if self.record_path else None,
         )
@@ -271,27 +270,9 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         self.distance_ = float(np.sqrt(distance(gradient) / (unit or 1.0)))
         w = np.append(rows.to_user(found.w), [0.0] * (not rows.intercept))
         self.coef_, self.intercept_ = w[:-1], float(w[-1])
-        self.filled_ = _filled(y, found.labels)
-        self.n_iter_ = found.n_iter
-        self.__dict__.pop("path_", None)
-        if self.record_path:
-            self.path_ = tuple(path)
+        self.filled_, self.n_iter_ = filled(y, found.labels), found.n_iter
+        set_path(self, path)
         return found.status, rows.unlabeled[np.abs(open_labels).max(axis=1, initial=0.0) > 1e-6]
-
-    def _start(self, rows: Rows) -> Array:
-        """Return the outcomes that "iterate" fills in first."""
-        if isinstance(self.init, str):
-            if self.init == "zero":
-                return np.zeros(rows.n_unlabeled)
-            draws = check_random_state(0 if self.random_state is None else self.random_state)
-            return draws.normal(rows.y.mean(), rows.y.std(), rows.n_unlabeled)
-        given = read_numbers("outcomes", self.init)
-        if given.shape != (rows.n_unlabeled,):
-            raise ValueError(
-                f"init has shape {given.shape}; outcomes to start from have shape "
-                f"{(rows.n_unlabeled,)}: give one for each missing value of y, in its order."
-            )
-        return given
 
     def _warn(self, status: Status, open_rows: Array, n_missing: int) -> None:
         """Say where the complete-case fit was not reached, and where it is not enough."""
@@ -314,72 +295,5 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
                 f"{len(open_rows)} of {n_missing} missing outcomes (rows {shown}) are not "
                 f"determined by the rows that have one, so {taken} decided; drop columns, or pass "
                 "alpha > 0.",
-                UserWarning,
                 stacklevel=4,
             )
-
-
-def read_outcomes(y: Any, n_rows: int) -> Array:
-    """Read y as floats, NaN where an outcome is missing."""
-    if y is None:
-        raise ValueError(
-            "A regressor requires y to be passed, but the target y is None; pass one value per "
-            "row, NaN where the outcome is missing."
-        )
-    shape: Any = getattr(y, "shape", ())
-    if len(shape) == 2 and shape[1] != 1:
-        raise ValueError(
-            f"y should be a 1d array, got shape {shape} instead; fit one regressor per column."
-        )
-    known = labeled_mask(y, None)
-    if len(known) != n_rows:
-        raise ValueError(
-            f"y has {len(known)} rows but X has {n_rows}; give y one value per row of X."
-        )
-    if not known.any():
-        raise ValueError(f"All {n_rows} outcomes in y are missing; at least one has to be known.")
-    outcomes = np.full(n_rows, np.nan)
-    values = np.asarray(y).ravel()[known]
-    try:
-        outcomes[known] = values
-        finite = np.abs(outcomes[known]).max() < np.sqrt(np.finfo(np.float64).max / n_rows)
-    except (TypeError, ValueError):
-        finite = False
-    if not finite:
-        raise ValueError(
-            f"y holds outcomes (such as {values.tolist()[0]!r}) that are no numbers, or so large "
-            "that their squares overflow; pass finite numbers, and NaN for a missing one."
-        )
-    return outcomes
-
-
-def _write_rows(X: Array, y: Array, intercept: bool) -> Rows:
-    """Write X, its columns centred beside an intercept, and y as rows."""
-    if X.shape[1] > MAX_DIRECT:
-        raise ValueError(
-            f"X has {X.shape[1]} columns; outcomes are filled in for up to {MAX_DIRECT}: select "
-            "some."
-        )
-    shift = np.where(X.min(axis=0) == X.max(axis=0), X[0], X.mean(axis=0)) if intercept else None
-    labeled = np.flatnonzero(~np.isnan(y))
-    ones = np.ones(len(labeled))
-    table = DenseTable(X, shift)
-    return Rows(table, labeled, y[labeled], labeled_weight=ones, intercept=intercept)
-
-
-def _filled(y: Array, labels: Any) -> Array:
-    return np.where(np.isnan(y), labels, y)
-
-
-def _until_rounding(distance: Callable[[Array], float]) -> Callable[[Array], float]:
-    """Return the distance, and 0 once it has stopped falling."""
-    lowest, since = np.inf, 0
-
-    def told(h: Array) -> float:
-        nonlocal lowest, since
-        now = distance(h)
-        since = 0 if now < lowest else since + 1
-        lowest = min(lowest, now)
-        return now if since < PATIENCE else 0.0
-
-    return told

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context, clone
-from sklearn.utils.validation import _num_samples
+from sklearn.base import clone
 
-from ..estimators.base import fitted_state_kept
-from ..labels import labeled_mask, read_labels
-from .from_scikit_learn import WrappedClassifier
+from ..labels import Labels, labeled_mask
+from .wrapped import WrappedClassifier
 
 __all__ = ["OracleClassifier"]
 
@@ -69,36 +67,15 @@ class OracleClassifier(WrappedClassifier):
         self.y_true = y_true
         self.unlabeled = unlabeled
 
-    @_fit_context(prefer_skip_nested_validation=False)  # the wrapped one is not validated yet
-    def fit(self, X: Any, y: Any) -> OracleClassifier:
-        """Fit the wrapped classifier to all rows with their true labels.
+    def _fit_rows(self, X: Any, labels: Labels) -> None:
+        self.transduction_ = labels.classes[labels.codes]
+        self.estimator_ = clone(self.estimator).fit(X, self.transduction_)
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            All rows, of a kind that the wrapped classifier takes.
-        y : array-like of shape (n_samples,)
-            Their labels, as the other methods get them; only compared with `y_true`.
-
-        Returns
-        -------
-        self : OracleClassifier
-            The fitted classifier.
-        """
-        with fitted_state_kept(self):
-            X = self._rows(X)
-            truth = self._truth(y, _num_samples(X))
-            self.estimator_ = clone(self.estimator).fit(X, truth)
-            self.classes_, self.transduction_ = np.unique(truth), truth
-        return self
-
-    def _truth(self, y: Any, n_rows: int) -> Any:
-        """Return the true labels, and refuse those that are incomplete or contradict y."""
-        name = "y" if self.y_true is None else "y_true"
-        labels = read_labels(
-            y if self.y_true is None else self.y_true, unlabeled=self.unlabeled, n_rows=n_rows
-        )
-        n_missing = n_rows - len(labels.labeled)
+    def _read(self, X: Any, y: Any) -> tuple[Any, Labels]:
+        """Read the true labels, and refuse those that are incomplete or contradict y."""
+        name, given = ("y", y) if self.y_true is None else ("y_true", self.y_true)
+        X, labels = super()._read(X, given)
+        n_rows, n_missing = labels.n_rows, labels.n_rows - len(labels.labeled)
         if n_missing:
             raise ValueError(
                 f"{name} lacks the label of {n_missing} of {n_rows} rows, and an oracle needs "
@@ -117,4 +94,4 @@ class OracleClassifier(WrappedClassifier):
                 f"y and y_true differ in {len(differ)} of {known.sum()} labeled rows, first in row "
                 f"{row}; pass y_true in the order of the rows of X."
             )
-        return truth
+        return X, labels

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import MetaEstimatorMixin, _fit_context, clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import StrOptions
 
-from ..estimators.base import fitted_state_kept
-from ..labels import Labels, read_labels
-from .base import SemiSupervisedClassifier
+from ..labels import Labels
+from .base import STEPS, free_rows, label_all
+from .wrapped import WrappedClassifier
 
 Array = NDArray[Any]
 
 
-def _estimator_has(name: str) -> Callable[[Any], bool]:
-    """Tell whether the classifier inside has a method; its own error where it has not."""
-
-    def check(self: Any) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), name)
-        return True
-
-    return check
-
-
-class SelfLearning(MetaEstimatorMixin, SemiSupervisedClassifier):
+class SelfLearning(WrappedClassifier):
     """Self-learning: a classifier that learns from its own predictions, whichever it is.
 
     With f(·; X, y) the classifier fitted to rows X and labels y, finds labels u with
@@ -106,9 +89,8 @@ class SelfLearning(MetaEstimatorMixin, SemiSupervisedClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["fit", "predict"])],
-        "unlabeled": "no_validation",
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        **WrappedClassifier._parameter_constraints,
+        "max_iter": STEPS,
         "init": [StrOptions({"supervised"}), "array-like"],
     }
 
@@ -120,48 +102,10 @@ class SelfLearning(MetaEstimatorMixin, SemiSupervisedClassifier):
         self.max_iter = max_iter
         self.init = init
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier to labeled and unlabeled rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or whatever the classifier takes, of n_samples rows
-            All rows.
-        y : array-like of shape (n_samples,)
-            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-        """
-        with fitted_state_kept(self):
-            if getattr(X, "dtype", np.dtype(float)).kind == "c":
-                raise ValueError(f"Complex data not supported, got X of {X.dtype}; pass numbers.")
-            validate_data(self, X, skip_check_array=True)
-            X = X.tocsr() if issparse(X) else X
-            labels = read_labels(y, unlabeled=self.unlabeled, n_rows=_num_samples(X))
-            period = self._fit_rows(X, labels)
-        if self.termination_condition_ != "no_change":
-            what = f"labels that come back every {period} steps" if period else "changing labels"
-            warnings.warn(
-                f"SelfLearning stopped after {self.n_iter_} steps with {what} "
-                f"({self.n_changed_[-1]} of them in the last); use another init"
-                + ("." if period else ", or raise max_iter."),
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
-
-    def _fit_rows(self, X: Any, labels: Labels) -> int:
-        """Fit, set the fitted attributes, and return after how many steps labels come back."""
-        self.classes_ = labels.classes
-        codes = np.zeros(labels.n_rows, dtype=np.intp)
-        codes[labels.labeled] = labels.codes
-        free = np.setdiff1d(np.arange(labels.n_rows), labels.labeled)
+    def _fit_rows(self, X: Any, labels: Labels) -> str | None:
+        free = free_rows(labels)
         X_u = _safe_indexing(X, free)
-        codes[free] = self._start(X, X_u, labels, len(free))  # 1
+        codes = label_all(labels, labels.codes, self._start(X, X_u, labels, len(free)))  # 1
         seen = {codes.tobytes(): 0}
         self.n_changed_: list[int] = []
         self.termination_condition_, period = "max_iter", 0
@@ -179,7 +123,13 @@ class SelfLearning(MetaEstimatorMixin, SemiSupervisedClassifier):
                 break
         self.n_iter_ = len(self.n_changed_)
         self.transduction_ = self.classes_[codes]
-        return period
+        if self.termination_condition_ == "no_change":
+            return None
+        what = f"labels that come back every {period} steps" if period else "changing labels"
+        return (
+            f"stopped after {self.n_iter_} steps with {what} ({self.n_changed_[-1]} of them in the "
+            f"last); use another init{'.' if period else ', or raise max_iter.'}"
+        )
 
     def _start(self, X: Any, X_u: Any, labels: Labels, n_unlabeled: int) -> Array:
         """Return the classes that unlabeled rows have at first."""
@@ -201,63 +151,3 @@ class SelfLearning(MetaEstimatorMixin, SemiSupervisedClassifier):
     def _encode(self, predicted: Any) -> Array:
         """Return classes as indices."""
         return np.searchsorted(self.classes_, np.asarray(predicted).ravel())
-
-    def _hand_on(self, method: str, X: Any) -> Any:
-        """Call a method of the fitted classifier."""
-        check_is_fitted(self)
-        return getattr(self.estimator_, method)(X)
-
-    def predict(self, X: Any) -> Array:
-        """Predict the class of each row, as the classifier fitted to all rows does.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows to predict.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Their classes.
-        """
-        return self._hand_on("predict", X)
-
-    @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X: Any) -> Array:
-        """Return the decision function of the classifier fitted to all rows.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows to decide on.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            As the classifier gives them.
-        """
-        return self._hand_on("decision_function", X)
-
-    @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
-        """Return the class probabilities of the classifier fitted to all rows.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows to predict.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            As the classifier gives them.
-        """
-        return self._hand_on("predict_proba", X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags = inner.input_tags
-        tags.classifier_tags = inner.classifier_tags or tags.classifier_tags
-        tags.non_deterministic = inner.non_deterministic
-        return tags

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
+from collections import Counter
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.optimize import brentq
-from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .. import linalg
-from ..estimators.base import fitted_state_kept
-from .base import SemiSupervisedClassifier
+from ..labels import Labels
+from .base import NOT_NEGATIVE, STEPS, LinearClassifier
+from .squared_hinge import decide, solve
 
 __all__ = ["SwitchStep", "TransductiveSVM"]
 
@@ -25,9 +22,6 @@ Array = NDArray[Any]
 
 FIRST_COST = 1e-5
 """Share of `C_unlabeled` that errors of unlabeled rows cost at the first level."""
-NEGLIGIBLE = 1e-24
-"""A Newton step that would lower the objective by less than this share of it is rounding."""
-MAX_STEPS = 200
 LEVELS = 100
 """More cost levels than there can be: the costs double each time."""
 
@@ -48,7 +42,7 @@ class SwitchStep:
     switched: int = 0
 
 
-class TransductiveSVM(SemiSupervisedClassifier):
+class TransductiveSVM(LinearClassifier):
     """Linear support vector machine whose labels of the unlabeled rows leave a wide margin.
 
     Lowers, over the weights w, a free intercept b and the labels s = ±1 of the unlabeled rows, of
@@ -139,13 +133,13 @@ class TransductiveSVM(SemiSupervisedClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LinearClassifier._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
-        "C_unlabeled": [Interval(Real, 0, None, closed="left")],
+        "C_unlabeled": NOT_NEGATIVE,
         "positive_fraction": [Interval(Real, 0, 1, closed="both"), None],
         "switch": [StrOptions({"one", "all"})],
-        "unlabeled": "no_validation",
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": NOT_NEGATIVE,
+        "max_iter": STEPS,
     }
 
     def __init__(
@@ -167,28 +161,7 @@ class TransductiveSVM(SemiSupervisedClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> TransductiveSVM:
-        """Fit the classifier to labeled and unlabeled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
-            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-
-        Returns
-        -------
-        self : TransductiveSVM
-            The fitted classifier.
-        """
-        with fitted_state_kept(self):
-            self._fit(X, y)
-        return self
-
-    def _fit(self, X: Any, y: Any) -> None:
-        X, labels = self._read(X, y)
+    def _fit_rows(self, X: Array, labels: Labels) -> str | None:
         n_classes = len(labels.classes)
         if n_classes > 2 and self.positive_fraction is not None:
             raise ValueError(
@@ -217,24 +190,30 @@ class TransductiveSVM(SemiSupervisedClassifier):
         w = np.array(weights)
         self.coef_ = w[:, :-1] if basis is None else w[:, :-1] @ basis.T
         self.intercept_ = w[:, -1] - self.coef_ @ mean
-        codes = (sign > 0.0).astype(np.intp)
         if n_classes > 2:
-            codes = (X @ self.coef_.T + self.intercept_).argmax(axis=1)
-            codes[labels.labeled] = labels.codes
-        self.transduction_ = self.classes_[codes]
+            self._set_transduction(X, labels)
+        else:
+            self.transduction_ = self._class_of(sign)
+        switches = Counter((step.positive, step.level) for step in self.path_ if step.switched)
+        if max(switches.values(), default=0) < self.max_iter:
+            return None
+        return (
+            f"still switched labels after max_iter={self.max_iter} times at one cost level; pass a "
+            "larger max_iter, or switch='all'."
+        )
 
     def _fit_one(self, X: Array, sign: Array, positive: Any) -> tuple[Array, Array]:
         """Fit one class against the others; a sign of 0 marks a row without a label."""
         free, known = np.flatnonzero(sign == 0.0), np.flatnonzero(sign)
         # 1. the inductive machine
         cost = np.full(len(X), float(self.C))
-        w, value = _solve(X[known], sign[known], cost[known], np.zeros(X.shape[1] + 1))
+        w, value = solve(X[known], sign[known], cost[known], np.zeros(X.shape[1] + 1))
         self.n_iter_ += 1
         # 2. labels by rank, small costs
         share = self.positive_fraction
         share = (sign[known] > 0.0).mean() if share is None else share
         n_positive = int(np.floor(share * len(free) + 0.5))
-        ranks = np.argsort(-_decide(X[free], w), kind="stable")
+        ranks = np.argsort(-decide(X[free], w), kind="stable")
         sign = sign.copy()
         sign[free[ranks[:n_positive]]], sign[free[ranks[n_positive:]]] = 1.0, -1.0
         odds = n_positive / max(1, len(free) - n_positive) or 1.0
@@ -258,12 +237,12 @@ class TransductiveSVM(SemiSupervisedClassifier):
             self.n_iter_ += 1
             cost = np.full(len(X), float(self.C))
             cost[free] = np.where(sign[free] > 0.0, step.cost_positive, step.cost_negative)
-            return _solve(X, sign, cost, w)
+            return solve(X, sign, cost, w)
 
         w, value = fit(sign)  # 3.
         self.path_.append(replace(step, objective=value))
         for _ in range(self.max_iter):
-            down, up = _pairs(_decide(X[free], w), sign[free], self.tol)  # 4.
+            down, up = _pairs(decide(X[free], w), sign[free], self.tol)  # 4.
             if self.switch == "one":
                 down, up = down[:1], up[:1]
             switched = sign.copy()
@@ -274,29 +253,7 @@ class TransductiveSVM(SemiSupervisedClassifier):
             w, value, sign = w_next, value_next, switched
             self.path_.append(replace(step, objective=value, switched=len(down)))
             self.n_switches_ += len(down)
-        warnings.warn(
-            f"Labels were still being switched after max_iter={self.max_iter} times at one cost "
-            "level; pass a larger max_iter, or switch='all'.",
-            ConvergenceWarning,
-            stacklevel=6,
-        )
         return w, value, sign
-
-    def decision_function(self, X: Any) -> Array:
-        """Return ``X @ coef_.T + intercept_``: the decision values z.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to decide on.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Positive for the second class; with more than two classes one column for each.
-        """
-        scores = self._check(X) @ self.coef_.T + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 def _centre(X: Array, mean: Array) -> tuple[Array, Array | None]:
@@ -308,10 +265,6 @@ def _centre(X: Array, mean: Array) -> tuple[Array, Array | None]:
     return np.ascontiguousarray(triangle.T), basis
 
 
-def _decide(X: Array, w: Array) -> Array:
-    return X @ w[:-1] + w[-1]
-
-
 def _pairs(z: Array, sign: Array, tol: float) -> tuple[Array, Array]:
     """Pair off positive with negative rows while ξ_i + ξ_j > 2 + tol, the largest sums first."""
     down = np.flatnonzero((sign > 0.0) & (z < 1.0))
@@ -321,66 +274,3 @@ def _pairs(z: Array, sign: Array, tol: float) -> tuple[Array, Array]:
     up = up[np.argsort(-z[up], kind="stable")[:n_pairs]]
     wrong = z[up] - z[down] > tol
     return down[wrong], up[wrong]
-
-
-def _solve(X: Array, sign: Array, cost: Array, w: Array) -> tuple[Array, float]:
-    """Minimise ``½‖w‖² + Σ cost ξ²`` by Newton's method on the rows with ξ > 0.
-
-    While no row enters or leaves these rows the objective is one quadratic, whose minimiser is one
-    step away. The last entry of w is the intercept.
-    """
-    slack, value = _value(X, sign, cost, w)
-    for _ in range(MAX_STEPS):
-        pull = 2.0 * cost * sign * slack
-        gradient = np.append(w[:-1] - X.T @ pull, -pull.sum())
-        active = slack > 0.0
-        step = _newton_step(X, sign, cost, w, active, gradient)
-        fall = -float(gradient @ step)
-        if not fall > NEGLIGIBLE * value:
-            break
-        line = (step[:-1], w[:-1], _decide(X, step), _decide(X, w), sign, cost)
-        # the slope along the step rises: where it is not above 0 at the end, J fell all the way
-        full = _slope(1.0, *line) <= 1e-8 * fall
-        if not full and _slope(0.0, *line) >= 0.0:
-            break  # the rest is rounding
-        w = w + (1.0 if full else brentq(_slope, 0.0, 1.0, args=line)) * step
-        slack, value = _value(X, sign, cost, w)
-        if full and np.array_equal(slack > 0.0, active):
-            break
-    return w, value
-
-
-def _value(X: Array, sign: Array, cost: Array, w: Array) -> tuple[Array, float]:
-    """Return ξ of every row, and the objective."""
-    slack = np.maximum(0.0, 1.0 - sign * _decide(X, w))
-    return slack, float(0.5 * w[:-1] @ w[:-1] + cost @ slack**2)
-
-
-def _slope(
-    t: float, step: Array, w: Array, along: Array, z: Array, sign: Array, cost: Array
-) -> float:
-    """Return the derivative of the objective at ``w + t step``, where z has moved ``t along``."""
-    slack = np.maximum(0.0, 1.0 - sign * (z + t * along))
-    return float(step @ (w + t * step) - 2.0 * (cost * sign * slack) @ along)
-
-
-def _newton_step(
-    X: Array, sign: Array, cost: Array, w: Array, active: Array, gradient: Array
-) -> Array:
-    """Return the step to the minimiser of the quadratic that the active rows make."""
-    rows, weight = X[active], 2.0 * cost[active]
-    gram = np.empty((len(w), len(w)))
-    gram[:-1, :-1] = (rows.T * weight) @ rows
-    gram[:-1, -1] = gram[-1, :-1] = weight @ rows
-    gram[-1, -1] = weight.sum()
-    factor = linalg.factor(gram, 1.0, True)
-    if factor is not None:
-        return -factor.solve(gradient)
-    # no active row, or columns of very different size: the same quadratic as least squares
-    root = np.sqrt(weight)
-    design = np.vstack(
-        (np.column_stack((rows, np.ones(len(rows)))) * root[:, None], np.eye(len(w)))
-    )
-    design[-1, -1] = 0.0
-    target = np.concatenate((sign[active] * root, np.zeros(len(w))))
-    return np.linalg.lstsq(design, target)[0] - w

@@ -29,87 +29,43 @@ from ..objective import MAX_DIRECT, Objective
 Array = NDArray[Any]
 
 
-class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """Base of the classifiers: linear decision values z, a class boundary at z = ½."""
+class DecidingClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the classifiers here and of their rivals: the decision function tells the class."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "fit_intercept": ["boolean"],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "unlabeled": "no_validation",
-    }
-
-    alpha: float
-    fit_intercept: bool
-    class_weight: Any
     unlabeled: Any
     classes_: Array
-    coef_: Array
-    intercept_: Array
-
-    # -- predicting ---------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Array:
-        """Return ``X @ coef_.T + intercept_``: the decision value z less ½.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to decide on.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Positive for the second class; with more than two classes one column for each.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
-        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        """Return what speaks for the second class, positive or not; of more classes, for each."""
+        raise NotImplementedError
 
     def predict(self, X: Any) -> Array:
         """Predict the class of each row.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to predict.
+        X : of shape (n_samples, n_features)
+            Rows to predict, of a kind that ``fit`` takes.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Their classes.
         """
-        scores = self.decision_function(X)
+        return self._class_of(self.decision_function(X))
+
+    def _class_of(self, scores: Array) -> Array:
+        """Return the class that decision values speak for."""
         codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
         return self.classes_[codes]
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the soft label of each row: z clipped to [0, 1], or projected on the simplex.
-
-        This is the label that the soft-label method would fill in, **not** a calibrated
-        probability. For those, fit ``CalibratedClassifierCV(FrozenEstimator(model))`` on labeled
-        rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        soft_labels : ndarray of shape (n_samples, n_classes)
-            Non-negative, each row summing to one.
-        """
-        return soft_labels(self.decision_function(X) + 0.5)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the rows that have a label; the others are left out.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to predict.
+        X : of shape (n_samples, n_features)
+            Rows to predict, of a kind that ``fit`` takes.
         y : array-like of shape (n_samples,)
             Their labels; a missing one is marked as in ``fit``.
         sample_weight : array-like of shape (n_samples,), optional
@@ -146,6 +102,62 @@ class LinearLeastSquares(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"All {known.sum()} labeled rows' weights are zero; give some of them a weight."
             )
         return float(np.average(right, weights=weight[known]))
+
+
+class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
+    """Base of the classifiers: linear decision values z, a class boundary at z = ½."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "unlabeled": "no_validation",
+    }
+
+    alpha: float
+    fit_intercept: bool
+    class_weight: Any
+    coef_: Array
+    intercept_: Array
+
+    # -- predicting ---------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Array:
+        """Return ``X @ coef_.T + intercept_``: the decision value z less ½.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to decide on.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive for the second class; with more than two classes one column for each.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the soft label of each row: z clipped to [0, 1], or projected on the simplex.
+
+        This is the label that the soft-label method would fill in, **not** a calibrated
+        probability. For those, fit ``CalibratedClassifierCV(FrozenEstimator(model))`` on labeled
+        rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        soft_labels : ndarray of shape (n_samples, n_classes)
+            Non-negative, each row summing to one.
+        """
+        return soft_labels(self.decision_function(X) + 0.5)
 
     # -- fitting ------------------------------------------------------------------------------
 

@@ -1,0 +1,87 @@
+"""Outcomes of which some are missing: reading them, where to start, and rows to fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from ..inputs import read_numbers
+from ..labels import labeled_mask
+from ..objective import MAX_DIRECT
+from ..rows import DenseTable, Rows
+
+__all__ = ["filled", "read_outcomes", "read_start", "write_rows"]
+
+Array = NDArray[Any]
+
+
+def read_outcomes(y: Any, n_rows: int) -> Array:
+    """Read y as floats, NaN where an outcome is missing."""
+    if y is None:
+        raise ValueError(
+            "A regressor requires y to be passed, but the target y is None; pass one value per "
+            "row, NaN where the outcome is missing."
+        )
+    shape: Any = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] != 1:
+        raise ValueError(
+            f"y should be a 1d array, got shape {shape} instead; fit one regressor per column."
+        )
+    known = labeled_mask(y, None)
+    if len(known) != n_rows:
+        raise ValueError(
+            f"y has {len(known)} rows but X has {n_rows}; give y one value per row of X."
+        )
+    if not known.any():
+        raise ValueError(f"All {n_rows} outcomes in y are missing; at least one has to be known.")
+    outcomes = np.full(n_rows, np.nan)
+    values = np.asarray(y).ravel()[known]
+    try:
+        outcomes[known] = values
+        finite = np.abs(outcomes[known]).max() < np.sqrt(np.finfo(np.float64).max / n_rows)
+    except (TypeError, ValueError):
+        finite = False
+    if not finite:
+        raise ValueError(
+            f"y holds outcomes (such as {values.tolist()[0]!r}) that are no numbers, or so large "
+            "that their squares overflow; pass finite numbers, and NaN for a missing one."
+        )
+    return outcomes
+
+
+def write_rows(X: Array, y: Array, intercept: bool) -> Rows:
+    """Write X, its columns centred beside an intercept, and y as rows."""
+    if X.shape[1] > MAX_DIRECT:
+        raise ValueError(
+            f"X has {X.shape[1]} columns; outcomes are filled in for up to {MAX_DIRECT}: select "
+            "some."
+        )
+    shift = np.where(X.min(axis=0) == X.max(axis=0), X[0], X.mean(axis=0)) if intercept else None
+    labeled = np.flatnonzero(~np.isnan(y))
+    ones = np.ones(len(labeled))
+    table = DenseTable(X, shift)
+    return Rows(table, labeled, y[labeled], labeled_weight=ones, intercept=intercept)
+
+
+def read_start(rows: Rows, init: Any, random_state: Any) -> Array:
+    """Return the outcomes that are filled in first."""
+    if isinstance(init, str):
+        if init == "zero":
+            return np.zeros(rows.n_unlabeled)
+        draws = check_random_state(0 if random_state is None else random_state)
+        return draws.normal(rows.y.mean(), rows.y.std(), rows.n_unlabeled)
+    given = read_numbers("outcomes", init)
+    if given.shape != (rows.n_unlabeled,):
+        raise ValueError(
+            f"init has shape {given.shape}; outcomes to start from have shape "
+            f"{(rows.n_unlabeled,)}: give one for each missing value of y, in its order."
+        )
+    return given
+
+
+def filled(y: Array, labels: Any) -> Array:
+    """Return y with the gaps filled."""
+    return np.where(np.isnan(y), labels, y)
