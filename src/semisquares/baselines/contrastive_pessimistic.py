@@ -21,7 +21,6 @@ from .gaussian import (
     complete_log_likelihood,
     fit_gaussian,
     log_prior,
-    singular,
 )
 from .least_labeling import labeling_gap, least_labeling
 
@@ -51,7 +50,6 @@ class _Contrast:
     def of(cls, X: Array, labels: Labels, given: Given) -> _Contrast:
         known = one_hot(labels.codes, len(labels.classes))
         supervised = fit_gaussian(X[labels.labeled], known, given)
-        _check_spread(supervised, given.target, len(known))
         return cls(X, labels, known, given, supervised, supervised.log_joint(X[free_rows(labels)]))
 
     @cached_property
@@ -113,12 +111,6 @@ class _Contrast:
         root[:, 0] -= np.einsum("kd,kdr->kr", m, root[:, 1:])  # from u back to ds
         V = np.hstack((np.ones((len(x), 1)), x))
         return self.gradient(model), V, root.reshape(K * (d + 1), -1)
-
-
-def _check_spread(model: GaussianClasses, total: Array, n_rows: int) -> None:
-    """Refuse columns that are constant within every class: what is left of them is rounding."""
-    if (model.covariance.diagonal() <= 1e-24 * total).any():
-        raise singular(n_rows, len(total))
 
 
 class ContrastivePessimisticDiscriminant(GaussianDiscriminant):

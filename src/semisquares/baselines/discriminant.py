@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from ..labels import Labels
 from .base import LinearClassifier
-from .gaussian import GaussianClasses, Given
+from .gaussian import GaussianClasses, Given, level
 
 __all__ = ["GaussianDiscriminant", "read_priors"]
 
@@ -74,6 +74,9 @@ class GaussianDiscriminant(LinearClassifier):
             weights, intercepts = weights[1:] - weights[:1], intercepts[1:] - intercepts[:1]
         self.coef_, self.intercept_ = weights, intercepts
         self.means_, self.covariance_, self.priors_ = model.means, model.covariance, model.priors
+
+    def _read_rows(self, X: Any) -> Array:
+        return level(super()._read_rows(X))
 
     def _given(self, X: Array, labels: Labels) -> Given:
         """Return what the parameters and X fix."""

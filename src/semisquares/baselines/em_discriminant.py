@@ -241,4 +241,5 @@ class _Maximum:
         part = F @ self.columns
         covariance = F @ F.T - part @ part.T
         means = self.means @ F.T + rows.centre
-        return GaussianClasses(self.priors, means, covariance, factor_of(covariance, len(rows.Z)))
+        factor = factor_of(covariance, len(rows.Z), rows.given)
+        return GaussianClasses(self.priors, means, covariance, factor)

@@ -15,8 +15,11 @@ With n_k = Σ_i q_ik and n = Σ_k n_k, L + R is largest at
 
 What is here:
 
+``level(X)``
+    X without the rounding of columns that are constant but for it.
 ``Given.of(X, shrinkage, priors)``
-    What is fixed before any label: s, the diagonal of T, and π where a user knows it.
+    What is fixed before any label: s, the diagonal of T, π where a user knows it, and how much of
+    each column is rounding.
 ``fit_gaussian(X, q, given)``
     The maximiser of L + R as a `GaussianClasses`; ValueError where the covariance is singular.
 ``GaussianClasses``
@@ -45,6 +48,9 @@ from ..linalg import EPS
 from .base import free_rows
 
 Array = NDArray[Any]
+
+ROUNDING = 1e-11
+"""A column that varies by less than this share of its largest number varies by rounding only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +97,18 @@ class GaussianClasses:
         return weights, np.log(self.priors) - 0.5 * squares - weights @ centre
 
 
+def rounding(X: Array) -> Array:
+    """Return the spread up to which each column is constant; its unit is that of the column."""
+    return ROUNDING * np.abs(X).max(axis=0)
+
+
+def level(X: Array) -> Array:
+    """Return X where columns that vary by rounding only are constant."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        flat = X.std(axis=0) <= rounding(X)
+    return np.where(flat, X[0], X) if flat.any() else X
+
+
 def variances(X: Array) -> Array:
     """Return the variance of each column, the diagonal of T; 1 where it is zero."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -114,11 +132,13 @@ class Given:
     """The diagonal of T, of shape (d,)."""
     priors: Array | None
     """π, of shape (K,), where it is not to be learned."""
+    rounding: Array
+    """What each column may vary by and still be constant, of shape (d,)."""
 
     @classmethod
     def of(cls, X: Array, shrinkage: float, priors: Array | None = None) -> Given:
-        """Take the variances of all rows as the target."""
-        return cls(shrinkage, variances(X), priors)
+        """Take the variances of all rows as the target, and the size of all rows' rounding."""
+        return cls(shrinkage, variances(X), priors, rounding(X))
 
     def priors_of(self, mass: Array) -> Array:
         """Return π where the classes have so many rows."""
@@ -148,19 +168,21 @@ def fit_gaussian(X: Array, q: Array, given: Given) -> GaussianClasses:
         scatter += part.T @ part
     scatter[np.diag_indices_from(scatter)] += given.shrinkage * given.target
     covariance = scatter / (mass.sum() + given.shrinkage)
-    factor = factor_of(covariance, len(X))
+    factor = factor_of(covariance, len(X), given)
     return GaussianClasses(given.priors_of(mass), means + centre, covariance, factor)
 
 
-def factor_of(covariance: Array, n_rows: int) -> Array:
+def factor_of(covariance: Array, n_rows: int, given: Given) -> Array:
     """Return the lower Cholesky factor, or say that the covariance is singular and what to do."""
     d = len(covariance)
     try:
         factor = np.asarray(cholesky(covariance, lower=True))
     except LinAlgError:
         factor = np.zeros((d, d))
-    # the share of a column's variance that the columns before it do not explain
-    if (factor.diagonal() ** 2 <= 16.0 * max(d, 8) * EPS * covariance.diagonal()).any():
+    left = factor.diagonal()  # the spread that the columns before a column do not explain
+    explained = left**2 <= 16.0 * max(d, 8) * EPS * covariance.diagonal()
+    constant = left <= (given.rounding if given.shrinkage == 0.0 else 0.0)
+    if (explained | constant).any():
         raise singular(n_rows, d)
     return factor
 
@@ -170,7 +192,7 @@ def singular(n_rows: int, n_columns: int) -> ValueError:
     return ValueError(
         f"The covariance of {n_rows} rows in {n_columns} columns is singular within the classes, "
         "and the likelihood has no maximum; pass a larger shrinkage, or drop columns that are "
-        "constant or combinations of others."
+        "constant within the classes or combinations of others."
     )
 
 
