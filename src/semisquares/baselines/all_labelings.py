@@ -62,7 +62,7 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
     ----------
     shrinkage : float, default=1.0
         s: how many rows of covariance T the prior of S counts for. Anything above 0 is enough where
-        there are fewer rows than features.
+        there are fewer rows than features, or columns that are constant within the classes.
     priors : array-like of shape (n_classes,), optional
         π where it is known, in the order of `classes_`; learned otherwise.
     max_unlabeled : int, default=20

@@ -116,16 +116,17 @@ class _Contrast:
 class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
     """Linear discriminant analysis that no labeling of the unlabeled rows makes worse.
 
-    With θ the priors, means and common covariance, θ_sup those of the labeled rows, and L the
-    log likelihood of all rows where the unlabeled ones have the soft labels q, solves
+    With θ = (π, m, S) the priors, means and common covariance, L the log likelihood of all rows
+    where unlabeled ones have the soft labels q, and θ_sup the best θ of the labeled rows, solves
 
         max over θ, min over q of  L(θ, q) + R(θ) - L(θ_sup, q) - R(θ_sup),     q on simplex^U
+        R(θ) = -s/2 [ log det S + tr(S⁻¹ T) ],
 
-    (R is the log prior of the covariance that `shrinkage` stands for). An adversary labels
-    the rows as badly for θ, compared with θ_sup, as can be; still θ is as likely as θ_sup: the
-    value is never negative. L is concave in the natural parameters of θ and linear in q, so that
-    max and min may change places: the best θ for a labeling is known, and the worst labeling
-    minimises a convex function. It is found by `least_labeling`, with a proof of how close it is.
+    s the shrinkage and T the diagonal of the variances of all rows. An adversary labels the rows as
+    badly for θ, compared with θ_sup, as can be; still θ is as likely as θ_sup: the value is never
+    negative. L + R is concave in the natural parameters of θ and linear in q, so that max and min
+    may change places: the best θ for a labeling is known, and the worst labeling minimises a convex
+    function. It is found by `least_labeling`, with a proof of how close it is.
 
     Parameters
     ----------
@@ -144,14 +145,8 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights of the log odds of the second class, or of each class's score.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Their constants.
-    priors_, means_, covariance_ : ndarray
-        The parameters θ.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
+    classes_, coef_, intercept_, priors_, means_, covariance_
+        As in `EMDiscriminantClassifier`.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         The adversary's labeling q; known labels as they are. It is not a prediction.
     transduction_ : ndarray of shape (n_samples,)
@@ -159,7 +154,7 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
     objective_ : float
         The contrast at (θ, q), in nats: at least 0.
     certificate_ : float
-        The gap, in nats: whatever the true labels are, θ is more likely than θ_sup by
+        The gap, in nats: whatever the true labels are, L + R is higher at θ than at θ_sup by
         ``objective_ - certificate_`` or more; and no θ can promise more than ``objective_``.
     n_iter_ : int
         Steps taken.

@@ -54,17 +54,17 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
     3. the end, where ℓ rose by less than `tol` for each row.
 
     ℓ never falls, and it is not concave: the end depends on the start, which is the maximiser for
-    the labeled rows alone. One step costs as much as two products of X with K vectors. With all
-    rows labeled and no shrinkage this is ``LinearDiscriminantAnalysis(solver="lsqr")`` of
-    scikit-learn, whose covariance has the divisor n too. (With given priors that one weighs the
-    covariances of the classes by them; here they only enter π.) Its hard-label variant is
-    ``SelfLearning(LinearDiscriminantAnalysis())``.
+    the labeled rows alone, with the covariance of all rows where theirs is singular. One step costs
+    as much as two products of X with K vectors. With all rows labeled and no shrinkage this is
+    ``LinearDiscriminantAnalysis(solver="lsqr")`` of scikit-learn, whose covariance has the divisor
+    n too. (With given priors that one weighs the covariances of the classes by them; here they only
+    enter π.) Its hard-label variant is ``SelfLearning(LinearDiscriminantAnalysis())``.
 
     Parameters
     ----------
     shrinkage : float, default=1.0
         s: how many rows of covariance T the prior of S counts for. Anything above 0 is enough where
-        there are fewer rows than features.
+        there are fewer rows than features, or columns that are constant within the classes.
     priors : array-like of shape (n_classes,), optional
         π where it is known, in the order of `classes_`; learned otherwise.
     max_iter : int, default=5000
@@ -88,7 +88,7 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
     priors_, means_, covariance_ : ndarrays of shape (K,), (K, n_features), (n_features, n_features)
         π, m and S.
     transduction_ : ndarray of shape (n_samples,)
-        The label of every training row: its own, or the more probable one.
+        The label of every training row: its own, or the most probable one.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         The posteriors of the training rows; one-hot for labeled rows.
     log_likelihood_ : float

@@ -128,7 +128,7 @@ class ImplicitlyConstrainedClassifier(LinearClassifier):
     objective_ : float
         The supervised loss ``‖Xw - y‖²`` at the solution.
     certificate_ : float
-        Proven bound on (loss - least loss) / (loss of the best constant).
+        Proven bound on (loss - least loss) / (loss of the best constant; of 0 without intercept).
     n_iter_ : int
         Steps taken.
     n_features_in_, feature_names_in_

@@ -70,8 +70,8 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
     alpha : float, default=0.0
         Strength of the ridge.
     tol : float, default=1e-12
-        How far from the complete-case fit "iterate" may end: the norm of the difference in fitted
-        values over all rows, divided by that of y less its mean (y itself without intercept).
+        How far from the complete-case fit, by e in the weights, "iterate" may end: the root of
+        ``‖X_e e‖² + alpha ‖e‖²``, divided by the norm of y less its mean (y without intercept).
     max_iter : int, default=10000
         Most steps of "iterate".
     record_path : bool, default=False
