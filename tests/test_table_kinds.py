@@ -11,7 +11,8 @@ import pytest
 
 from semisquares.tables import TableError
 from semisquares.tables.cells import level_of, text_cells, to_dates, to_numbers
-from semisquares.tables.kinds import KINDS, Column, check_column, kinds_of
+from semisquares.tables.kinds import KINDS, Column, kinds_of
+from semisquares.tables.wishes import check_column
 
 N = 40
 FILLER = np.linspace(0.1, 0.9, N)
@@ -227,6 +228,10 @@ def test_nothing_is_learned_from_a_constant_even_on_request():
     assert found == ["empty"] * 4
 
 
+def test_a_column_can_be_dropped_for_a_reason():
+    assert kind_of(FILLER, drop={"x": "it is a secret"}).reason == "it is a secret"
+
+
 def test_a_dropped_column_is_not_looked_at():
     column = kind_of([[1], None] * 20, drop=["x"])
     assert (column.kind, column.reason, column.n_missing) == ("dropped", "as asked", 20)
@@ -325,6 +330,74 @@ def test_numbers_are_mixed_with_text_from_one_half_on():
     assert kind_of(["1", "x", "z", "y"] * 10).kind == "category"
 
 
+def test_below_one_half_numbers_among_text_are_remarked_on_from_a_tenth_on():
+    column = kind_of(["1"] * 49 + ["x"] * 51, "my dose")
+    assert (column.kind, column.reason) == (
+        "category",
+        "49 of its 100 cells are numbers and the others text, and all are taken for categories: "
+        "name the text that means missing with --missing, or say --kind 'my dose=category' if all "
+        "of them are categories",
+    )
+    assert kind_of(["1"] * 10 + ["x", "y"] * 45).reason.startswith("10 of its 100 cells")
+    assert kind_of(["1"] * 9 + ["x", "y"] * 45 + ["z"]).reason == ""
+    asked = kind_of(["1"] * 49 + ["x"] * 51, kinds={"x": "category"})
+    assert (asked.kind, asked.reason) == ("category", "")
+
+
+def test_a_mix_that_is_left_out_says_that_it_is_one():
+    cells = [f"{k}.5" for k in range(40)] + [f"about {k}" for k in range(50)]
+    column = kind_of(cells)
+    assert column.kind == "text"
+    assert column.reason.startswith("40 of its 90 cells are numbers and the others text: name")
+
+
+# -- numbers as people write them ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "form", "numbers"),
+    [
+        (["$54.80", "$1,200", "-$3", "$ -.5", None], "$", [54.8, 1200, -3, -0.5, np.nan]),
+        (["5 €", "1,234.5€", "7€", "-2€", ""], "€", [5, 1234.5, 7, -2, np.nan]),
+        (["72.5%", "3 %", "+4%", "100%", None], "%", [72.5, 3, 4, 100, np.nan]),
+        (["12,345", "950", "1,234,567.25", "-1,000", "0.5"], "1,234",
+         [12345, 950, 1234567.25, -1000, 0.5]),
+    ],
+)  # fmt: skip
+def test_numbers_with_a_sign_or_commas_are_numbers_with_a_remark(cells, form, numbers):
+    column = kind_of(cells * 8)
+    assert (column.kind, column.format) == ("number", form)
+    assert column.reason.startswith("its numbers are written with ")
+    np.testing.assert_array_equal(to_numbers(pd.Series(cells), "x", form), numbers)
+    assert kind_of(cells * 8, kinds={"x": "number"}).format == form
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["$5", "€6"],  # of different worth
+        ["$5", "6"],
+        ["5%", "0.3"],
+        ["$5%", "$6%"],
+        ["1,5", "2,5"],  # decimals, rather
+        ["12,34", "1,234"],
+        ["0,123", "1,234"],
+        ["A$5", "B$6"],
+        ["$", "%"],
+    ],
+)
+def test_other_text_with_signs_and_commas_is_no_number(cells):
+    assert kind_of(["x"] * 3 + cells * 2).kind == "category"
+    assert "has to hold numbers" in error_of(cells, kinds={"x": "number"})
+
+
+def test_plain_numbers_fit_a_column_that_was_written_with_a_sign_but_another_sign_does_not():
+    assert to_numbers(pd.Series(["5", "1e3", "$2"]), "x", "$").tolist() == [5, 1000, 2]
+    assert to_numbers(pd.Series([5.0, 2.0]), "x", "$").tolist() == [5, 2]
+    with pytest.raises(TableError, match="has to hold numbers, but '€2' in row 2 is none"):
+        to_numbers(pd.Series(["5", "€2"]), "x", "$")
+
+
 @pytest.mark.parametrize("cells", [[1.0, np.inf, -np.inf, 2.0], ["1", "inf", "-inf", "2"]])
 def test_infinities_are_refused(cells):
     assert error_of(cells) == (
@@ -358,8 +431,8 @@ def test_cells_that_are_no_values_are_refused(cell, sentence):
 )
 def test_columns_of_other_types_are_refused(cells):
     assert error_of(cells).endswith(
-        " values, but a table needs numbers, texts or dates; rewrite it, or leave it out with "
-        "--drop x."
+        " values, but a table needs numbers, texts or dates; rewrite it, or leave the column out "
+        "with --drop x."
     )
 
 

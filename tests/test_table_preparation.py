@@ -54,9 +54,9 @@ def prepared(frame, **options):
     return TablePreparation(**options).fit(frame)
 
 
-def error_of(call, *args):
+def error_of(call, *args, **options):
     with pytest.raises(TableError) as caught:
-        call(*args)
+        call(*args, **options)
     return str(caught.value)
 
 
@@ -459,7 +459,7 @@ def test_columns_never_seen_are_named_but_those_left_out_may_stay_or_go():
             "age",
             "inf",
             "Column 'age' has 1 cell that is infinite (the first in row 3), and numbers have to be "
-            "finite; empty such cells, or leave the column out with --drop age.",
+            "finite; empty such cells.",
         ),
         (
             "smokes",
@@ -484,7 +484,10 @@ def test_cells_that_do_not_fit_their_column_are_refused_at_transform(column, cel
 def test_lists_are_refused_at_transform():
     rows = table().astype({"colour": object})
     rows.at[4, "colour"] = ["red"]
-    assert "Column 'colour' holds a list (row 5)" in error_of(prepared(table()).transform, rows)
+    assert error_of(prepared(table()).transform, rows) == (
+        "Column 'colour' holds a list (row 5), but a cell has to be a number, a text or a date "
+        "like the others; rewrite it."
+    )
 
 
 def test_no_table_and_no_rows_are_refused():
@@ -607,6 +610,72 @@ def test_blank_groups_belong_to_nobody_and_blanks_around_a_group_do_not_matter()
     groups = prepare(frame, "y", group="site").groups
     assert groups[0] == groups[1]
     assert len(set(groups.tolist())) == 4
+
+
+def test_rows_without_group_are_counted_in_a_note():
+    frame = pd.DataFrame({"x": np.arange(6.0), "y": list("ababab"), "g": ["p", "", None, "", 3, 3]})
+    assert prepare(frame, "y", group="g").notes == (
+        "3 rows have an empty cell in column 'g': each of them is a group of its own.",
+    )
+    assert prepare(frame.assign(g="p"), "y", group="g").notes == ()
+    assert prepare(frame.drop(index=[1, 3]), "y", group="g").notes == (
+        "1 row has an empty cell in column 'g': it is a group of its own.",
+    )
+
+
+def test_remarks_on_columns_and_labels_are_notes():
+    frame = pd.DataFrame({"price": ["$1.5", "$2", "$3", "$4"] * 5, "y": ["a", "b", "NA", None] * 5})
+    assert prepare(frame, "y").notes == (
+        "5 cells of column 'y' say 'NA', which is read as no label; spell it otherwise if it is a "
+        "class.",
+        "Column 'price': its numbers are written with the sign $, and read without.",
+    )
+    plain = frame.assign(price=[1.5, 2, 3, 4] * 5)
+    np.testing.assert_array_equal(prepare(frame, "y").X, prepare(plain, "y").X)
+    np.testing.assert_array_equal(
+        prepare(frame, "y").preparation.transform(plain[["price"]]), prepare(plain, "y").X
+    )
+
+
+@pytest.mark.parametrize("cells", [[True, False], ["true", "FALSE"], [1, 0], ["yes", "no"]])
+def test_the_marks_of_filled_labels_are_no_feature_and_the_labels_are_counted(cells):
+    frame = pd.DataFrame({"x": np.arange(8.0), "y": ["a", "b", None, "b"] * 2})
+    frame["y_filled"] = [*cells, cells[0], cells[1]] * 2
+    whole = prepare(frame, "y")
+    assert [feature.column for feature in whole.features] == ["x"]
+    assert whole.columns[1].reason == "it marks the labels that were filled in by a model"
+    assert whole.notes == (
+        "2 of the 6 labels in column 'y' were filled in by a model, as 'y_filled' says, and are "
+        "taken as given; empty them to learn from the others alone.",
+    )
+    empty = frame["y"].where(frame["y_filled"] != cells[0])
+    assert prepare(frame.assign(y=[*empty[:-1], "a"]), "y").notes == ()
+    assert whole.preparation.transform(frame[["x"]]).shape == (8, 1)
+
+
+def test_a_column_named_like_the_marks_that_holds_something_else_is_a_feature():
+    frame = pd.DataFrame({"x": np.arange(8.0), "y": list("abababab"), "y_filled": list("pqrspqrs")})
+    assert prepare(frame, "y").columns[1].kind == "category"
+    marks = frame.assign(y_filled=[True, False] * 4)
+    asked = prepare(marks, "y", kinds={"y_filled": "boolean"})
+    assert (asked.columns[1].kind, asked.notes) == ("boolean", ())
+
+
+def test_wishes_that_make_no_sense_for_the_target_are_refused():
+    frame = table().assign(y=["a", "b", None] * 40)
+    assert error_of(prepare, frame, "y", drop=["y"]) == (
+        "Column 'y' is the target, so it cannot be left out; name another column to leave out, or "
+        "another target."
+    )
+    assert error_of(prepare, frame, "y", kinds={"y": "number"}) == (
+        "Column 'y' is the target, whose values are classes and cannot be of kind 'number'; leave "
+        "that out, or say --kind y=category to take each value as a class."
+    )
+
+
+def test_a_target_of_fractions_can_be_said_to_be_a_category():
+    frame = table().assign(y=[1.5, 2.5, None] * 40)
+    assert prepare(frame, "y", kinds={"y": "category"}).target.classes == ("1.5", "2.5")
 
 
 def test_a_single_name_to_drop_and_a_kind_of_the_target_are_understood():

@@ -18,7 +18,8 @@ from pandas.testing import assert_frame_equal
 from pyarrow import feather, parquet
 
 from semisquares.tables.formats import csv_files, sniffing
-from semisquares.tables.reading import Format, batches, find, read
+from semisquares.tables.reading import Format, batches, find, read, text_types
+from semisquares.tables.writing import writer
 
 PLAIN = "age,kind\n30,red\n41,blue\n"
 ROWS = {"age": [30, 41], "kind": ["red", "blue"]}
@@ -36,7 +37,14 @@ def rows_of(folder, name, content, **said):
 
 
 def types_of(frame):
-    return {name: str(dtype) for name, dtype in frame.dtypes.items()}
+    return {name: type_of(frame[name]) for name in frame}
+
+
+def type_of(values):
+    """Name the type of a column; those of text and of objects have other names in each pandas."""
+    found = pd.api.types.infer_dtype(values, skipna=True)
+    named = {"string": "text", "empty": "text"}.get(found, found)
+    return str(values.dtype) if values.dtype.kind != "O" else named
 
 
 # -- forms of text ---------------------------------------------------------------------------------
@@ -127,7 +135,7 @@ def test_a_decimal_comma_is_recognised(tmp_path, content, decimal):
 def test_decimal_commas_become_numbers(tmp_path):
     path = put(tmp_path, "a.csv", "a;b;c\n1,5;2;x\n;-1e3;3,5\n,25;0,5;y, z\n")
     frame = read(find(path))
-    assert types_of(frame) == {"a": "float64", "b": "float64", "c": "str"}
+    assert types_of(frame) == {"a": "float64", "b": "float64", "c": "text"}
     assert frame["a"].tolist()[::2] == [1.5, 0.25]
     assert frame["b"].tolist() == [2.0, -1000.0, 0.5]
     cells, pieces = next(batches(find(path), numbers=["a", "b"]))
@@ -151,10 +159,10 @@ def test_types_are_those_of_the_cells(tmp_path):
         "gap": "float64",
         "part": "float64",
         "truth": "bool",
-        "maybe": "object",
+        "maybe": "boolean",
         **dates,
-        "clock": "str",
-        "mixed": "str",
+        "clock": "text",
+        "mixed": "text",
         "nothing": "float64",
     }
     assert frame["maybe"].tolist() == [True, None]
@@ -180,6 +188,29 @@ def test_missing_cells_are_missing_however_they_are_spelled(tmp_path, quote):
     for table in (frame, piece):
         assert table["text"].notna().sum() == table["number"].notna().sum() == 1
         assert table["number"].dtype == "float64"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_in_a_column_of_labels_only_empty_cells_and_what_the_user_names_are_missing(tmp_path, name):
+    words = ["None", "NA", "nan", "?", "", " "]
+    path = written_as(tmp_path / name, pa.table({"x": words, "y": words}))
+    whole = read(find(path), missing=["?"], labels=["y"])
+    _, piece = next(batches(find(path), missing=["?"], labels=["y"]))
+    for frame in (whole, piece):
+        assert frame["y"].isna().tolist() == [False] * 3 + [True] * 3
+        assert frame["y"].tolist()[:3] == words[:3]
+        assert frame["x"].isna().all()
+
+
+def test_labels_that_are_numbers_become_text_and_nan_is_none_of_it(tmp_path):
+    path = written_as(tmp_path / "a.parquet", pa.table({"y": [1.5, np.nan, None, 2.0]}))
+    assert read(find(path), labels=["y"])["y"].dropna().tolist() == ["1.5", "2"]
+
+
+def written_as(path, table):
+    with writer(str(path)) as rows:
+        rows.write(table)
+    return str(path)
 
 
 def test_columns_of_text_stay_as_they_are_written(tmp_path):
@@ -269,15 +300,15 @@ def test_arrow_types_become_those_of_tables(stored):
         "huge": "float64",
         "single": "float64",
         "money": "float64",
-        "level": "str",
+        "level": "text",
         "numbered": "int64",
         "day": "datetime64[s]",
         "zoned": "datetime64[ms]",
-        "clock": "str",
+        "clock": "text",
         "span": "float64",
         "truth": "bool",
-        "old text": "str",
-        "long text": "str",
+        "old text": "text",
+        "long text": "text",
         "nothing": "float64",
     }
     assert frame["span"].tolist() == [1.5, 0]
@@ -310,7 +341,37 @@ def test_an_index_of_pandas_is_a_column_only_if_it_has_a_name(tmp_path, index, n
     path = str(tmp_path / "a.parquet")
     pd.DataFrame({"a": [1, 2]}, index=index).to_parquet(path)
     assert list(read(find(path))) == names
-    assert next(batches(find(path)))[0].column_names == names
+    assert list(next(batches(find(path)))[1]) == names
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.Index(["p", "q", "r"]),
+        pd.Index(["p", "q", "r"], name=" key "),
+        pd.Index([5, 9, 7]),
+        pd.Index([5, 9, 7], name="id"),
+        pd.RangeIndex(3, name="row"),
+        pd.RangeIndex(4, 10, 2),
+        pd.MultiIndex.from_tuples([("p", 1), ("p", 2), ("q", 1)], names=["a", None]),
+        pd.date_range("2020-01-01", periods=3, tz="Europe/Rome", name="when"),
+    ],
+)
+def test_an_index_of_pandas_is_one_again_once_the_pieces_are_written(tmp_path, index):
+    path, out = str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")
+    frame = pd.DataFrame({"x": [1, 2, 3]}, index=index)
+    frame.to_parquet(path)
+    pieces = [cells.append_column("new", [["n"] * len(cells)]) for cells, _ in batches(find(path))]
+    parquet.write_table(pa.concat_tables(pieces), out)
+    names = [name and name.strip() for name in index.names]
+    assert_frame_equal(pd.read_parquet(out)[["x"]], frame.rename_axis(names), check_freq=False)
+
+
+def test_an_index_that_not_all_files_have_is_left_behind(tmp_path):
+    pd.DataFrame({"x": [1, 2]}, index=["p", "q"]).to_parquet(tmp_path / "1.parquet")
+    pd.DataFrame({"x": [3]}).to_parquet(tmp_path / "2.parquet")
+    cells = [cells for cells, _ in batches(find(str(tmp_path / "*.parquet")))]
+    assert pa.concat_tables(cells).to_pandas().to_dict("list") == {"x": [1, 2, 3]}
 
 
 def test_a_stream_of_arrow_batches_is_a_table_too(tmp_path):
@@ -345,7 +406,13 @@ def test_columns_have_one_type_over_all_files(tmp_path):
     put(tmp_path, "2.csv", "a,b,c,d,e\n1.5,x,2020-01-01 12:00:00.5,y,\n")
     put(tmp_path, "3.csv", "a,b,c,d,e\n")
     frame = read(find(str(tmp_path / "*.csv")))
-    assert list(types_of(frame).values()) == ["float64", "str", "datetime64[us]", "str", "float64"]
+    assert list(types_of(frame).values()) == [
+        "float64",
+        "text",
+        "datetime64[us]",
+        "text",
+        "float64",
+    ]
     assert frame["b"].tolist() == ["07", "x"]
 
 
@@ -416,7 +483,9 @@ def test_pieces_are_the_rows_of_the_whole_in_order(tmp_path):
     whole, pieces = read(find(path)), list(batches(find(path), rows=999, numbers=list(frame)))
     together = pd.concat([piece for _, piece in pieces], ignore_index=True)
     assert_frame_equal(together, whole.astype({"whole": float}))
-    assert_frame_equal(whole, frame.astype({"text": "str"}))
+    assert whole["text"].dropna().tolist() == frame["text"].dropna().tolist()
+    assert whole["text"].isna().tolist() == frame["text"].isna().tolist()
+    assert_frame_equal(whole.drop(columns="text"), frame.drop(columns="text"))
     assert [cells.num_rows for cells, _ in pieces] == [999] * 5 + [5]
 
 
@@ -431,8 +500,56 @@ def test_numbers_in_pieces_are_those_of_the_whole(tmp_path, number):
 
 def test_text_in_a_column_of_numbers_stays_text_in_its_piece_only(tmp_path):
     path = put(tmp_path, "a.csv", "a,b\n1,x\n 2 ,x\nthree,x\n")
-    dtypes = [str(frame["a"].dtype) for _, frame in batches(find(path), rows=2, numbers=["a"])]
-    assert dtypes == ["float64", "str"]
+    dtypes = [type_of(frame["a"]) for _, frame in batches(find(path), rows=2, numbers=["a"])]
+    assert dtypes == ["float64", "text"]
+
+
+CELLS = {
+    "whole": ["1", " -2 ", "", "NA", "+30"],
+    "part": ["1", "2.5", "", "1e3", ".5"],
+    "code": ["007", "7", "", "12", "NA"],
+    "huge": ["1", "12345678901234567890", "2", "3", "4"],
+    "truth": ["true", "FALSE", "", "None", "True"],
+    "flag": ["1", "true", "0", "0", "1"],
+    "day": ["2020-01-31", "", "1999-12-01", "NA", "2020-02-29"],
+    "no day": ["2020-01-31", "2020-02-30", "", "", ""],
+    "moment": ["2020-01-31 12:30", "", "2020-01-31T12:30:15.5", "2020-01-31 00:00:00", ""],
+    "text": ["a", "", "NA", " b ", "  "],
+    "nothing": ["", "", "NA", "", ""],
+    "y": ["None", "1", "2", "NA", ""],
+}
+
+
+def test_the_types_of_text_are_the_narrowest_that_lose_nothing(tmp_path):
+    path = written_as(tmp_path / "a.csv", pa.table(CELLS))
+    types = text_types(find(path), labels=["y"], rows=2)
+    found = pa.concat_tables([types.cast(c) for c, _ in batches(find(path), rows=2)]).to_pydict()
+    moments = [datetime.datetime(2020, 1, 31, 12, 30), datetime.datetime(2020, 1, 31)]
+    days = [(2020, 1, 31), (1999, 12, 1), (2020, 2, 29)]
+    assert found == {
+        "whole": [1, -2, None, None, 30],
+        "part": [1.0, 2.5, None, 1000.0, 0.5],
+        "code": ["007", "7", None, "12", "NA"],
+        "huge": CELLS["huge"],
+        "truth": [True, False, None, None, True],
+        "flag": CELLS["flag"],
+        "day": [
+            datetime.date(*days[0]), None, datetime.date(*days[1]), None, datetime.date(*days[2])
+        ],
+        "no day": [*CELLS["no day"][:2], None, None, None],
+        "moment": [
+            moments[0], None, moments[0] + datetime.timedelta(seconds=15.5), moments[1], None
+        ],
+        "text": ["a", None, "NA", " b ", None],
+        "nothing": [None, None, "NA", None, None],
+        "y": ["None", "1", "2", "NA", None],
+    }  # fmt: skip
+
+
+def test_decimal_commas_become_numbers_where_types_are_kept(tmp_path):
+    path = put(tmp_path, "a.csv", "a;b\n1,5;x, y\n2;z\n")
+    cells, _ = next(batches(find(path)))
+    assert text_types(find(path)).cast(cells).to_pydict() == {"a": [1.5, 2.0], "b": ["x, y", "z"]}
 
 
 def to_csv(table, path):

@@ -92,6 +92,22 @@ def test_labels_of_a_table_read_as_text_are_found_alike():
     assert has_label(texts).tolist() == [True, False, True, True]
 
 
+@pytest.mark.parametrize("dtype", [object, "string", "category"])
+def test_none_is_a_class_and_the_usual_marks_of_no_value_are_no_labels(dtype):
+    words = ["NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", " NA ", "", "  ", None]
+    cells = pd.Series([*words, "None", "Minor", "none", "na"], dtype=dtype)
+    target = target_of(cells)
+    assert target.classes == ("Minor", "None", "na", "none")
+    assert (target.codes >= 0).tolist() == [False] * 12 + [True] * 4
+    assert has_label(cells).tolist() == [False] * 12 + [True] * 4
+
+
+def test_dates_beside_a_mark_of_no_label_are_dates_unless_they_are_said_to_be_classes():
+    cells = ["2020-01-01", "NA", "2020-01-02"]
+    assert "holds dates, such as '2020-01-01'" in error_of(cells)
+    assert target_of(cells, as_levels=True).classes == ("2020-01-01", "2020-01-02")
+
+
 # -- hints --------------------------------------------------------------------------------------
 
 
@@ -109,6 +125,29 @@ def test_minus_one_is_pointed_out_only_beside_two_other_classes():
     assert target_of([-1, 1, 1]).hints == ()
     assert target_of([-1, 0, 1]).hints == (
         "Class -1 of column 'y' looks like a missing label; if it is, give --unlabeled -1.",
+    )
+
+
+def test_words_that_are_read_as_no_label_are_counted():
+    cells = ["a", "b", "NA", "NA ", "null", None]
+    no_null = (
+        "1 cell of column 'y' says 'null', which is read as no label; spell it otherwise if it is "
+        "a class."
+    )
+    assert target_of(cells).hints == (
+        "2 cells of column 'y' say 'NA', which is read as no label; spell it otherwise if it is a "
+        "class.",
+        no_null,
+    )
+    assert target_of(cells, unlabeled="NA").hints == (no_null,)
+
+
+def test_classes_that_differ_in_capitals_or_blanks_are_pointed_out():
+    assert target_of(["Yes", "yes", "No", "not sure", "Not  sure"]).hints == (
+        "Classes 'Not  sure' and 'not sure' of column 'y' differ in capital letters or blanks "
+        "alone; spell them alike if they are the same.",
+        "Classes 'Yes' and 'yes' of column 'y' differ in capital letters or blanks alone; spell "
+        "them alike if they are the same.",
     )
 
 
@@ -151,8 +190,12 @@ def test_a_single_class_is_refused_by_name():
 
 def test_a_single_class_beside_marks_says_what_was_read_as_no_label():
     assert error_of([1, -1, -1], unlabeled="-1") == (
-        "Column 'y' has labels of one class only, 1 (1 row), and a classifier needs two; the "
-        "other 2 rows hold '-1', which was read as no label."
+        "Column 'y' has labels of one class only, 1 (1 row), and a classifier needs two; '-1' in 2 "
+        "rows was read as no label."
+    )
+    assert error_of(["EU", "NA", "NA", "EU"]) == (
+        "Column 'y' has labels of one class only, 'EU' (2 rows), and a classifier needs two; 'NA' "
+        "in 2 rows was read as no label, so spell it otherwise if it is a class."
     )
 
 
@@ -180,8 +223,12 @@ def test_many_numbers_are_a_quantity():
 def test_fractions_are_a_quantity(cells):
     assert error_of(cells) == (
         "Column 'y' holds 3 different numbers, such as 0.5: that is a quantity, not a class; name "
-        "another column as the target, or cut this one into classes first."
+        "another column as the target, or cut this one into classes first, or say --kind "
+        "y=category if each of them is a class."
     )
+    target = target_of(cells, as_levels=True)
+    assert target.classes == ("0.5", "1", "2")
+    assert target.codes[:3].tolist() == [0, 1, 2]
 
 
 def test_many_texts_are_ids_or_free_text():

@@ -33,8 +33,8 @@ def describe(talk: Talk, prepared: Prepared) -> None:
         talk.say(f"  {line}")
     if len(left_out) > _SHOWN:
         talk.say(f"  left out: {len(left_out) - _SHOWN} more; --json lists them")
-    for hint in target.hints:
-        talk.warn(hint)
+    for note in prepared.notes:
+        talk.warn(note)
     talk.say()
 
 

@@ -27,7 +27,7 @@ def read_prepared(talk: Talk, table: str, reading: Reading, columns: Columns) ->
     with talk.busy(f"Reading {name_of(table)}{size}"):
         # labels and categories stay as they are written: 007 is no 7
         levels = [name for name, kind in columns.kinds.items() if kind == "category"]
-        frame = read(source, missing=reading.missing, text=(columns.target, *levels))
+        frame = read(source, missing=reading.missing, text=levels, labels=(columns.target,))
     with talk.busy(f"Preparing {len(frame):,} rows"):
         return prepare(
             frame,

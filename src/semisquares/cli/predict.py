@@ -31,7 +31,8 @@ _SHOWN = 5
 )  # fmt: skip
 @click.option(
     "--only-missing", is_flag=True,
-    help="Fill the empty cells of the target column, and mark them in another column.",
+    help="Fill the cells of the target column that are empty or say NA, NaN or null, and mark them "
+    "in another column.",
 )  # fmt: skip
 @options.reading
 @options.words
@@ -53,12 +54,15 @@ def predict(
             source,
             tally,
             only_missing=only_missing,
+            typed=to.form.kind != "csv",
             progress=lambda done: tell(f"{done:,} rows"),
         ):
             to.write(batch)
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tally.counts.items()))
     what = f"{tally.n_filled:,} missing labels filled" if only_missing else "labels predicted"
     talk.answer(f"{tally.n_rows:,} rows, {what} ({counts or 'none'}): {out}", style=None)
+    for text, count in tally.replaced.most_common():
+        talk.warn(f"{count:,} of the filled cells said {text!r}, which is no label.")
     for column, levels in tally.unseen.items():
         talk.warn(_new_levels(column, dict(levels.most_common())))
     talk.hand_over(
@@ -66,6 +70,7 @@ def predict(
             "rows": tally.n_rows,
             "predicted": tally.n_filled,
             "counts": dict(sorted(tally.counts.items())),
+            "replaced": dict(tally.replaced.most_common()),
             "new_levels": {name: dict(levels) for name, levels in tally.unseen.items()},
             "out": out,
         }

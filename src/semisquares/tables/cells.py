@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
-from shlex import quote
 from typing import Any, SupportsInt
 
 import numpy as np
@@ -14,8 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
+from .amounts import parse_amounts
 from .dates import parse_dates
-from .errors import TableError
+from .errors import CellError, TableError
 
 Array = NDArray[Any]
 
@@ -43,7 +43,7 @@ def family_of(values: pd.Series, name: str) -> str:
 
     Raises
     ------
-    TableError
+    CellError
         Where cells are none of these, such as lists.
     """
     dtype = values.dtype
@@ -63,9 +63,9 @@ def family_of(values: pd.Series, name: str) -> str:
         _check_cells(values, name)
         return "text"
     if family is None:
-        raise TableError(
-            f"Column {name!r} holds {found} values, but a table needs numbers, texts or dates; "
-            f"rewrite it, or leave it out with --drop {quote(name)}."
+        raise CellError(
+            f"Column {name!r} holds {found} values, but a table needs numbers, texts or dates",
+            "rewrite it",
         )
     return family
 
@@ -76,10 +76,10 @@ def _check_cells(values: pd.Series, name: str, *others: type) -> None:
     filled = np.flatnonzero(values.notna())
     for place, cell in zip(filled, values.to_numpy(object)[filled], strict=True):
         if not isinstance(cell, simple) or isinstance(cell, np.complexfloating):
-            raise TableError(
+            raise CellError(
                 f"Column {name!r} holds a {type(cell).__name__} (row {row_number(values, place)}), "
-                "but a cell has to be a number, a text or a date like the others; rewrite it, or "
-                f"leave the column out with --drop {quote(name)}."
+                "but a cell has to be a number, a text or a date like the others",
+                "rewrite it",
             )
 
 
@@ -138,10 +138,11 @@ def row_number(values: pd.Series, place: SupportsInt) -> int:
 # -- to the one form of a kind ------------------------------------------------------------------
 
 
-def to_numbers(values: pd.Series, name: str) -> Array:
+def to_numbers(values: pd.Series, name: str, form: str | None = None) -> Array:
     """Return a column as float64, NaN where a cell is missing; TableError where one is no number.
 
-    Infinities, and numbers whose squares are, are no numbers here.
+    Infinities, and numbers whose squares are, are no numbers here. Text may be written in a form
+    of `amounts`, too.
     """
     dtype = values.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
@@ -151,12 +152,12 @@ def to_numbers(values: pd.Series, name: str) -> Array:
     elif types.is_numeric_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
         numbers = values.to_numpy(np.float64, na_value=np.nan)
     else:
-        numbers = _parse_numbers(values.astype(object), name)
+        numbers = _parse_numbers(values.astype(object), name, form)
     check_finite(numbers, values, name)
     return numbers
 
 
-def _parse_numbers(values: pd.Series, name: str) -> Array:
+def _parse_numbers(values: pd.Series, name: str, form: str | None) -> Array:
     found = types.infer_dtype(values, skipna=True)
     if found.startswith("timedelta"):
         return pd.to_timedelta(values).dt.total_seconds().to_numpy(np.float64)
@@ -166,7 +167,9 @@ def _parse_numbers(values: pd.Series, name: str) -> Array:
     lost = np.isnan(numbers) & values.notna().to_numpy()
     if lost.any():
         codes, texts = text_cells(values.where(lost), text_of)  # of which blanks are none
-        _check_all(values, name, codes, np.ones(len(texts), dtype=bool), "numbers", "none")
+        read = parse_amounts(texts, form) if form else np.full(len(texts), np.nan)
+        _check_all(values, name, codes, np.isnan(read), "numbers", "none")
+        numbers = np.where(codes >= 0, np.append(read, np.nan)[codes], numbers)
     return numbers
 
 
@@ -181,10 +184,10 @@ def check_finite(numbers: Array, values: pd.Series, name: str) -> None:
         bad, what = np.abs(numbers) > LARGEST, f"beyond {LARGEST:g}"
     if bad.any():
         n = int(np.count_nonzero(bad))
-        raise TableError(
+        raise CellError(
             f"Column {name!r} has {n:,} cell{'s' * (n > 1)} that {'are' if n > 1 else 'is'} {what} "
-            f"(the first in row {row_number(values, bad.argmax())}), and numbers have to be "
-            f"finite; empty such cells, or leave the column out with --drop {quote(name)}."
+            f"(the first in row {row_number(values, bad.argmax())}), and numbers have to be finite",
+            "empty such cells",
         )
 
 

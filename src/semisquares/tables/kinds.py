@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from shlex import quote
 from typing import Any
 
@@ -13,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .amounts import described, find_form, parse_amounts
 from .cells import (
     BOOLEANS,
     check_finite,
@@ -26,16 +25,18 @@ from .cells import (
     to_numbers,
 )
 from .dates import find_format
-from .errors import TableError
+from .errors import CellError, TableError
+from .ids import FEW_ROWS, why_id, word_of_ids
+from .wishes import check_wishes
 
 Array = NDArray[Any]
 
 KINDS = ("number", "category", "boolean", "date")
 """The kinds of columns that become features."""
 
-_FEW_ROWS = 20
-"""In so few rows it says nothing that a value does not repeat."""
 _MANY_ROWS, _SAMPLE = 100_000, 20_000
+_REFUSED, _REMARKED = 0.5, 0.1
+"""From these shares of numbers on, a column that also holds text is bad input, or gets a remark."""
 
 
 @dataclass(frozen=True)
@@ -46,30 +47,43 @@ class Column:
     kind: str
     """One of `KINDS`, or why it is left out: "id", "constant", "empty", "text", "dropped"."""
     reason: str = ""
-    """Why it is left out, as a clause for people; rarely a remark on a column that is used."""
+    """Why it is left out, as a clause for people; rarely a remark on a column that is used.
+
+    It is stored with a model, so it quotes no cell, but for the one of a constant column.
+    """
     n_missing: int = 0
     n_distinct: int = 0
     """Different values; for numbers in a table of more than 100,000 rows, those of a sample."""
     example: str = ""
+    """One of its cells, for people who look at the table; no model keeps it."""
     format: str | None = None
-    """How dates are written, where they are text."""
+    """How dates or numbers are written, where they are text."""
 
     @property
     def used(self) -> bool:
         """Whether it becomes features."""
         return self.kind in KINDS
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return all that is known of it but its example, which belongs to the table."""
+        return {name: value for name, value in vars(self).items() if name != "example"}
+
 
 def kinds_of(
-    frame: pd.DataFrame, *, kinds: Mapping[str, str] | None = None, drop: Sequence[str] = ()
+    frame: pd.DataFrame,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    drop: Sequence[str] | Mapping[str, str] = (),
 ) -> tuple[Column, ...]:
     """Tell the kind of each column of a table, in the order of the table.
 
-    * number: numbers, durations (in seconds), and text that is numbers throughout.
+    * number: numbers, durations (in seconds), and text that is numbers throughout, be it with the
+      same sign everywhere ($, €, £, ¥ or %) or with commas between thousands.
     * boolean: true/false, and text with true/false, yes/no, y/n or t/f alone. 0/1 are numbers.
     * date: dates, and text that is dates throughout, all in one form. Where nothing tells days
       from months (no day is beyond the 12th), it stays text.
-    * category: other text, whose values repeat, and pandas' categoricals.
+    * category: other text, whose values repeat, and pandas' categoricals. Where half of the cells
+      or more are numbers it is bad input, and from a tenth on the column gets a remark.
     * Left out are columns without any value ("empty") or with the same in all rows ("constant"),
       free text ("text"), and identifiers ("id"): whole numbers that count the rows or have the name
       of an identifier, and text of single words that never repeats.
@@ -79,8 +93,8 @@ def kinds_of(
     frame : DataFrame
     kinds : mapping of column to kind, optional
         Settles the kind of some columns.
-    drop : sequence of str
-        Columns to leave out.
+    drop : sequence of str, or mapping of str to str
+        Columns to leave out, and why.
 
     Raises
     ------
@@ -96,21 +110,26 @@ def kinds_of(
     >>> [(column.name, column.kind) for column in kinds_of(frame)]
     [('age', 'number'), ('sex', 'category'), ('site', 'constant')]
     """
-    kinds, drop = dict(kinds or {}), (drop,) if isinstance(drop, str) else tuple(drop)
-    _check_request(frame, kinds, drop)
+    kinds = dict(kinds or {})
+    drop = (drop,) if isinstance(drop, str) else drop
+    why = drop if isinstance(drop, Mapping) else dict.fromkeys(drop, "as asked")
+    check_wishes(frame, kinds, why, KINDS)
     columns = []
     for place, name in enumerate(frame.columns):
         values = frame.iloc[:, place]
-        if name in drop:
-            columns.append(Column(name, "dropped", "as asked", int(values.isna().sum())))
-        elif name in kinds:
-            columns.append(_look_as_asked(values, name, kinds[name]))
-        else:
-            columns.append(_look(values, name))
+        if name in why:
+            columns.append(Column(name, "dropped", why[name], int(values.isna().sum())))
+            continue
+        try:
+            asked = kinds.get(name)
+            columns.append(_look_as_asked(values, name, asked) if asked else _look(values, name))
+        except CellError as error:
+            way_out = f"leave the column out with --drop {quote(name)}"
+            raise error.with_way_out(way_out) from None
     if not any(column.used for column in columns):
-        why = "; ".join(f"{column.name!r}: {column.reason}" for column in columns[:10])
+        listed = "; ".join(f"{column.name!r}: {column.reason}" for column in columns[:10])
         raise TableError(
-            f"The table has no column to learn from ({why or 'it has no columns'}); add one, or "
+            f"The table has no column to learn from ({listed or 'it has no columns'}); add one, or "
             "settle the kind of one with --kind COLUMN=KIND."
         )
     return tuple(columns)
@@ -132,11 +151,14 @@ def _look(values: pd.Series, name: str) -> Column:
 def _look_as_asked(values: pd.Series, name: str, kind: str) -> Column:
     """Check that a column can be of the kind that is asked for."""
     family = family_of(values, name)
+    form = None
     if kind == "number":
-        return _look_at_numbers(to_numbers(values, name), name, may_be_id=False)
+        if family in ("text", "category"):
+            form = find_form(text_cells(values, text_of)[1])
+        column = _look_at_numbers(to_numbers(values, name, form), name, may_be_id=False)
+        return replace(column, format=form)
     if kind == "boolean":
         to_booleans(values, name)
-    form = None
     if kind == "date" and family != "date":
         _, texts = text_cells(values, text_of)
         form, ambiguous = find_format(texts)
@@ -171,37 +193,9 @@ def _look_at_numbers(numbers: Array, name: str, *, may_be_id: bool = True) -> Co
     n_distinct = max(2, len(pd.unique(sample))) if varies else 1
     example = level_of(numbers[int(missing.argmin())])
     column = Column(name, "number", "", n_missing, n_distinct, example)
-    if varies and may_be_id and (reason := _why_id(numbers, sample, column)):
+    if varies and may_be_id and (reason := why_id(name, numbers, sample, n_missing, n_distinct)):
         return replace(column, kind="id", reason=reason)
     return _unless_constant(column, len(numbers))
-
-
-def _why_id(numbers: Array, sample: Array, column: Column) -> str:
-    """Say why numbers are an identifier, "" where they are a quantity."""
-    n = len(numbers)
-    if not np.array_equal(sample, np.trunc(sample)):
-        return ""
-    if n >= _FEW_ROWS and numbers[-1] - numbers[0] == n - 1 and (np.diff(numbers) == 1.0).all():
-        return "it counts the rows"
-    word = _word_of_ids(column.name)
-    repeats = column.n_distinct < len(sample)
-    # "house number" names a house, but Number = 3 may be how many: there, values tell
-    if word in ("index", "row", "nr", "no", "number") and (
-        column.n_distinct <= _FEW_ROWS or column.n_distinct < 0.1 * len(sample)
-    ):
-        return ""
-    if not word or np.count_nonzero(numbers != np.trunc(numbers)) > column.n_missing:
-        return ""
-    hint = f", and it repeats: rows may belong together, see --group {quote(column.name)}"
-    return f"{word!r} in its name says that it is an identifier{hint if repeats else ''}"
-
-
-def _word_of_ids(name: str) -> str:
-    """Return the word that makes "customer_id", "rowId" or "House No" the name of an identifier."""
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
-    anywhere = [word for word in words if word in ("id", "uuid", "guid")]
-    at_the_end = [w for w in words[-1:] if w in ("key", "index", "row", "nr", "no", "number")]
-    return next(iter(anywhere + at_the_end), "")
 
 
 def _look_at_text(values: pd.Series, name: str, *, declared: bool) -> Column:
@@ -217,18 +211,45 @@ def _look_at_text(values: pd.Series, name: str, *, declared: bool) -> Column:
     if declared:
         return _look_at_words(column, texts, counts)
     numbers = pd.to_numeric(texts, errors="coerce").astype(np.float64)
+    written = find_form(texts) if np.isnan(numbers).any() else None
+    if written is not None:
+        numbers = parse_amounts(texts, written)
     if not np.isnan(numbers).any():
         cells = np.append(numbers, np.nan)[codes]
         check_finite(cells, values, name)
-        return _look_at_numbers(cells, name)
-    if 2 * counts[~np.isnan(numbers)].sum() >= counts.sum():
+        return _with_form(_look_at_numbers(cells, name), written)
+    n_numbers = int(counts[~np.isnan(numbers)].sum())
+    if n_numbers >= _REFUSED * counts.sum():
         raise _mixed(values, name, codes, np.isnan(numbers))
     form, ambiguous = find_format(texts)
     if form is not None:
         return replace(column, kind="date", format=form)
     column = _look_at_words(column, texts, counts)
-    note = "its dates may be day/month or month/day: write them as yyyy-mm-dd"
-    return replace(column, reason=note) if ambiguous else column
+    if ambiguous:
+        note = "its dates may be day/month or month/day: write them as yyyy-mm-dd"
+        return replace(column, reason=note)
+    return _with_mix(column, n_numbers, int(counts.sum()))
+
+
+def _with_form(column: Column, form: str | None) -> Column:
+    """Say how numbers are written that are read in spite of it."""
+    if form is None or not column.used:
+        return column
+    note = f"its numbers are written with {described(form)}, and read without"
+    return replace(column, format=form, reason=note)
+
+
+def _with_mix(column: Column, n_numbers: int, n_cells: int) -> Column:
+    """Say that many cells of a column of text are numbers."""
+    if column.kind == "id" or n_numbers < _REMARKED * n_cells:
+        return column
+    mix = f"{n_numbers:,} of its {n_cells:,} cells are numbers and the others text"
+    ways = (
+        "name the text that means missing with --missing, or say --kind "
+        f"{quote(f'{column.name}=category')} if all of them are categories"
+    )
+    verb = ", and all are taken for categories: " if column.used else ": "
+    return replace(column, reason=mix + verb + ways)
 
 
 def _look_at_words(column: Column, texts: Array, counts: Array) -> Column:
@@ -238,12 +259,12 @@ def _look_at_words(column: Column, texts: Array, counts: Array) -> Column:
     sample = slice(None, None, max(1, len(texts) // _SAMPLE))
     n_words = np.array([len(text.split()) for text in texts[sample]])
     short = max(map(len, texts[sample])) <= 64 and n_words.max() == 1
-    if share > 0.95 and filled >= _FEW_ROWS and short:
+    if share > 0.95 and filled >= FEW_ROWS and short:
         how = "each" if len(texts) == filled else "almost each"
         why = f"{how} of its {len(texts):,} values occurs once"
         return replace(column, kind="id", reason=why)
-    many = share > 0.5 and filled >= _FEW_ROWS
-    if many and short and _word_of_ids(column.name) in ("id", "uuid", "guid", "key"):
+    many = share > 0.5 and filled >= FEW_ROWS
+    if many and short and word_of_ids(column.name) in ("id", "uuid", "guid", "key"):
         why = "its name says that it is an identifier: rows may belong together, see --group "
         return replace(column, kind="id", reason=why + quote(column.name))
     if many or (share > 0.2 and np.average(n_words, weights=counts[sample]) >= 4.0):
@@ -263,31 +284,6 @@ def _unless_constant(column: Column, n_rows: int) -> Column:
 
 def _example(distinct: Any) -> str:
     return text_of(distinct[0])[:80] if len(distinct) else ""
-
-
-# -- what is wrong with a request ---------------------------------------------------------------
-
-
-def check_column(frame: pd.DataFrame, name: str, role: str) -> None:
-    """Raise TableError, with the nearest name, where a table has no such column."""
-    if name in frame.columns:
-        return
-    names = list(map(str, frame.columns))
-    near = get_close_matches(str(name), names, n=1, cutoff=0.5)
-    listed = ", ".join(map(repr, names[:20])) + ", …" * (len(names) > 20)
-    hint = f"did you mean {near[0]!r}?" if near else f"its columns are {listed}."
-    raise TableError(f"The table has no column {name!r} for the {role}; {hint}")
-
-
-def _check_request(frame: pd.DataFrame, kinds: Mapping[str, str], drop: Sequence[str]) -> None:
-    for name in drop:
-        check_column(frame, name, "columns to leave out")
-    for name, kind in kinds.items():
-        check_column(frame, name, "kinds of columns")
-        if kind not in KINDS:
-            near = get_close_matches(str(kind), KINDS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(KINDS)}."
-            raise TableError(f"Column {name!r} cannot be of kind {kind!r}; {hint}")
 
 
 def _mixed(values: pd.Series, name: str, codes: Array, is_text: Array) -> TableError:

@@ -44,7 +44,7 @@ class Feature:
 def canonical(values: pd.Series, column: Column) -> Any:
     """Give a column as float64, as datetime64[us], or as levels, "" for a missing cell."""
     if column.kind == "number":
-        return to_numbers(values, column.name)
+        return to_numbers(values, column.name, column.format)
     if column.kind == "boolean":
         return to_booleans(values, column.name)
     if column.kind == "date":

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .cells import text_of
 from .errors import TableError
 from .models.model import Prediction, TableModel
-from .reading import Source, batches
-from .target import has_label
+from .reading import Source, batches, text_types
+from .target import has_label, marker_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +32,8 @@ class Tally:
     n_filled: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
+    replaced: Counter[str] = field(default_factory=Counter)
+    """Cells of the target that were filled though they were not empty: what they said."""
 
     def add(self, prediction: Prediction) -> None:
         """Count the predictions of one batch."""
@@ -46,6 +49,7 @@ def predict_rows(
     tally: Tally,
     *,
     only_missing: bool = False,
+    typed: bool = False,
     rows: int = BATCH,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Iterator[pa.Table]:
@@ -59,8 +63,12 @@ def predict_rows(
     tally : Tally
         Counts what goes by.
     only_missing : bool, default=False
-        Fill the empty cells of the target, and add a column that marks them; otherwise all rows
-        get their predicted label, soft labels and decision values in columns of their own.
+        Fill the cells of the target that are no label (see `read_target`), and add a column that
+        marks them; otherwise all rows get their predicted label, soft labels and decision values in
+        columns of their own.
+    typed : bool, default=False
+        Give the columns of a CSV the types of their cells, for a file that keeps types; otherwise
+        they are text as it was written.
     rows : int
         Rows of a batch.
     progress : callable
@@ -68,23 +76,39 @@ def predict_rows(
     """
     names = _new_names(model, only_missing=only_missing)
     numbers = [column.name for column in model.preparation.columns_ if column.kind == "number"]
-    for cells, frame in batches(source, missing=model.missing, rows=rows, numbers=numbers):
+    cast = _caster(model, source, rows) if typed and source.format.kind == "csv" else _as_it_is
+    for cells, frame in batches(
+        source, missing=model.missing, rows=rows, numbers=numbers, labels=(model.target,)
+    ):
         if tally.n_rows == 0:
             _check_names(model, cells, names, only_missing=only_missing)
         if only_missing:
-            yield _filled(model, cells, frame, names[0], tally)
+            yield cast(_filled(model, cells, frame, names[0], tally))
         else:
             prediction = model.predict(frame)
             tally.add(prediction)
-            yield _beside(model, cells, prediction, names)
+            yield cast(_beside(model, cells, prediction, names))
         tally.n_rows += len(frame)
         progress(tally.n_rows)
+
+
+def _as_it_is(cells: pa.Table) -> pa.Table:
+    return cells
+
+
+def _caster(model: TableModel, source: Source, rows: int) -> Callable[[pa.Table], pa.Table]:
+    """Find out how to give the columns of a CSV, with the predictions, their types."""
+    types = text_types(source, missing=model.missing, rows=rows, labels=(model.target,))
+    spelled = [model.spelling(value) for value in model.classes]
+    for name in (model.target, f"{model.target}_predicted"):
+        types.look_at(name, spelled)  # which the target may not hold, or not all of them
+    return types.cast
 
 
 def _new_names(model: TableModel, *, only_missing: bool) -> list[str]:
     target, classes = model.target, [model.spelling(value) for value in model.classes]
     if only_missing:
-        return [f"{target}_filled"]
+        return [marker_column(target)]
     shown = classes[1:] if len(classes) == 2 else classes
     return [
         f"{target}_predicted",
@@ -125,7 +149,7 @@ def _beside(
 def _filled(
     model: TableModel, cells: pa.Table, frame: pd.DataFrame, name: str, tally: Tally
 ) -> pa.Table:
-    """Fill the empty cells of the target, leave every other cell, and mark the filled ones."""
+    """Fill the cells of the target that are no label, leave all others, and mark the filled."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -137,6 +161,7 @@ def _filled(
     labels = _labels(model, prediction.labels)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    tally.replaced.update(_words(column.filter(pa.array(empty))))
     try:
         filled = pc.replace_with_mask(column, pa.array(empty), labels.cast(column.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -147,6 +172,13 @@ def _filled(
         ) from None
     cells = cells.set_column(place, model.target, filled)
     return cells.append_column(name, [pa.array(empty)])
+
+
+def _words(cells: pa.Array) -> Iterator[str]:
+    """Write the cells that are not empty as text."""
+    for cell in pd.Series(cells.to_pandas()).dropna():
+        if text := text_of(cell):
+            yield text
 
 
 def _labels(model: TableModel, labels: Array) -> pa.Array:

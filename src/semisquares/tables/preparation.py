@@ -34,8 +34,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     ----------
     kinds : mapping of column to kind, optional
         Settles the kind of some columns: "number", "category", "boolean" or "date".
-    drop : sequence of str, default=()
-        Columns to leave out.
+    drop : sequence of str, or mapping of str to str, default=()
+        Columns to leave out, and why.
     max_levels : int, default=50
         A category has at most so many features; its rarest levels share one.
 
@@ -67,7 +67,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         kinds: Mapping[str, str] | None = None,
-        drop: Sequence[str] = (),
+        drop: Sequence[str] | Mapping[str, str] = (),
         max_levels: int = 50,
     ) -> None:
         self.kinds = kinds

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .errors import TableError
 from .formats.arrow_files import ArrowFile
 from .formats.columns import (
+    NO_LABEL,
+    Missing,
     blanked,
     common_type,
     is_text,
@@ -21,12 +23,13 @@ from .formats.csv_files import CsvFile
 from .formats.format import Format
 from .formats.headers import check_same, check_there
 from .formats.sources import Source, find
+from .formats.text_types import TextTypes
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["Format", "Source", "batches", "find", "read"]
+__all__ = ["Format", "Source", "batches", "find", "read", "text_types"]
 
 
 def read(
@@ -35,6 +38,7 @@ def read(
     missing: Sequence[str] = (),
     columns: Sequence[str] | None = None,
     text: Collection[str] = (),
+    labels: Collection[str] = (),
 ) -> pd.DataFrame:
     """Read a whole table, and find the types of its columns.
 
@@ -52,6 +56,9 @@ def read(
         The columns to read, and their order; all where not given.
     text : collection of str
         Columns whose cells stay as they are written: a code 007 is no number 7.
+    labels : collection of str
+        Columns of labels: text, and only empty cells and those of `missing` are missing, as NA or
+        None may be a class. `read_target` says which are none.
 
     Returns
     -------
@@ -60,15 +67,16 @@ def read(
     Examples
     --------
     >>> import io
-    >>> source = find("-", stdin=io.BytesIO(b"age,kind\\n30,a\\nNA,b\\n?,\\n"))
+    >>> source = find("-", stdin=io.BytesIO(b"age,kind\\n30,a\\nNA,b\\n?,c\\n"))
     >>> read(source, missing=["?"])
         age kind
     0  30.0    a
     1   NaN    b
-    2   NaN  NaN
+    2   NaN    c
     """
-    readers = _readers(source, missing)
-    check_there([*(columns or ()), *text], readers[0].names, readers[0].file.name)
+    text = {*text, *labels}
+    readers = _readers(source, Missing(tuple(missing), frozenset(labels)))
+    check_there([*(columns or ()), *sorted(text)], readers[0].names, readers[0].file.name)
     wanted = list(readers[0].names if columns is None else columns)
     table = _united(readers, wanted, {name for name in text if name in wanted})
     if not table.num_rows:
@@ -82,6 +90,7 @@ def batches(
     missing: Sequence[str] = (),
     rows: int = 100_000,
     numbers: Collection[str] = (),
+    labels: Collection[str] = (),
 ) -> Iterator[tuple[pa.Table, pd.DataFrame]]:
     """Read a table in pieces: what is in its cells, and what they say.
 
@@ -98,11 +107,14 @@ def batches(
     numbers : collection of str
         Columns to turn into numbers, in the pieces where all their cells are numbers. All other
         cells of a CSV are text in the frames too.
+    labels : collection of str
+        Columns of labels, as in `read`.
 
     Yields
     ------
     cells : pyarrow.Table
-        To be written as they are: the text of a CSV, the original columns of other files.
+        To be written as they are: the text of a CSV, the original columns of other files, with the
+        index that pandas has stored there.
     frame : DataFrame
         The same rows; missing cells are missing, and a decimal comma is a point.
 
@@ -114,24 +126,63 @@ def batches(
     >>> cells["age"].to_pylist(), frame["age"].tolist()
     (['030', 'NA'], [30.0, nan])
     """
-    readers = _readers(source, missing)
+    readers = _readers(source, Missing(tuple(missing), frozenset(labels)))
     names, total = readers[0].names, 0
+    same = all(reader.index == readers[0].index for reader in readers)
+    index = readers[0].index if same else ()
     for reader in readers:
-        for cells in _regrouped(reader.pieces(names, rows), rows):
+        for cells in _regrouped(reader.pieces([*names, *index], rows), rows):
             total += cells.num_rows
-            yield cells, _frame(cells, reader, source.format, frozenset(numbers))
+            yield cells, _frame(cells.select(names), reader, source.format, frozenset(numbers))
     if not total:
         raise _no_rows(source)
 
 
-def _readers(source: Source, missing: Sequence[str]) -> list[CsvFile | ArrowFile]:
+def text_types(
+    source: Source,
+    *,
+    missing: Sequence[str] = (),
+    rows: int = 100_000,
+    labels: Collection[str] = (),
+) -> TextTypes:
+    """Find the types of the columns of a CSV, for writing its pieces to a file that keeps types.
+
+    Parameters
+    ----------
+    source : Source
+        From `find`; it is read once from end to end.
+    missing, rows, labels
+        As in `batches`.
+
+    Examples
+    --------
+    >>> import io
+    >>> source = find("-", stdin=io.BytesIO(b"age,code\\n30,007\\n,08\\n"))
+    >>> types = text_types(source)
+    >>> [types.cast(cells).to_pydict() for cells, _ in batches(source)]
+    [{'age': [30, None], 'code': ['007', '08']}]
+    """
+    readers = _readers(source, Missing(tuple(missing), frozenset(labels)))
+    words = {
+        name: spellings((*missing, *NO_LABEL)) if name in labels else readers[0].missing.words
+        for name in readers[0].names
+    }
+    types = TextTypes(words, decimal=source.format.decimal)
+    for reader in readers:
+        for cells in _regrouped(reader.pieces(readers[0].names, rows), rows):
+            types.look(cells)
+    return types
+
+
+def _readers(source: Source, missing: Missing) -> list[CsvFile | ArrowFile]:
     """Open the files of a table, and check that they have the same columns."""
-    words, form = spellings(missing), source.format
+    form = source.format
     readers: list[CsvFile | ArrowFile] = []
     for file in source.files:
-        reader = (
-            CsvFile(file, form, words) if form.kind == "csv" else ArrowFile(file, form.kind, words)
-        )
+        if form.kind == "csv":
+            reader: CsvFile | ArrowFile = CsvFile(file, form, missing)
+        else:
+            reader = ArrowFile(file, form.kind, missing)
         readers.append(reader)
         check_same(reader.names, file.name, readers[0].names, readers[0].file.name)
     return readers
@@ -184,9 +235,9 @@ def _frame(
     """Turn cells as they are written into those that can be computed with."""
     import pyarrow as pa
 
-    words, columns = pa.array(reader.words), []
+    columns = []
     for name, column in zip(cells.column_names, cells.columns, strict=True):
-        column = blanked(plain(column, name, reader.file.name), words)
+        column = blanked(plain(column, name, reader.file.name), reader.missing.of(name))
         if form.decimal == ",":
             column = with_points(column)
         columns.append(numbers_or_text(column) if name in numbers else column)

@@ -138,7 +138,7 @@ def _form(path: str, format: Format | None) -> tuple[Format, str | None]:
     decimal = format.decimal if format else "."
     if path == STANDARD_OUTPUT:
         return Format("csv", delimiter, decimal=decimal), None
-    ending = ending_of(path)
+    ending = ending_of(path, to_write=True)
     if ending.kind != "csv":
         return Format(ending.kind), None
     if ending.text in (".tsv", ".tab"):

@@ -7,21 +7,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import TableError
-from .columns import blanked, plain
-from .headers import checked_names, stored_names
+from .columns import Missing, as_text, blanked, plain
+from .headers import checked_names, pandas_index, stored_names
 from .opening import TableFile, refused
 
 
 class ArrowFile:
     """A Parquet or Feather file whose columns' names have been checked."""
 
-    def __init__(self, file: TableFile, kind: str, words: Sequence[str]) -> None:
-        self.file, self.kind, self.words = file, kind, words
+    def __init__(self, file: TableFile, kind: str, missing: Missing) -> None:
+        self.file, self.kind, self.missing = file, kind, missing
         with self._opened() as opened:
-            schema = opened.schema_arrow if kind == "parquet" else opened.schema
-            stored = stored_names(schema)
+            self._schema = opened.schema_arrow if kind == "parquet" else opened.schema
+        stored = stored_names(self._schema)
         self.names = checked_names(stored, file.name)
-        self._raw = dict(zip(self.names, stored, strict=True))
+        self.index = [name for name in self._schema.names if name not in stored]
+        """The columns of an index of pandas that has no name: kept, but no part of the table."""
+        self._raw = dict(zip(self.names, stored, strict=True)) | {n: n for n in self.index}
 
     def whole(self, wanted: Sequence[str], text: Collection[str]) -> Any:
         """Read some columns, in the plain types; those of `text` as text."""
@@ -36,17 +38,17 @@ class ArrowFile:
         columns = []
         for name, column in zip(wanted, table.columns, strict=True):
             column = plain(column, name, self.file.name)
-            if name in text:
-                column = column.cast(pa.large_string())
-            columns.append(blanked(column, pa.array(self.words)))
+            column = as_text(column) if name in text else column
+            columns.append(blanked(column, self.missing.of(name)))
         return pa.Table.from_arrays(columns, names=list(wanted))
 
     def pieces(self, wanted: Sequence[str], rows: int) -> Iterator[Any]:
         """Yield record batches of all rows, with the types that they have in the file."""
         raw = [self._raw[name] for name in wanted]
+        index = pandas_index(self._schema, dict(zip(raw, wanted, strict=True)))
         with self._opened() as opened:
             for batch in self._batches(opened, raw, rows):
-                yield batch.select(raw).rename_columns(list(wanted)).replace_schema_metadata()
+                yield batch.select(raw).rename_columns(list(wanted)).replace_schema_metadata(index)
 
     def _batches(self, opened: Any, raw: list[str], rows: int) -> Iterator[Any]:
         if self.kind == "parquet":

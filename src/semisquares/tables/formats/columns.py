@@ -7,21 +7,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TableError
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None")
-"""Cells that are no value, whatever the column."""
+"""Cells that are no value, in columns of features."""
+NO_LABEL = tuple(word for word in MISSING if word not in ("", "None"))
+"""Cells that are no label, besides empty ones: None may be a class, as in None, Minor, Major."""
 
 Column = Any  # pyarrow.ChunkedArray; pyarrow has no types to check
 
 _DECIMAL_COMMA = r"^(\s*[+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?\s*)$"
 
 
-def spellings(missing: Iterable[str]) -> list[str]:
+@dataclass(frozen=True)
+class Missing:
+    """How missing cells are written: in columns of features, and in those of labels."""
+
+    more: tuple[str, ...] = ()
+    """What the user has named besides."""
+    labels: frozenset[str] = frozenset()
+    """Columns whose words stay, but for these: which of them are no label is not decided here."""
+
+    @property
+    def words(self) -> list[str]:
+        """The spellings in columns of features."""
+        return spellings((*MISSING, *self.more))
+
+    def of(self, name: str) -> list[str]:
+        """Return the spellings in a column."""
+        return spellings(self.more) if name in self.labels else self.words
+
+
+def spellings(words: Iterable[str]) -> list[str]:
     """List how a missing cell may be written, with a blank on either side or not."""
-    words = dict.fromkeys((*MISSING, *(word.strip() for word in missing)))
+    words = dict.fromkeys(("", *(word.strip() for word in words)))
     padded = [
         before + word + after for word in words for before in ("", " ") for after in ("", " ")
     ]
@@ -68,6 +90,16 @@ def is_text(kind: Any) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
+def as_text(column: Column) -> Column:
+    """Write the cells of a column of one of these types as text; NaN is a missing cell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    return column.cast(pa.large_string())
+
+
 def common_type(kinds: Sequence[Any]) -> Any:
     """Return the type that holds the cells of a column of several files."""
     import pyarrow as pa
@@ -82,15 +114,15 @@ def common_type(kinds: Sequence[Any]) -> Any:
     return pa.large_string()
 
 
-def blanked(column: Column, words: Column) -> Column:
+def blanked(column: Column, words: Sequence[str]) -> Column:
     """Make the cells missing that are spelled like it; numbers too, if a spelling is a number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if is_text(column.type):
-        found = pc.is_in(column, value_set=words.cast(column.type))
+        found = pc.is_in(column, value_set=pa.array(words, column.type))
     elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        marks = _as_numbers(words.to_pylist())
+        marks = _as_numbers(words)
         if not len(marks):
             return column
         found = pc.is_in(column.cast(pa.float64(), safe=False), value_set=marks)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import TableError
-from .columns import is_text, plain, with_points
+from .columns import Missing, blanked, is_text, plain, with_points
 from .faults import fault_of, known_fault_of
 from .format import Format
 from .headers import checked_names, csv_header
@@ -24,8 +24,11 @@ _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 class CsvFile:
     """A CSV file whose header has been read and checked."""
 
-    def __init__(self, file: TableFile, form: Format, words: Sequence[str]) -> None:
-        self.file, self.form, self.words = file, form, list(words)
+    index: Sequence[str] = ()
+    """None of its columns is an index."""
+
+    def __init__(self, file: TableFile, form: Format, missing: Missing) -> None:
+        self.file, self.form, self.missing = file, form, missing
         header = csv_header(file, form)
         self.names = checked_names(header, file.name)
         self._raw = dict(zip(self.names, header, strict=True))
@@ -44,6 +47,8 @@ class CsvFile:
             if pa.types.is_time(column.type):  # its text is 9:30 or 09:30:00, which is lost now
                 column = self._parsed([name], [name]).column(0)
             column = plain(column, name, self.file.name)
+            if is_text(column.type):
+                column = blanked(column, self.missing.of(name))
             columns.append(with_points(column) if self.form.decimal == "," else column)
         return pa.Table.from_arrays(columns, names=list(wanted))
 
@@ -83,8 +88,8 @@ class CsvFile:
         convert = csv.ConvertOptions(
             include_columns=[self._raw[name] for name in wanted],
             column_types={self._raw[name]: pa.string() for name in text},
-            null_values=self.words,
-            strings_can_be_null=True,
+            null_values=self.missing.words,
+            strings_can_be_null=False,  # which text is missing depends on the column
             true_values=_TRUE,
             false_values=_FALSE,
             decimal_point=self.form.decimal,

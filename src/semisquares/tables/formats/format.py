@@ -83,12 +83,17 @@ class Ending:
     compression: str | None
 
 
-def ending_of(path: str) -> Ending:
+def ending_of(path: str, *, to_write: bool = False) -> Ending:
     """Read the format of a file off its name; TableError if it has none that is known."""
     rest, text = os.path.splitext(path.lower())
     compression = COMPRESSIONS.get(text)
     if compression:
         text = os.path.splitext(rest)[1]
+    if text in FOREIGN and to_write:
+        raise TableError(
+            f"{path} would be {FOREIGN[text]}, which cannot be written here; let the name end with "
+            ".csv, .tsv, .parquet or .feather."
+        )
     if text in FOREIGN:
         raise TableError(f"{path} is {foreign(text)}.")
     kind = ENDINGS.get(text)

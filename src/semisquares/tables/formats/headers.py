@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -84,10 +84,33 @@ def check_there(wanted: Sequence[str], names: Sequence[str], where: str) -> None
 
 def stored_names(schema: Any) -> list[str]:
     """List the columns of an Arrow schema, without an index of pandas that has no name."""
-    metadata = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    index = [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+    index = [name for name in _of_pandas(schema, "index_columns") if isinstance(name, str)]
     unnamed = {name for name in index if name.startswith(UNNAMED_INDEX)}
     return [name for name in schema.names if name not in unnamed]
+
+
+def pandas_index(schema: Any, names: Mapping[str, str]) -> dict[bytes, bytes] | None:
+    """Return the metadata by which pandas finds its index again among columns renamed to `names`.
+
+    Only what concerns the index: the types of the columns are what they are.
+    """
+    index = _of_pandas(schema, "index_columns")
+    stored = [name for name in index if isinstance(name, str)]
+    if not index or not set(stored) <= set(names):
+        return None
+    columns = [
+        {**column, "name": column["name"] and names[field], "field_name": names[field]}
+        for column in _of_pandas(schema, "columns")
+        if (field := column.get("field_name")) in stored
+    ]
+    index = [names[name] if isinstance(name, str) else name for name in index]
+    kept = {"index_columns": index, "columns": columns, "column_indexes": []}
+    return {b"pandas": json.dumps(kept).encode()}
+
+
+def _of_pandas(schema: Any, key: str) -> list[Any]:
+    """Read what pandas has noted in a schema; [] where another program has written the file."""
+    return json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get(key, [])
 
 
 def _single(file: TableFile, header: str, delimiter: str) -> TableError:

@@ -1,0 +1,106 @@
+"""The types that cells of text have, for files that keep types: numbers, true or false, dates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from .columns import Column, blanked, is_text, spellings, with_points
+
+_PATTERNS = {
+    "int64": r"^[+-]?(0|[1-9][0-9]*)$",  # 007 is a code, and 0x1F too
+    "double": r"^[+-]?((0|[1-9][0-9]{0,15})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$",
+    "bool": r"^(?i:true|false)$",
+    "date32": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
+    "timestamp": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$",
+}
+"""Of each type the text that it holds without loss; the narrower type first."""
+
+
+class TextTypes:
+    """Find the narrowest type that holds all cells of each column of text, piece by piece.
+
+    Parameters
+    ----------
+    missing : mapping of str to sequence of str
+        Of each column, the spellings of missing cells.
+    decimal : str
+        The decimal mark.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> types = TextTypes({"age": ["", "NA"], "code": [""]}, decimal=".")
+    >>> cells = pa.table({"age": ["30", "NA"], "code": ["007", ""]})
+    >>> types.look(cells)
+    >>> types.cast(cells).to_pydict()
+    {'age': [30, None], 'code': ['007', None]}
+    """
+
+    def __init__(self, missing: Mapping[str, Sequence[str]], *, decimal: str) -> None:
+        self._missing, self._decimal = missing, decimal
+        self._left = {name: list(_PATTERNS) for name in missing}
+        self._filled: set[str] = set()
+
+    def look(self, table: Any) -> None:
+        """Look at the cells of a piece."""
+        for name, left in self._left.items():
+            if left and name in table.column_names:
+                self.look_at(name, table.column(name))
+
+    def look_at(self, name: str, cells: Iterable[str] | Column) -> None:
+        """Look at more cells of one column, which the table need not have yet."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([list(cells)])
+        self._left.setdefault(name, list(_PATTERNS))
+        if not is_text(column.type):
+            return
+        column = pc.drop_null(self._plain(name, column))
+        if len(column):
+            self._filled.add(name)
+        self._left[name] = [kind for kind in self._left[name] if _fits(column, kind)]
+
+    def cast(self, table: Any) -> Any:
+        """Give the columns of a piece their types; an empty text is a missing cell."""
+        import pyarrow as pa
+
+        for place, name in enumerate(table.column_names):
+            column = table.column(place)
+            if name not in self._left or not is_text(column.type):
+                continue
+            kinds = self._left[name] if name in self._filled else ()
+            if kinds:
+                column = self._plain(name, column).cast(_type(kinds[0]))
+            else:
+                column = blanked(column, spellings(())).cast(pa.string())
+            table = table.set_column(place, name, column)
+        return table
+
+    def _plain(self, name: str, column: Column) -> Column:
+        """Write cells without blanks and with decimal points; missing ones are missing."""
+        import pyarrow.compute as pc
+
+        column = blanked(pc.utf8_trim_whitespace(column), self._missing.get(name, ()))
+        return with_points(column) if self._decimal == "," else column
+
+
+def _fits(column: Column, kind: str) -> bool:
+    """Tell whether all cells can be of a type."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pc.all(pc.match_substring_regex(column, _PATTERNS[kind]), min_count=0).as_py():
+        return False
+    with suppress(pa.ArrowInvalid):  # beyond int64, or no day of the calendar
+        column.cast(_type(kind))
+        return True
+    return False
+
+
+def _type(kind: str) -> Any:
+    import pyarrow as pa
+
+    return pa.timestamp("us") if kind == "timestamp" else pa.type_for_alias(kind)

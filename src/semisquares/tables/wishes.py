@@ -1,0 +1,35 @@
+"""What a user asks of the columns of a table: names that are there, kinds that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+
+import pandas as pd
+
+from .errors import TableError
+
+
+def check_column(frame: pd.DataFrame, name: str, role: str) -> None:
+    """Raise TableError, with the nearest name, where a table has no such column."""
+    if name in frame.columns:
+        return
+    names = list(map(str, frame.columns))
+    near = get_close_matches(str(name), names, n=1, cutoff=0.5)
+    listed = ", ".join(map(repr, names[:20])) + ", …" * (len(names) > 20)
+    hint = f"did you mean {near[0]!r}?" if near else f"its columns are {listed}."
+    raise TableError(f"The table has no column {name!r} for the {role}; {hint}")
+
+
+def check_wishes(
+    frame: pd.DataFrame, kinds: Mapping[str, str], drop: Collection[str], possible: Sequence[str]
+) -> None:
+    """Raise TableError where a column is not there, or is to be of a kind that is not possible."""
+    for name in drop:
+        check_column(frame, name, "columns to leave out")
+    for name, kind in kinds.items():
+        check_column(frame, name, "kinds of columns")
+        if kind not in possible:
+            near = get_close_matches(str(kind), possible, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(possible)}."
+            raise TableError(f"Column {name!r} cannot be of kind {kind!r}; {hint}")
