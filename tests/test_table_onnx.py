@@ -146,6 +146,19 @@ def test_columns_called_as_the_outputs_are_get_an_underscore(tmp_path):
     assert_same(run(tmp_path / "model.onnx", inputs), model.predict(frame))
 
 
+def test_the_note_says_what_each_input_takes(tmp_path):
+    done = export_onnx(fitted(("no", "yes")), tmp_path / "model.onnx")
+    assert done.note == (
+        "The graph holds preparation and classifier and takes the table's columns: numbers as "
+        "doubles, NaN where missing; yes or no ('smokes') as the doubles 1 and 0, NaN where "
+        "missing; categories as text, empty where missing."
+    )
+    numbers = pd.DataFrame({"x": [1.0, 2.0, 5.0, 7.0]})
+    pipeline = make_table_pipeline(SoftLabelClassifier()).fit(numbers, [0, 1, 1, -1])
+    done = export_onnx(TableModel(pipeline, "y", ("no", "yes")), tmp_path / "model.onnx")
+    assert done.note.endswith("the table's columns: numbers as doubles, NaN where missing.")
+
+
 def test_a_graph_says_what_it_is(tmp_path):
     model = fitted(("a", "b", "ü"))
     export_onnx(model, tmp_path / "model.onnx", sample=table(5))

@@ -6,7 +6,7 @@ The graph has an input for each column of the table that the model uses, of shap
 column    type            value                               missing
 ========  ==============  ==================================  ================
 number    tensor(double)  the number; durations in seconds    NaN
-boolean   tensor(double)  0 or 1                              NaN
+boolean   tensor(double)  1 for true or yes, 0 for the other  NaN
 category  tensor(string)  the level, as `level_of` writes it  the empty string
 ========  ==============  ==================================  ================
 
@@ -48,6 +48,7 @@ Array = NDArray[Any]
 OPSETS = {"": 18, "ai.onnx.ml": 3}
 IR_VERSION = 8  # these three are read by every onnxruntime since 1.14
 TOLERANCE = 1e-9
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ def export_onnx(
     data = _serialized(graph, model, reason)
     n_checked, largest = _compare(data, graph, model, sample)
     write_whole(data, path, "The ONNX model")
-    return OnnxExport(str(path), not reason, _note(reason), tuple(graph.inputs), n_checked, largest)
+    note = _note(model, reason)
+    return OnnxExport(str(path), not reason, note, tuple(graph.inputs), n_checked, largest)
 
 
 def _unsayable(model: TableModel) -> str:
@@ -122,13 +124,24 @@ def _unsayable(model: TableModel) -> str:
     return f"ONNX cannot read the dates in column{'s' * (len(dates) > 1)} {listed}"
 
 
-def _note(reason: str) -> str:
+def _note(model: TableModel, reason: str) -> str:
+    """Say what the graph holds, and what it takes."""
     if reason:
         return (
             f"{reason}, so the graph holds the classifier alone: its input 'features' takes what "
             "the preparation of the stored model gives."
         )
-    return "The graph takes the columns of the table and holds preparation and classifier."
+    columns = [column for column in model.preparation.columns_ if column.used]
+    booleans = [repr(column.name) for column in columns if column.kind == "boolean"]
+    listed = ", ".join(booleans[:_SHOWN]) + ", …" * (len(booleans) > _SHOWN)
+    takes = {
+        "number": "numbers as doubles, NaN where missing",
+        "boolean": f"yes or no ({listed}) as the doubles 1 and 0, NaN where missing",
+        "category": "categories as text, empty where missing",
+    }
+    kinds = {column.kind for column in columns}
+    said = "; ".join(words for kind, words in takes.items() if kind in kinds)
+    return f"The graph holds preparation and classifier and takes the table's columns: {said}."
 
 
 def _serialized(graph: Graph, model: TableModel, reason: str) -> bytes:
@@ -149,7 +162,7 @@ def _serialized(graph: Graph, model: TableModel, reason: str) -> bytes:
         ir_version=IR_VERSION,
         producer_name="semisquares",
         producer_version=__version__,
-        doc_string=f"Predicts {model.target!r}. {_note(reason)}",
+        doc_string=f"Predicts {model.target!r}. {_note(model, reason)}",
     )
     about = {"classes": model.classes, "features": names, "inputs": graph.inputs}
     texts = {key: json.dumps(value, ensure_ascii=False) for key, value in about.items()}
