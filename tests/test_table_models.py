@@ -211,7 +211,8 @@ def test_what_is_known_of_a_model_is_stored_with_it():
     assert [getattr(again, n) for n in names] == [getattr(model, n) for n in names]
     assert again.about.pop("versions")["scikit-learn"] == sklearn.__version__
     assert again.about == model.about
-    assert again.preparation.columns_ == model.preparation.columns_
+    known = [column.as_dict() for column in model.preparation.columns_]
+    assert [column.as_dict() for column in again.preparation.columns_] == known
     assert again.preparation.features_ == model.preparation.features_
 
 

@@ -25,7 +25,7 @@ from ...files import replaced
 from ...versions import versions
 from ..errors import TableError
 from .audit import ALLOWED, checked_model, import_skops, refuse_other_types
-from .model import TableModel, slim
+from .model import TableModel, slim, without_cells
 
 __all__ = ["dumps", "load", "loads", "save", "version_note", "write_whole"]
 
@@ -55,7 +55,7 @@ def save(model: TableModel, path: str | Path) -> None:
     Parameters
     ----------
     model : TableModel
-        It is written without anything of its rows.
+        It is written without anything of its rows, but for the levels of its categories.
     path : str or Path
 
     Examples
@@ -82,7 +82,8 @@ def dumps(model: TableModel) -> bytes:
     model : TableModel
     """
     skops = import_skops()
-    steps = [("preparation", model.preparation), ("classifier", slim(model.classifier))]
+    preparation, classifier = without_cells(model.preparation), slim(model.classifier)
+    steps = [("preparation", preparation), ("classifier", classifier)]
     content = {
         "pipeline": Pipeline(steps),
         "target": model.target,

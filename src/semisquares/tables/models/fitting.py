@@ -267,14 +267,14 @@ def _about(
             "classes": list(target.classes),
             "spelling": list(target.spelling),
             "counts": list(target.counts),
-            "columns": [asdict(column) for column in prepared.columns],
+            "columns": [column.as_dict() for column in prepared.columns],
             "metrics": {name: asdict(one) for name, one in measured.metrics.items()},
             "verdict": None if measured.verdict is None else asdict(measured.verdict),
             "certificate": certificate,
             "seed": seed,
             "versions": versions("pandas", "skops"),
             "created": datetime.now(UTC).date().isoformat(),
-            "summary": _summary(method, classifier, weight, measured),
+            "summary": _summary(method, classifier, weight, measured, target.n_unlabeled),
             "notes": notes,
         }
     )
@@ -293,14 +293,17 @@ def _used_weight(classifier: Any) -> float:
     return float(classifier.unlabeled_weight)
 
 
-def _summary(method: str, classifier: Any, weight: float, measured: _Measured) -> str:
+def _summary(
+    method: str, classifier: Any, weight: float, measured: _Measured, n_unlabeled: int
+) -> str:
     """Say in a sentence what the model is and how well it does."""
     alpha = _used_alpha(classifier)
-    counts = {
-        "supervised": "",
-        "soft": f", an unlabeled row counts {weight:g}" if weight else ", unlabeled rows left out",
-        "hard": f", an unlabeled row counts {weight:g}",
-    }[method]
+    if method == "supervised":
+        counts = ""
+    elif not n_unlabeled:
+        counts = ", no unlabeled rows"
+    else:
+        counts = f", an unlabeled row counts {weight:g}" if weight else ", unlabeled rows left out"
     accuracy = measured.metrics.get("accuracy")
     if accuracy is None:
         return f"{_NAMES[method]}, alpha {alpha:.3g}{counts}."

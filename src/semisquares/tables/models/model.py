@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from ...estimators.base import soft_labels
 from ..preparation import TablePreparation, as_frame
 
-__all__ = ["Prediction", "TableModel", "slim"]
+__all__ = ["Prediction", "TableModel", "slim", "without_cells"]
 
 Array = NDArray[Any]
 
@@ -190,13 +191,35 @@ def slim(classifier: Any) -> Any:
     True
     """
     parameters = classifier.get_params(deep=False)
-    copy = type(classifier)(**{k: _unwrapped(v) for k, v in parameters.items() if _is_plain(v)})
+    bare = type(classifier)(**{k: _unwrapped(v) for k, v in parameters.items() if _is_plain(v)})
     for name, value in vars(classifier).items():
         if name in WEIGHTS:
-            setattr(copy, name, value)
+            setattr(bare, name, value)
         elif name.endswith("_") and isinstance(value, bool | int | float | str | np.generic):
-            setattr(copy, name, _unwrapped(value))
-    return copy
+            setattr(bare, name, _unwrapped(value))
+    return bare
+
+
+def without_cells(preparation: TablePreparation) -> TablePreparation:
+    """Return a copy of a fitted preparation that does the same, without its examples of cells.
+
+    Parameters
+    ----------
+    preparation : TablePreparation
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from semisquares.tables.preparation import TablePreparation
+    >>> preparation = TablePreparation().fit(pd.DataFrame({"age": [30, 40], "name": ["Ann", "Bo"]}))
+    >>> [column.example for column in preparation.columns_]
+    ['30', 'Ann']
+    >>> [column.example for column in without_cells(preparation).columns_]
+    ['', '']
+    """
+    bare = copy(preparation)
+    bare.columns_ = tuple(replace(column, example="") for column in preparation.columns_)
+    return bare
 
 
 def _made_up(kind: str, part: Any, place: int, rng: np.random.Generator) -> Array:
