@@ -48,7 +48,11 @@ def inspect(model: str, talk: Talk, top: int, plot: str | None) -> None:
     ranked = strengths(stored.classifier, stored.preparation.features_, names)
     _print(talk, stored)
     direction = f" towards {names[1]!r}" if len(names) == 2 else ""
-    talk.say(f"Strongest features, by the change of the decision value{direction}", "dim")
+    talk.say(
+        f"Strongest features: the change of the decision value{direction} by one standard "
+        "deviation of a number, or by a level (strength), and by one unit (effect)",
+        "dim",
+    )
     talk.say_table(_features(ranked[:top], names))
     if plot is not None and kind is not None:
         _plot(ranked[:top], plot, kind)
@@ -101,17 +105,18 @@ def _estimate(estimate: Any) -> str:
 
 
 def _features(ranked: tuple[Strength, ...], names: tuple[str, ...]) -> Table:
-    """Return the strongest features, the effect of each in the units of its column."""
+    """Return the strongest features: by a common measure, and in the units of their columns."""
     table = Table(box=None, pad_edge=False)
     table.add_column("feature", overflow="fold")
     if len(names) > 2:
         table.add_column("towards", overflow="fold")
+    table.add_column("strength", justify="right", no_wrap=True)
     table.add_column("effect", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for one in ranked:
-        effect = f"{one.effect:+.4g}".replace("-", "−")
+        strength, effect = (f"{n:+.4g}".replace("-", "−") for n in (one.weight, one.effect))
         towards = [one.class_name] if len(names) > 2 else []
-        table.add_row(one.feature, *towards, effect, one.unit)
+        table.add_row(one.feature, *towards, strength, effect, one.unit)
     return table
 
 

@@ -1,0 +1,177 @@
+"""Predictions beside a table's own cells: nothing of it is lost, and what is replaced is said."""
+
+from __future__ import annotations
+
+import io
+import json
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from semisquares.tables import fit_table, prepare
+from semisquares.tables.models.files import dumps, loads
+from semisquares.tables.predicting import Tally, predict_rows
+from semisquares.tables.reading import find
+from test_cli_tables import semisquares  # noqa: F401
+
+GIVEN = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
+
+
+def damages(n_rows=60):
+    """A table of three classes that lie far apart; one of them is called None."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(n_rows) % 3
+    return pd.DataFrame(
+        {
+            "case": [f"case-{k:03d}" for k in range(n_rows)],
+            "size": (rng.normal(size=n_rows) / 9 + (truth == 1)).round(3),
+            "depth": (rng.normal(size=n_rows) / 9 + (truth == 2)).round(3),
+            "damage": np.array(["None", "Minor", "Major"])[truth],
+        }
+    )
+
+
+def fitted(frame, target="damage", **wishes):
+    rows = prepare(frame, target, **wishes)
+    return fit_table(rows, method="supervised", alpha=1.0, folds=2, repeats=1)
+
+
+def csv_of(frame):
+    return find("-", stdin=io.BytesIO(frame.to_csv(index=False).encode()))
+
+
+def filled(model, source, **wishes):
+    tally = Tally()
+    pieces = predict_rows(model, source, tally, only_missing=True, **wishes)
+    return pa.concat_tables(pieces), tally
+
+
+# -- labels -------------------------------------------------------------------------------------
+
+
+def test_a_class_called_none_is_kept_and_na_is_filled_and_counted():
+    frame = damages()
+    truth = frame["damage"].tolist()
+    model = fitted(frame)
+    frame.loc[::5, "damage"] = ""
+    frame.loc[1::5, "damage"] = "NA"
+    frame.loc[2::5, "damage"] = "null"
+    cells, tally = filled(model, csv_of(frame), rows=7)
+    assert cells["damage"].to_pylist() == truth
+    assert cells["damage_filled"].to_pylist() == [k % 5 < 3 for k in range(60)]
+    assert tally.n_filled == 36
+    assert tally.replaced == {"NA": 12, "null": 12}
+
+
+@pytest.mark.parametrize(
+    ("cells", "replaced"),
+    [
+        (pa.array(["None", None, "NA", ""]), {"NA": 1}),
+        (pa.array(["None", None, "?", "NA"]).dictionary_encode(), {"?": 1, "NA": 1}),
+    ],
+)
+def test_cells_of_parquet_that_are_not_empty_are_counted_when_filled(tmp_path, cells, replaced):
+    model = fitted(damages().assign(damage=["None", "Minor", "?"] * 20), unlabeled="?")
+    numbers = {"size": [0.0, 1.0, 0.0, 1.0], "depth": [0.0] * 4}
+    parquet.write_table(pa.table({**numbers, "damage": cells}), tmp_path / "a.parquet")
+    found, tally = filled(model, find(str(tmp_path / "a.parquet")))
+    assert found["damage"].to_pylist() == ["None", "Minor", "None", "Minor"]
+    assert tally.replaced == replaced
+
+
+def test_the_command_says_what_it_understood_and_what_it_replaced(semisquares):  # noqa: F811
+    frame = damages()
+    frame.loc[::4, "damage"] = "NA"
+    frame.loc[1::4, "damage"] = ""
+    frame.to_csv("t.csv", index=False)
+    code, _, notes = semisquares("fit", "t.csv", "--target", "damage", "-o", "m", *GIVEN)
+    assert code == 0
+    assert "Note: 15 cells of column 'damage' say 'NA', which is read as no label" in notes
+    code, _, notes = semisquares("predict", "m", "t.csv", "--only-missing", "-o", "out.parquet")
+    assert (code, notes) == (0, "Note: 15 of the filled cells said 'NA', which is no label.\n")
+    out = pd.read_parquet("out.parquet")
+    assert out["damage"].tolist() == damages()["damage"].tolist()
+    assert out.dtypes.astype(str)["size"] == "float64"
+    code, printed, _ = semisquares(
+        "predict", "m", "t.csv", "--only-missing", "-o", "out.csv", "--json"
+    )
+    assert json.loads(printed)["replaced"] == {"NA": 15}
+
+
+# -- types and index ----------------------------------------------------------------------------
+
+
+def test_a_csv_keeps_the_types_of_its_cells_where_the_output_does():
+    frame = damages().assign(n=[*range(58), "", ""], level=["2", "1", ""] * 20)
+    model = fitted(frame, "level")
+    everything = pa.concat_tables(predict_rows(model, csv_of(frame), Tally(), typed=True, rows=7))
+    assert everything.schema.field("size").type == pa.float64()
+    assert everything["n"].to_pylist() == [*range(58), None, None]
+    assert everything["level"].to_pylist() == [2, 1, None] * 20
+    assert everything["level_predicted"].type == pa.int64()
+    cells, _ = filled(model, csv_of(frame.assign(level="")), typed=True)
+    assert set(cells["level"].to_pylist()) == {1, 2}
+    text = pa.concat_tables(predict_rows(model, csv_of(frame), Tally()))
+    assert text["n"].to_pylist() == [*map(str, range(58)), "", ""]
+
+
+@pytest.mark.parametrize("only_missing", [False, True])
+def test_a_string_index_of_parquet_comes_back(tmp_path, only_missing):
+    frame = damages().set_index("case").rename_axis(None)
+    path = tmp_path / "a.parquet"
+    frame.to_parquet(path)
+    pieces = predict_rows(fitted(frame), find(str(path)), Tally(), only_missing=only_missing)
+    out = pa.concat_tables(pieces).to_pandas()
+    pd.testing.assert_frame_equal(out[["size", "depth", "damage"]], frame)
+
+
+# -- what a model keeps and says ----------------------------------------------------------------
+
+
+def test_a_stored_model_holds_no_cell_of_an_id():
+    model = fitted(damages())
+    assert "example" not in model.about["columns"][0]
+    data = dumps(model)
+    with ZipFile(io.BytesIO(data)) as archive:
+        content = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"case" in content
+    assert b"case-" not in content
+    assert {column.example for column in loads(data).preparation.columns_} == {""}
+    assert model.preparation.columns_[0].example == "case-000"  # in memory the table is at hand
+
+
+@pytest.mark.parametrize("method", ["soft", "hard"])
+def test_without_unlabeled_rows_no_weight_of_them_is_told(method):
+    rows = prepare(damages(), "damage")
+    model = fit_table(rows, method=method, folds=2, repeats=1)
+    assert ", no unlabeled rows: error" in model.about["summary"]
+
+
+def test_signs_of_numbers_may_differ_from_the_fit_where_they_say_the_same():
+    frame = damages()
+    model = fitted(frame.assign(size="$" + frame["size"].astype(str)))
+    plain = model.predict(frame).decision
+    np.testing.assert_array_equal(loads(dumps(model)).predict(frame).decision, plain)
+    signed = csv_of(frame.assign(size="$ " + frame["size"].astype(str)))
+    cells = pa.concat_tables(predict_rows(model, signed, Tally()))
+    np.testing.assert_array_equal(cells["damage_decision_None"], plain[:, 2])
+    assert cells["size"][0].as_py().startswith("$ ")
+
+
+def test_inspect_lists_features_by_the_strength_that_it_shows(semisquares):  # noqa: F811
+    frame = damages()
+    rng = np.random.default_rng(1)
+    for name, unit in (("a", 1e3), ("b", 1e-3), ("c", 1.0)):
+        frame[name] = frame["size"] * unit + rng.normal(size=60) * unit
+    frame.query("damage != 'Major'").to_csv("t.csv", index=False)
+    semisquares("fit", "t.csv", "--target", "damage", "-o", "m", *GIVEN)
+    code, printed, _ = semisquares("inspect", "m")
+    header, *rows = printed[printed.index("\nfeature") :].split("\n")[1:7]
+    assert (code, header.split()) == (0, ["feature", "strength", "effect"])
+    shown = [abs(float(row.split()[1].replace("−", "-"))) for row in rows]
+    assert len(shown) == 5
+    assert shown == sorted(shown, reverse=True)
