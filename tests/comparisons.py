@@ -119,6 +119,7 @@ def binary(**other):
         ),
         folds=5,
         repeats=10,
+        curve_repeats=2,
         seed=1,
         rivals=six_rivals(),
         verdict=Verdict(

@@ -10,6 +10,7 @@ from semisquares.tables.compare import curves
 from semisquares.tables.compare.choice import Choice, Pair
 from semisquares.tables.compare.curves import label_curve, label_sentence, unlabeled_curve
 from semisquares.tables.compare.evaluation import evaluate
+from semisquares.tables.compare.splits import Plan
 
 
 def table(n_rows=120, n_labels=24, d=3, n_classes=2, seed=0):
@@ -149,25 +150,43 @@ def test_the_curve_over_labels_takes_a_sample_of_many_unlabeled_rows_counted_as_
 @pytest.mark.parametrize(
     ("before", "after", "noise", "n_labels", "end"),
     [
-        (0.123, 0.098, 0.001, 60, "fell from 12.3 % to 9.8 %; the next doubling usually buys less"),
-        (0.123, 0.118, 0.1, 60, "fell from 12.3 % to 11.8 %, which may be chance; what more would "
-         "buy is open"),
-        (0.1, 0.12, 0.1, 60, "rose from 10.0 % to 12.0 %, which may be chance; what more would buy "
-         "is open"),
-        (0.1, 0.12, 0.001, 900, "rose from 10.0 % to 12.0 %; more labels of the same kind would "
-         "buy little"),
-        (0.1, 0.1, 0.001, 900, "stayed at 10.0 %; more labels of the same kind would buy little"),
-        (0.1, 0.1, 0.0, 20, "stayed at 10.0 %, which may be chance; what more would buy is open"),
+        (0.123, 0.098, 0.001, 60, "fell from 12.3 % to 9.8 % (2 repeats); the next doubling "
+         "usually brings less."),
+        (0.123, 0.118, 0.1, 60, "fell from 12.3 % to 11.8 % (2 repeats). That may be chance: 60 "
+         "labels are too few to tell what more of them would bring."),
+        (0.1, 0.12, 0.1, 60, "rose from 10.0 % to 12.0 % (2 repeats). That may be chance: 60 "
+         "labels are too few to tell what more of them would bring."),
+        (0.1, 0.12, 0.001, 900, "rose from 10.0 % to 12.0 % (2 repeats); more labels of the same "
+         "kind would bring little."),
+        (0.1, 0.1, 0.001, 900, "stayed at 10.0 % (2 repeats); more labels of the same kind would "
+         "bring little."),
+        (0.1, 0.1, 0.0, 20, "stayed at 10.0 % (2 repeats). 20 labels are too few to tell what more "
+         "of them would bring."),
+        (0.0, 0.0, 0.0, 20, "stayed at 0.0 % (2 repeats); with no wrong row left, these labels "
+         "cannot show what more would bring."),
+        (0.1, 0.0, 0.001, 90, "fell from 10.0 % to 0.0 % (2 repeats); with no wrong row left, "
+         "these labels cannot show what more would bring."),
     ],
 )  # fmt: skip
 def test_the_sentence_about_labels_says_what_is_known(before, after, noise, n_labels, end):
     errors = np.array([[0.3, before + sign * noise, after] for sign in (1, -1, 1, -1)])
-    said = label_sentence([12, 24, 48], errors, 1 / 4, n_labels=n_labels)
-    assert said == f"From 24 to 48 labels the error of the tuned ridge {end}."
+    planned = Plan(folds=5, repeats=2, tests=(), n_labeled=n_labels)
+    said = label_sentence([12, 24, 48], errors, planned)
+    assert said == f"From 24 to 48 labels the error of the tuned ridge {end}"
+
+
+def test_errors_of_the_curves_are_no_surer_than_the_labels():
+    X = np.array([-1.0, 1.0] * 15)[:, None]
+    codes = np.where(np.arange(30) < 10, np.arange(30) % 2, -1)
+    ends = {
+        (one.error.mean, one.error.low, round(one.error.high, 3))
+        for one in unlabeled_curve(X, codes, folds=2, repeats=1)
+    }
+    assert ends == {(0.0, 0.0, 0.308)}  # 0.025^(1/10) = 0.692
 
 
 def test_too_few_labels_for_a_curve_are_told():
     X, codes = table(n_labels=4)
     curve = label_curve(X, codes)
-    assert curve.sentence == "With 2 labels to learn from, what more would buy cannot be told."
+    assert curve.sentence == "With 2 labels to learn from, what more would bring cannot be told."
     assert [point.n for point in curve.points] == [2, 2]

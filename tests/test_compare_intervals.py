@@ -4,8 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
-from semisquares.tables.compare.intervals import interval
+from semisquares.tables.compare.comparison import METRICS, Estimate
+from semisquares.tables.compare.intervals import (
+    honest_gain,
+    honest_gains,
+    honest_score,
+    honest_scores,
+    interval,
+    unseen,
+)
 
 
 def test_the_interval_is_the_formula_by_hand():
@@ -53,3 +62,59 @@ def test_the_truth_is_covered_where_the_interval_of_independent_splits_fails():
             hits[ratio] += found.low <= truth <= found.high
     assert hits[0.25] > 935
     assert hits[0.0] < 700
+
+
+# -- no surer than the labels -------------------------------------------------------------------
+
+
+def test_as_many_rows_may_differ_unseen_as_are_missed_once_in_twenty_times():
+    assert (1.0 - unseen(40)) ** 40 == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 9), (3, 9), (20, 20), (120, 150), (999, 1000)])
+def test_an_accuracy_without_variance_has_the_exact_interval_of_a_share(right, n):
+    share = right / n
+    exact = binomtest(right, n).proportion_ci(0.95, method="exact")
+    found = honest_score(Estimate(share, share, share), n)
+    assert found.mean == share
+    np.testing.assert_allclose([found.low, found.high], [exact.low, exact.high], atol=1e-9)
+
+
+def test_wider_intervals_are_left_but_end_where_the_number_ends():
+    assert honest_score(Estimate(0.6, 0.2, 0.9), 500) == Estimate(0.6, 0.2, 0.9)
+    assert honest_score(Estimate(0.9, -0.2, 1.3), 500) == Estimate(0.9, 0.0, 1.0)
+    assert honest_gain(Estimate(0.1, -0.3, 0.5), 500) == Estimate(0.1, -0.3, 0.5)
+    assert honest_gain(Estimate(0.1, -1.3, 1.5), 500) == Estimate(0.1, -1.0, 1.0)
+
+
+def test_no_interval_stays_none():
+    for found in (honest_score(Estimate(0.5, math.nan, math.nan), 9),
+                  honest_gain(Estimate(0.5, math.nan, math.nan), 9)):  # fmt: skip
+        np.testing.assert_equal([found.mean, found.low], [0.5, math.nan])
+
+
+def test_measures_of_no_width_get_one_and_a_narrow_auc_or_loss_is_believed():
+    flat = honest_gains(dict.fromkeys(METRICS, Estimate(0.0, 0.0, 0.0)), 30)
+    assert {(gain.low, gain.high) for gain in flat.values()} == {(-unseen(30), unseen(30))}
+    perfect = honest_scores(dict.fromkeys(METRICS[:3], Estimate(1.0, 1.0, 1.0)), 30)
+    assert {(score.low < 0.9, score.high) for score in perfect.values()} == {(True, 1.0)}
+    narrow = {metric: Estimate(0.01, 0.009, 0.011) for metric in ("auc", "squared_loss")}
+    assert honest_gains(narrow, 30) == honest_scores(narrow, 30) == narrow
+
+
+def test_an_auc_ends_at_one():
+    found = honest_scores({"auc": Estimate(0.9, 0.7, 1.1)}, 30)["auc"]
+    assert (found.low, found.high) == (0.7, 1.0)
+
+
+def test_the_truth_about_one_answer_for_all_rows_is_covered_though_no_fold_shows_it_vary():
+    """Stratified folds of "always 0" are right equally often, whatever the table."""
+    rng = np.random.default_rng(0)
+    hits = np.zeros(2, dtype=int)
+    for n_zeros in rng.binomial(100, 0.8, size=500):
+        share = n_zeros / 100
+        by_folds = interval(np.full(50, share), 0.25)
+        for k, found in enumerate((by_folds, honest_score(by_folds, 100))):
+            hits[k] += found.low <= 0.8 <= found.high
+    assert hits[0] < 100
+    assert hits[1] >= 475

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from semisquares.tables.compare.comparison import Estimate
-from semisquares.tables.compare.verdict import decide, labels_needed, points
+from semisquares.tables.compare.verdict import decide, labels_needed, most_to_gain, points
 
 
 def verdict(gain, half, n_labels, *, ridge_error=0.2, n_unlabeled=100_000):
@@ -30,22 +30,22 @@ def verdict(gain, half, n_labels, *, ridge_error=0.2, n_unlabeled=100_000):
             -0.016,
             0.012,
             1000,
-            "They do harm here; use the tuned ridge: error 20.0 % against 21.6 % with the "
-            "unlabeled rows, 95 % interval of the difference 0.4–2.8 points.",
+            "Unlabeled rows do harm here; use the tuned ridge: error 20.0 % against 21.6 % with "
+            "them, 95 % interval of the difference 0.4–2.8 points.",
         ),
         (
             -0.002,
             0.015,
             1000,
-            "They do not help here; use the tuned ridge: error 20.0 % against 20.2 % with the "
-            "unlabeled rows, which gain 1.3 points at the most.",
+            "Unlabeled rows do not help here; use the tuned ridge: error 20.0 % against 20.2 % "
+            "with them, and a gain of more than 1.3 points is unlikely.",
         ),
         (
             0.0,
             0.0,
             149,
-            "They do not help here; use the tuned ridge: error 20.0 % with and without the "
-            "unlabeled rows, which gain 2.0 points at the most.",
+            "Unlabeled rows do not help here; use the tuned ridge: error 20.0 % with and without "
+            "them, and a gain of more than 2.0 points is unlikely.",
         ),
         (0.05, 0.30, 14, "Too few labels to tell: 14; label about 500 more."),
         (0.0, 0.5, 1500, "Too few labels to tell: 1,500; label about 940,000 more."),
@@ -82,8 +82,26 @@ def test_numbers_of_the_verdict_are_those_that_it_was_given():
     assert found.more_labels is None
 
 
+@pytest.mark.parametrize("n_labels", [160, 400, 3000])
+@pytest.mark.parametrize("gain", [0.0, 0.001, 0.0025])
+def test_the_interval_beside_no_reaches_as_far_as_the_sentence_says(gain, n_labels):
+    found = verdict(gain, 0.0, n_labels)
+    assert found.gain.high == pytest.approx(most_to_gain(Estimate(gain, gain, gain), n_labels))
+    told = f"a gain of more than {100 * found.gain.high:.1f} points is unlikely"
+    assert (told in found.sentence) == (found.answer == "no")
+
+
+def test_advice_goes_by_the_folds_as_what_is_unseen_falls_faster_than_an_interval():
+    assert verdict(0.0, 0.0, 20).more_labels == 130  # to 149 labels
+
+
+def test_no_difference_is_impossible():
+    found = verdict(0.5, 3.0, 6, ridge_error=0.6)
+    assert (found.gain.low, found.gain.high) == (-1.0, 1.0)
+
+
 def test_after_labelling_as_many_as_advised_the_answer_is_clear():
-    gains = (-0.1, -0.02, -0.001, 0.0, 0.004, 0.01, 0.0101, 0.019, 0.02, 0.03, 0.2)
+    gains = (-0.1, -0.02, -0.001, 0.0, 0.004, 0.0099, 0.01, 0.0101, 0.019, 0.02, 0.03, 0.2)
     unclear = 0
     for gain, half, n_labels in itertools.product(gains, (0.0, 0.01, 0.05, 0.3), (4, 14, 60, 700)):
         now = verdict(gain, half, n_labels)

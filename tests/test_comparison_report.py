@@ -22,7 +22,7 @@ from comparisons import (
 )
 from semisquares.report import comparison as comparison_page
 from semisquares.report.comparison import render_comparison, write_comparison
-from semisquares.report.comparison_words import GLOSSARY
+from semisquares.report.comparison_words import GLOSSARY, curve_words
 from semisquares.tables import TableError
 from semisquares.tables.compare.comparison import Estimate
 from test_report import BROWSER, NARROW, SWITCHES, WIDE, Sound, contrast, needs_browser
@@ -183,6 +183,18 @@ def test_curves_are_put_into_words(page):
     )
     assert "Tuned ridge, which uses none of them: error 9.4 %." in page.text
     assert binary().label_sentence in page.text
+
+
+def test_curves_of_fewer_repeats_say_why_their_numbers_differ(page):
+    words = "rest on 2 repeats of the folds, not on 10 as the verdict does"
+    assert page.text.count(words) == 2  # in each of the captions
+    assert curve_words(binary(curve_repeats=10)) == ""
+
+
+def test_numbers_stay_on_one_line_with_their_units(undrawn):
+    text = undrawn(binary())
+    assert "8.1\N{NO-BREAK SPACE}% against 9.4\N{NO-BREAK SPACE}% for tuned ridge" in text
+    assert "0.4–2.2\N{NO-BREAK SPACE}points" in text
 
 
 def test_flips_are_counted_by_classes_with_examples(page):
@@ -362,6 +374,7 @@ def test_a_gain_far_from_zero_is_on_the_line_with_it(undrawn):
     )
     assert 5 < float(zero) < 20
     assert 80 < float(dot) < 95
+    assert "its 95 % interval: +19.9 to +20.1 points" in Page(text).text
 
 
 # in a browser

@@ -10,7 +10,7 @@ from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelCl
 from semisquares.tables import TableError, compare_table, find, fit_table, prepare
 from semisquares.tables.compare.comparison import METRICS
 from semisquares.tables.compare.evaluation import evaluate
-from semisquares.tables.compare.intervals import interval
+from semisquares.tables.compare.intervals import honest_score, interval
 from semisquares.tables.compare.splits import plan, training_mask
 from semisquares.tables.predicting import Tally, predict_rows
 
@@ -57,7 +57,7 @@ def test_scores_of_a_given_classifier_are_those_of_cross_validation_by_hand():
         by_hand = SoftLabelClassifier(2.0, unlabeled_weight=0.3)
         by_hand.fit(rows.X[inside], rows.codes[inside])
         right.append(by_hand.score(rows.X[test], rows.codes[test]))
-    expected = interval(np.array(right), planned.ratio)
+    expected = honest_score(interval(np.array(right), planned.ratio), 40)
     found = model.about["metrics"]["accuracy"]
     assert [found["mean"], found["low"], found["high"]] == pytest.approx(
         [expected.mean, expected.low, expected.high]
@@ -115,6 +115,27 @@ def test_a_model_holds_no_row_of_its_table():
     model = fit_table(rows, method="soft", alpha=1.0, weight=1.0, folds=2, repeats=1)
     arrays = [np.size(value) for value in vars(model.classifier).values()]
     assert max(arrays) < 10
+
+
+@pytest.mark.parametrize("wish", [{}, {"method": "supervised", "alpha": 1.0}])
+def test_ten_labels_are_never_certain_and_no_score_is_impossible(wish):
+    frame = pd.DataFrame({"a": np.arange(30) % 2 + np.arange(30) / 1e4})
+    frame["label"] = np.where(np.arange(30) < 10, np.where(frame["a"] < 0.5, "x", "y"), None)
+    model = fit_table(prepare(frame, "label"), folds=2, repeats=2, **wish)
+    for name in ("accuracy", "balanced_accuracy", "auc"):
+        found = model.about["metrics"][name]
+        assert found["mean"] == found["high"] == 1.0
+        assert found["low"] == pytest.approx(0.025 ** (1 / 10))
+    assert "(95 % interval 0.0 % to 30.8 %)" in model.about["summary"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_intervals_of_few_labels_end_where_scores_end(seed):
+    rows = prepared(n_labels=8, seed=seed)
+    model = fit_table(rows, method="soft", alpha=1.0, weight=1.0, folds=2, repeats=1)
+    for name in ("accuracy", "balanced_accuracy", "auc"):
+        found = model.about["metrics"][name]
+        assert 0.0 <= found["low"] < found["high"] <= 1.0
 
 
 # -- predictions --------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def _print(talk: Talk, model: TableModel) -> None:
         for name, label in _METRICS.items():
             talk.say(f"    {label} {_estimate(about['metrics'][name])}")
     if about["verdict"]:
-        talk.say(f"  {about['verdict']['sentence']}")
+        talk.say(f"  verdict on the unlabeled rows: {about['verdict']['sentence']}")
     if about["certificate"] is not None:
         talk.say(
             f"  certificate: the fit is proven to be within {about['certificate']:.1e} of its "
@@ -101,6 +101,8 @@ def _print(talk: Talk, model: TableModel) -> None:
 def _estimate(estimate: Any) -> str:
     if estimate["mean"] is None:
         return "unknown"
+    if estimate["low"] is None:
+        return f"{estimate['mean']:.3f}"
     return f"{estimate['mean']:.3f} ({estimate['low']:.3f} to {estimate['high']:.3f})"
 
 

@@ -19,7 +19,7 @@ from ..tables.errors import TableError
 from . import comparison_tables as tables
 from . import comparison_words as words
 from .environment import load_templates, style
-from .numbers import few_digits, percent, points
+from .numbers import few_digits, percent, points, spread, unbroken
 from .pictures import Picture, packed
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Line:
     width: str
     mean: str
     label: str
+    ends: str
 
 
 def write_comparison(comparison: Comparison, path: str | Path, command: str) -> Path:
@@ -80,7 +81,7 @@ def write_comparison(comparison: Comparison, path: str | Path, command: str) -> 
 def render_comparison(comparison: Comparison, command: str) -> str:
     """Return the page of a comparison as text; the same comparison gives the same text."""
     environment = load_templates("tables")  # a missing package is said before any work
-    environment.filters |= {"few_digits": few_digits, "percent": percent}
+    environment.filters |= {"few_digits": few_digits, "percent": percent, "unbroken": unbroken}
     return environment.get_template("comparison.html").render(
         version=__version__,
         command_line=command,
@@ -113,6 +114,7 @@ def _line(gain: Estimate) -> Line | None:
         width=f"{place(gain.high) - place(gain.low):.1f}%",
         mean=f"{place(gain.mean):.1f}%",
         label=f"{points(gain.mean)} points",
+        ends=f"{spread(points(gain.low), points(gain.high))} points",
     )
 
 

@@ -148,6 +148,17 @@ def unlabeled_words(comparison: Comparison) -> str:
     return " ".join(said)
 
 
+def curve_words(comparison: Comparison) -> str:
+    """Say why the numbers of the curves are not quite those of the rivals; empty where they are."""
+    if comparison.curve_repeats == comparison.repeats:
+        return ""
+    return (
+        "To save time the curves rest on "
+        f"{counted(comparison.curve_repeats, 'repeat', 'repeats')} of the folds, not on "
+        f"{comparison.repeats} as the verdict does, so their numbers may differ a little from its."
+    )
+
+
 def change_words(comparison: Comparison) -> str:
     """Say how many predictions the unlabeled rows changed, or would have."""
     found = comparison.changes

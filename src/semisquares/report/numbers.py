@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from ..tables.compare.comparison import Estimate
@@ -64,6 +65,17 @@ def spread(low: str, high: str) -> str:
     if NONE in (low, high):
         return ""
     return f"{low} to {high}" if low[0] in "−+" or high[0] in "−+" else f"{low}–{high}"
+
+
+def unbroken(sentence: str) -> str:
+    """Return a sentence whose numbers and units stay on one line.
+
+    Examples
+    --------
+    >>> unbroken("From 8.1 % on, 0.4–2.2 points.").split(" ")
+    ['From', '8.1\\xa0%', 'on,', '0.4–2.2\\xa0points.']
+    """
+    return re.sub(r"(?<=\d) (?=%|points?\b)", "\N{NO-BREAK SPACE}", sentence)
 
 
 def with_interval(value: Estimate, *, decimals: int = 1, scale: float = 100.0) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier
 from ...versions import versions
@@ -11,9 +12,10 @@ from ..errors import TableError
 from ..prepared import Prepared
 from .changes import changes
 from .choice import MOST_TESTED, Pair, fit_pair, fit_rows, search_size, thinned
-from .comparison import Changes, Comparison, Notice
-from .curves import label_curve, unlabeled_curve
+from .comparison import Changes, Comparison, Notice, Rival
+from .curves import curve_repeats, label_curve, unlabeled_curve
 from .evaluation import Evaluation, Progress, evaluate
+from .intervals import honest_gains, honest_scores
 from .notices import notices
 from .rivals import LABELS
 from .strengths import strengths
@@ -110,8 +112,9 @@ def compare_table(
         columns=prepared.columns,
         folds=evaluation.plan.folds,
         repeats=evaluation.plan.repeats,
+        curve_repeats=min(few or curve_repeats(target.n_labeled), evaluation.plan.repeats),
         seed=seed,
-        rivals=evaluation.rivals,
+        rivals=tuple(_honest(rival, target.n_labeled) for rival in evaluation.rivals),
         verdict=evaluation.verdict,
         unlabeled_curve=more_rows,
         label_curve=more_labels.points,
@@ -143,6 +146,14 @@ def _changes(prepared: Prepared, pair: Pair, names: tuple[str, ...], seed: int) 
         method="soft_cv" if used else "soft",
         class_names=names,
         seed=seed,
+    )
+
+
+def _honest(rival: Rival, n_labels: int) -> Rival:
+    return replace(
+        rival,
+        scores=honest_scores(rival.scores, n_labels),
+        gains=honest_gains(rival.gains, n_labels),
     )
 
 

@@ -121,6 +121,8 @@ class Comparison:
     columns: tuple[Column, ...]
     folds: int
     repeats: int
+    curve_repeats: int
+    """Of the folds for the curves, to save time: mostly fewer."""
     seed: int
     rivals: tuple[Rival, ...]
     verdict: Verdict

@@ -1,4 +1,4 @@
-"""What more rows buy: the error against the number of unlabeled rows, and of labels."""
+"""What more rows bring: the error against the number of unlabeled rows, and of labels."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ...estimators import SoftLabelClassifier
 from .choice import fit_pair, fit_rows
 from .comparison import CurvePoint, Estimate
 from .evaluation import Progress, in_order, split_seed
-from .intervals import interval
+from .intervals import honest_score, interval
 from .splits import Plan, plan, stratified_order, training_mask
 from .verdict import MARGIN, most_to_gain, percent
 
-__all__ = ["LabelCurve", "label_curve", "label_sentence", "unlabeled_curve"]
+__all__ = ["LabelCurve", "curve_repeats", "label_curve", "label_sentence", "unlabeled_curve"]
 
 Array = NDArray[Any]
 
@@ -141,13 +141,11 @@ def label_curve(
         *_points("soft_cv", n, errors[:, :, 0], planned),
         *_points("ridge", n, errors[:, :, 1], planned),
     )
-    return LabelCurve(
-        points, label_sentence(n, errors[:, :, 1], planned.ratio, n_labels=planned.n_labeled)
-    )
+    return LabelCurve(points, label_sentence(n, errors[:, :, 1], planned))
 
 
-def label_sentence(sizes: Sequence[int], errors: Array, ratio: float, *, n_labels: int) -> str:
-    """Say what the last doubling of labels bought the tuned ridge.
+def label_sentence(sizes: Sequence[int], errors: Array, planned: Plan) -> str:
+    """Say what the last doubling of labels brought the tuned ridge.
 
     Parameters
     ----------
@@ -155,38 +153,53 @@ def label_sentence(sizes: Sequence[int], errors: Array, ratio: float, *, n_label
         Numbers of labels learned from, rising.
     errors : ndarray of shape (n_splits, n_sizes)
         Of the tuned ridge.
-    ratio : float
-        As in `interval`.
-    n_labels : int
-        Labels of the table: too few of them leave open what the error does.
+    planned : Plan
+        The splits. Few labels leave open what the error does.
 
     Examples
     --------
     >>> import numpy as np
     >>> errors = np.array([[0.12, 0.10], [0.13, 0.10], [0.12, 0.09], [0.13, 0.11]])
-    >>> label_sentence([24, 48], errors, 1 / 4, n_labels=60)
-    'From 24 to 48 labels the error of the tuned ridge fell from 12.5 % to 10.0 %; the next doubling
-    usually buys less.'
+    >>> label_sentence([24, 48], errors, Plan(folds=5, repeats=2, tests=(), n_labeled=60))
+    'From 24 to 48 labels the error of the tuned ridge fell from 12.5 % to 10.0 % (2 repeats); the
+    next doubling usually brings less.'
     """
     if len(sizes) < 2:
-        return f"With {sizes[-1]:,} labels to learn from, what more would buy cannot be told."
+        return f"With {sizes[-1]:,} labels to learn from, what more would bring cannot be told."
     first = int(np.argmin(np.abs(np.log(np.array(sizes[:-1]) / sizes[-1] * 2))))
     before, after = errors[:, first], errors[:, -1]
-    drop = interval(before - after, ratio)
+    drop = interval(before - after, planned.ratio)
     old, new = percent(float(before.mean())), percent(float(after.mean()))
-    moved = f"fell from {old} to {new}" if drop.mean > 0.0 else f"rose from {old} to {new}"
     start = f"From {sizes[first]:,} to {sizes[-1]:,} labels the error of the tuned ridge "
-    start += f"stayed at {new}" if old == new else moved
+    moved = "fell" if drop.mean > 0.0 else "rose"
+    start += f"stayed at {new}" if old == new else f"{moved} from {old} to {new}"
+    # that explains why other numbers of the comparison differ
+    start += f" ({planned.repeats} {'repeat' if planned.repeats == 1 else 'repeats'})"
+    if not after.any():
+        return f"{start}; with no wrong row left, these labels cannot show what more would bring."
     if drop.low > 0.0:
-        return f"{start}; the next doubling usually buys less."
-    if drop.high < 0.0 or most_to_gain(drop, n_labels) < MARGIN:
-        return f"{start}; more labels of the same kind would buy little."
-    return f"{start}, which may be chance; what more would buy is open."
+        return f"{start}; the next doubling usually brings less."
+    if drop.high < 0.0 or most_to_gain(drop, planned.n_labeled) < MARGIN:
+        return f"{start}; more labels of the same kind would bring little."
+    chance = "" if old == new else " That may be chance:"
+    few = f"{planned.n_labeled:,} labels are too few to tell what more of them would bring."
+    return f"{start}.{chance} {few}"
+
+
+def curve_repeats(n_labels: int) -> int:
+    """Return how often a curve repeats the folds, at the most.
+
+    Examples
+    --------
+    >>> curve_repeats(60), curve_repeats(6_000)
+    (2, 1)
+    """
+    return 2 if n_labels <= MANY_LABELS else 1
 
 
 def _plan(codes: Array, groups: Array | None, folds: int, repeats: int | None, seed: int) -> Plan:
-    few = int((codes >= 0).sum()) <= MANY_LABELS
-    return plan(codes, groups, folds=folds, repeats=repeats or 1 + few, seed=seed)
+    repeats = repeats or curve_repeats(int((codes >= 0).sum()))
+    return plan(codes, groups, folds=folds, repeats=repeats, seed=seed)
 
 
 def _count_free(test: Array, codes: Array, groups: Array | None) -> int:
@@ -274,4 +287,4 @@ def _points(
 
 
 def _estimate(errors: Array, planned: Plan) -> Estimate:
-    return interval(errors, planned.ratio, lowest=0.0, highest=1.0)
+    return honest_score(interval(errors, planned.ratio), planned.n_labeled)

@@ -1,21 +1,24 @@
-"""Intervals for means over folds, which share most of their training rows."""
+"""Intervals for means over folds: these share training rows, and test few rows again and again."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 from .comparison import Estimate
 
-__all__ = ["interval"]
+__all__ = ["honest_gain", "honest_gains", "honest_score", "honest_scores", "interval", "unseen"]
 
 Array = NDArray[Any]
 
 LEVEL = 0.95
+_COUNTED = ("accuracy", "balanced_accuracy")
+"""Measures that count rows: chance can hide how much they vary. Others vary with every row."""
 
 
 def interval(
@@ -62,3 +65,105 @@ def interval(
     variance = (1 / n + ratio) * float(values.var(ddof=1))
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * math.sqrt(variance)
     return Estimate(mean, max(mean - half, lowest), min(mean + half, highest))
+
+
+def unseen(n_labels: int) -> float:
+    """Return the share of rows that may differ though none of L labeled ones does: 1 - 0.05^(1/L).
+
+    If two classifiers differed on this share of all rows, then L labeled rows would all be
+    predicted alike with a chance of 5 %.
+
+    Examples
+    --------
+    >>> round(unseen(30), 3), round(unseen(300), 4)
+    (0.095, 0.0099)
+    """
+    return 1.0 - (1.0 - LEVEL) ** (1.0 / n_labels)
+
+
+def honest_gain(gain: Estimate, n_labels: int) -> Estimate:
+    """Return a difference of accuracies with an interval no surer than so many labels can be.
+
+    It reaches `unseen` to both sides at the least, as folds without a difference, or with the same
+    one in each, give an interval without any width; and nowhere beyond -1 and 1.
+
+    Examples
+    --------
+    >>> found = honest_gain(Estimate(0.0, 0.0, 0.0), 30)
+    >>> round(found.low, 3), round(found.high, 3)
+    (-0.095, 0.095)
+    """
+    half = unseen(n_labels)
+    return _around(gain, gain.mean - half, gain.mean + half, -1.0)
+
+
+def honest_score(score: Estimate, n_labels: int) -> Estimate:
+    """Return an accuracy, or an error, with an interval no surer than so many labels can be.
+
+    It holds that of Clopper and Pearson, by which the L labels are tested once. Stratified folds
+    hide what varies: always answering the same class is right equally often in all of them.
+
+    Examples
+    --------
+    >>> found = honest_score(Estimate(0.8, 0.8, 0.8), 150)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.727, 0.861)
+    """
+    right = score.mean * n_labels
+    wrong, tail = n_labels - right, (1.0 - LEVEL) / 2
+    low = betaincinv(right, wrong + 1.0, tail) if right > 0.0 else 0.0
+    high = betaincinv(right + 1.0, wrong, 1.0 - tail) if wrong > 0.0 else 1.0
+    return _around(score, float(low), float(high), 0.0)
+
+
+def honest_scores(scores: Mapping[str, Estimate], n_labels: int) -> dict[str, Estimate]:
+    """Return the measures of a classifier, each with an interval no surer than the labels can be.
+
+    Those of accuracies are `honest_score`; that of the AUC is where it has no width. A squared
+    loss is left as it is: it varies with every row.
+
+    Examples
+    --------
+    >>> found = honest_scores({"auc": Estimate(1.0, 1.0, 1.0)}, 20)
+    >>> round(found["auc"].low, 2), found["auc"].high
+    (0.83, 1.0)
+    """
+    found = {}
+    for metric, score in scores.items():
+        if metric in _COUNTED or (metric == "auc" and _flat(score)):
+            found[metric] = honest_score(score, n_labels)
+        else:
+            found[metric] = _around(score, score.low, score.high, 0.0) if metric == "auc" else score
+    return found
+
+
+def honest_gains(gains: Mapping[str, Estimate], n_labels: int) -> dict[str, Estimate]:
+    """Return differences of measures, each with an interval no surer than the labels can be.
+
+    Those of accuracies are `honest_gain`; the others are where they have no width.
+
+    Examples
+    --------
+    >>> found = honest_gains({"auc": Estimate(0.1, -0.9, 1.1)}, 20)
+    >>> found["auc"].low, found["auc"].high
+    (-0.9, 1.0)
+    """
+    found = {}
+    for metric, gain in gains.items():
+        if metric in _COUNTED or _flat(gain):
+            found[metric] = honest_gain(gain, n_labels)
+        else:  # a squared loss of many classes may differ by more than 1
+            found[metric] = _around(gain, gain.low, gain.high, -1.0) if metric == "auc" else gain
+    return found
+
+
+def _flat(found: Estimate) -> bool:
+    """Whether an interval has no width."""
+    return found.low == found.high
+
+
+def _around(found: Estimate, low: float, high: float, lowest: float) -> Estimate:
+    """Return an estimate whose interval holds another one, as far as its number can go."""
+    if math.isnan(found.low):
+        return found
+    return Estimate(found.mean, max(min(found.low, low), lowest), min(max(found.high, high), 1.0))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from .comparison import Estimate, Verdict
+from .intervals import LEVEL, honest_gain, unseen
 
 __all__ = ["MARGIN", "decide", "labels_needed", "most_to_gain", "percent", "points"]
 
 MARGIN = 0.02
 """A gain worth having, as a fraction of the rows: two points."""
-CHANCE = 0.05
 FEWEST_ROWS = 6
 """So many rows more have to be right: a coin falls five times on one side in one of 16 trials."""
 
@@ -24,19 +24,18 @@ def decide(
     * "no": the most that could still be gained is below `MARGIN`, or the interval lies below 0.
     * "unclear": neither. `labels_needed` tells how many labels would settle it.
 
-    Two things keep few labels from proving anything. The most that could be gained is the upper end
-    of the interval, but never less than 1 - 0.05^(1/L): if the two classifiers differed on this
-    share of all rows, then L labeled rows would all be predicted alike with a chance of 5 %. (An
-    interval from L rows without any difference has no width, and knows nothing of this.) And an
-    interval beside 0 counts if the difference is of six rows or more, the fewest for which a sign
-    test finds it: 2 · ½⁶ < 5 % < 2 · ½⁵.
+    Two things keep few labels from proving anything. The interval is `honest_gain`, and the most
+    that could be gained is its upper end, but never less than 1 - 0.05^(1/L), the share of rows on
+    which the two may differ though none of L labeled rows shows it (`unseen`). And an interval
+    beside 0 counts if the difference is of six rows or more, the fewest for which a sign test finds
+    it: 2 · ½⁶ < 5 % < 2 · ½⁵.
 
     Parameters
     ----------
     error, ridge_error : float
         Shares of wrong predictions, of the soft labels chosen by the labels and of the tuned ridge.
     gain : Estimate
-        Of `ridge_error` less `error`.
+        Of `ridge_error` less `error`, as the folds have it.
     n_labels, n_unlabeled : int
         Rows of the table with and without a label.
 
@@ -49,6 +48,7 @@ def decide(
     'Too few labels to tell: 14; label about 340 more.'
     """
     counts = abs(gain.mean) * n_labels >= FEWEST_ROWS - 1e-9
+    by_folds, gain = gain, honest_gain(gain, n_labels)
     more = None
     if gain.low > 0.0 and counts:
         answer, sentence = "yes", _help(error, ridge_error, gain)
@@ -57,20 +57,20 @@ def decide(
     elif most_to_gain(gain, n_labels) < MARGIN:
         answer, sentence = "no", _no_help(error, ridge_error, gain, n_labels)
     else:
-        more = labels_needed(gain, n_labels)
+        more = labels_needed(by_folds, n_labels)
         answer, sentence = "unclear", _unclear(n_labels, more, n_unlabeled)
     return Verdict(answer, sentence, error, ridge_error, gain, n_labels, more)
 
 
 def most_to_gain(gain: Estimate, n_labels: int) -> float:
-    """Return the largest gain that the labels leave possible; see `decide`.
+    """Return the largest gain that the labels leave likely; see `decide`.
 
     Examples
     --------
     >>> round(most_to_gain(Estimate(0.0, 0.0, 0.0), 30), 3)
     0.095
     """
-    return max(gain.high, 1.0 - CHANCE ** (1.0 / n_labels))
+    return max(honest_gain(gain, n_labels).high, unseen(n_labels))
 
 
 def labels_needed(gain: Estimate, n_labels: int) -> int:
@@ -81,9 +81,9 @@ def labels_needed(gain: Estimate, n_labels: int) -> int:
 
         L' = L (h / max(gain, MARGIN - gain))²
 
-    and never fewer than that answer needs by itself: six rows of difference for "yes", for "no"
-    the 149 labels at which 1 - 0.05^(1/L) is below two points. Rounded up to two digits (to tens
-    below 100), as the gain itself is known to no more.
+    and never fewer than that answer needs by itself: six rows of difference for "yes", for "no" so
+    many that 1 - 0.05^(1/L) and the gain stay below two points, 149 where that is 0. Rounded up to
+    two digits (to tens below 100), as the gain itself is known to no more.
 
     Examples
     --------
@@ -97,13 +97,13 @@ def labels_needed(gain: Estimate, n_labels: int) -> int:
     to_yes = mean > MARGIN - mean
     target = mean if to_yes else MARGIN - mean
     needed = 1 + n_labels * (half / target) ** 2 if math.isfinite(half) else 0.0
-    floor = FEWEST_ROWS / mean if to_yes else _fewest_labels_for_no()
+    floor = FEWEST_ROWS / mean if to_yes else _fewest_labels_for_no(mean)
     return _round_up(max(needed, floor) - n_labels)
 
 
-def _fewest_labels_for_no() -> int:
-    """Return the fewest labels that can exclude a gain of `MARGIN`: 149."""
-    return math.floor(math.log(CHANCE) / math.log(1.0 - MARGIN)) + 1
+def _fewest_labels_for_no(gain: float) -> int:
+    """Return the fewest labels L with `unseen(L)` below what a gain leaves of `MARGIN`."""
+    return math.floor(math.log(1.0 - LEVEL) / math.log1p(max(gain, 0.0) - MARGIN)) + 1
 
 
 def percent(fraction: float) -> str:
@@ -142,8 +142,8 @@ def _help(error: float, ridge_error: float, gain: Estimate) -> str:
 
 def _harm(error: float, ridge_error: float, gain: Estimate) -> str:
     return (
-        f"They do harm here; use the tuned ridge: error {percent(ridge_error)} against "
-        f"{percent(error)} with the unlabeled rows, 95 % interval of the difference "
+        f"Unlabeled rows do harm here; use the tuned ridge: error {percent(ridge_error)} against "
+        f"{percent(error)} with them, 95 % interval of the difference "
         f"{points(-gain.high, -gain.low)}."
     )
 
@@ -153,8 +153,8 @@ def _no_help(error: float, ridge_error: float, gain: Estimate, n_labels: int) ->
     old, new = percent(ridge_error), percent(error)
     errors = f"{old} against {new} with" if old != new else f"{old} with and without"
     return (
-        f"They do not help here; use the tuned ridge: error {errors} the unlabeled rows, which "
-        f"gain {most} at the most."
+        f"Unlabeled rows do not help here; use the tuned ridge: error {errors} them, and a gain of "
+        f"more than {most} is unlikely."
     )
 
 

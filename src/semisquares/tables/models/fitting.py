@@ -4,62 +4,28 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from ...estimators import (
-    HardLabelClassifier,
-    LeastSquaresClassifier,
-    SoftLabelClassifier,
-    SoftLabelClassifierCV,
-)
+from ...estimators import LeastSquaresClassifier, SoftLabelClassifierCV
 from ...versions import versions
-from ..compare.choice import fit_pair, fit_rows, thinned
-from ..compare.comparison import METRICS, Estimate, Verdict, plain
-from ..compare.evaluation import evaluate, in_order
-from ..compare.intervals import interval
+from ..compare.comparison import plain
 from ..compare.rivals import LOST_CLASS
-from ..compare.scores import score
-from ..compare.splits import plan, training_mask
 from ..compare.verdict import percent
 from ..errors import TableError
 from ..prepared import Prepared
+from .measuring import Measured, Rows, decided, fit_as_asked, measure
 from .model import TableModel, slim
 
 __all__ = ["METHODS", "fit_table"]
 
-Array = NDArray[Any]
 Progress = Callable[[int, int], None]
 METHODS = ("auto", "soft", "hard", "supervised")
-_RIVALS = {"soft": "soft_cv", "hard": "hard", "supervised": "ridge"}
 _NAMES = {"soft": "Soft labels", "hard": "Hard labels", "supervised": "Ridge on the labels alone"}
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """What a fit looks at."""
-
-    X: Array
-    codes: Array
-    groups: Array | None
-    count: float = 1.0
-    """How often an unlabeled row counts, where these are a sample."""
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """How well a way of fitting does on labeled rows that it has not seen."""
-
-    metrics: Mapping[str, Estimate]
-    verdict: Verdict | None = None
-    note: str = ""
 
 
 def fit_table(
@@ -106,8 +72,8 @@ def fit_table(
     ['a', 'a', 'a', 'b', 'b', 'b', 'a', 'b']
     """
     _check_wish(method, alpha, weight)
-    measured = _measure(prepared, method, alpha, weight, folds, repeats, seed, jobs, progress)
-    chosen = _decided(method, measured.verdict)
+    measured = measure(prepared, method, alpha, weight, folds, repeats, seed, jobs, progress)
+    chosen = decided(method, measured.verdict)
     classifier, notes = _fit(prepared, chosen, alpha, weight, seed)
     notes = [measured.note, *notes] if measured.note else notes
     about = _about(prepared, method, chosen, classifier, measured, notes, seed)
@@ -137,98 +103,14 @@ def _check_wish(method: str, alpha: float | None, weight: float | None) -> None:
         )
 
 
-# -- measuring ----------------------------------------------------------------------------------
-
-
-def _measure(
-    prepared: Prepared,
-    method: str,
-    alpha: float | None,
-    weight: float | None,
-    folds: int,
-    repeats: int | None,
-    seed: int,
-    jobs: int,
-    progress: Progress | None,
-) -> _Measured:
-    """Cross-validate what was asked for, where the labels allow that."""
-    X, codes, groups, count = thinned(prepared.X, prepared.codes, prepared.groups, seed)
-    names = prepared.target.classes
-    alone = not (codes < 0).any()
-    try:
-        if alone or alpha is not None or weight is not None:
-            method = _decided(method, None)
-            work = partial(_test_given, _Rows(X, codes, groups, count), method, alpha, weight, seed)
-            planned = plan(codes, groups, folds=folds, repeats=repeats, seed=seed, names=names)
-            values = np.array(in_order(work, planned.tests, jobs=jobs, progress=progress))
-            estimates = (interval(column, planned.ratio) for column in values.T)
-            return _Measured(dict(zip(METRICS, estimates, strict=True)))
-        rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS.get(method, "ridge")))
-        found = evaluate(
-            X, codes, groups, folds=folds, repeats=repeats, seed=seed, jobs=jobs, count=count,
-            progress=progress, rivals=tuple(rivals), names=names,
-        )  # fmt: skip
-    except TableError as error:
-        return _Measured({}, note=f"No scores could be measured. {error}")
-    by_name = {rival.name: rival.scores for rival in found.rivals}
-    return _Measured(by_name[_RIVALS[_decided(method, found.verdict)]], found.verdict)
-
-
-def _decided(method: str, verdict: Verdict | None) -> str:
-    if method != "auto":
-        return method
-    return "soft" if verdict is not None and verdict.answer == "yes" else "supervised"
-
-
-def _test_given(
-    rows: _Rows, method: str, alpha: float | None, weight: float | None, seed: int, test: Array
-) -> tuple[float, ...]:
-    """Fit as asked to all rows but those of a test set, and score that."""
-    inside = training_mask(test, rows.codes, rows.groups)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit to all rows tells
-        model = _classifier(rows, method, alpha, weight, seed, inside)
-    return score(model, np.asarray(rows.X)[test], rows.codes[test])
-
-
-# -- fitting ------------------------------------------------------------------------------------
-
-
-def _classifier(
-    rows: _Rows,
-    method: str,
-    alpha: float | None,
-    weight: float | None,
-    seed: int,
-    inside: Array | None = None,
-) -> Any:
-    """Fit what was asked for to all rows, or to those of a mask."""
-    X, codes = np.asarray(rows.X), rows.codes
-    if alpha is None or (method == "soft" and weight is None):
-        pair = fit_pair(
-            X, codes, inside=inside, groups=rows.groups, seed=seed, count=rows.count,
-            alpha=alpha, weight=weight if method == "soft" else None,
-        )  # fmt: skip
-        if method != "hard":
-            return pair.soft_cv if method == "soft" else pair.ridge
-        alpha = pair.choice.supervised_alpha
-    weight = rows.count * (1.0 if weight is None else weight)
-    if method == "supervised" or not (codes < 0).any():
-        return fit_rows(LeastSquaresClassifier(alpha), X, codes, inside)
-    if method == "soft":
-        return fit_rows(SoftLabelClassifier(alpha, unlabeled_weight=weight), X, codes, inside)
-    hard = HardLabelClassifier(alpha, unlabeled_weight=weight, random_state=seed)
-    return fit_rows(hard, X, codes, inside)
-
-
 def _fit(
     prepared: Prepared, method: str, alpha: float | None, weight: float | None, seed: int
 ) -> tuple[Any, list[str]]:
     """Fit to all rows; return the classifier, and what the fit warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        rows = _Rows(prepared.X, prepared.codes, prepared.groups)
-        classifier = _classifier(rows, method, alpha, weight, seed)
+        rows = Rows(prepared.X, prepared.codes, prepared.groups)
+        classifier = fit_as_asked(rows, method, alpha, weight, seed)
     return classifier, [_for_people(str(warning.message)) for warning in caught]
 
 
@@ -247,7 +129,7 @@ def _about(
     asked: str,
     method: str,
     classifier: Any,
-    measured: _Measured,
+    measured: Measured,
     notes: list[str],
     seed: int,
 ) -> dict[str, Any]:
@@ -294,7 +176,7 @@ def _used_weight(classifier: Any) -> float:
 
 
 def _summary(
-    method: str, classifier: Any, weight: float, measured: _Measured, n_unlabeled: int
+    method: str, classifier: Any, weight: float, measured: Measured, n_unlabeled: int
 ) -> str:
     """Say in a sentence what the model is and how well it does."""
     alpha = _used_alpha(classifier)

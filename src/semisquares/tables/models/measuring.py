@@ -1,0 +1,130 @@
+"""How well a way of fitting does on labeled rows that it has not seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
+from ..compare.choice import fit_pair, fit_rows, thinned
+from ..compare.comparison import METRICS, Estimate, Verdict
+from ..compare.evaluation import evaluate, in_order
+from ..compare.intervals import honest_scores, interval
+from ..compare.scores import score
+from ..compare.splits import plan, training_mask
+from ..errors import TableError
+from ..prepared import Prepared
+
+__all__ = ["Measured", "Rows", "decided", "fit_as_asked", "measure"]
+
+Array = NDArray[Any]
+Progress = Callable[[int, int], None]
+_RIVALS = {"soft": "soft_cv", "hard": "hard", "supervised": "ridge"}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What a fit looks at."""
+
+    X: Array
+    codes: Array
+    groups: Array | None
+    count: float = 1.0
+    """How often an unlabeled row counts, where these are a sample."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How well a way of fitting does on labeled rows that it has not seen."""
+
+    metrics: Mapping[str, Estimate]
+    verdict: Verdict | None = None
+    note: str = ""
+
+
+def measure(
+    prepared: Prepared,
+    method: str,
+    alpha: float | None,
+    weight: float | None,
+    folds: int,
+    repeats: int | None,
+    seed: int,
+    jobs: int,
+    progress: Progress | None,
+) -> Measured:
+    """Cross-validate what was asked for, where the labels allow that."""
+    X, codes, groups, count = thinned(prepared.X, prepared.codes, prepared.groups, seed)
+    names = prepared.target.classes
+    alone = not (codes < 0).any()
+    scores: Mapping[str, Estimate]
+    try:
+        if alone or alpha is not None or weight is not None:
+            method = decided(method, None)
+            work = partial(_test_given, Rows(X, codes, groups, count), method, alpha, weight, seed)
+            planned = plan(codes, groups, folds=folds, repeats=repeats, seed=seed, names=names)
+            tested = np.array(in_order(work, planned.tests, jobs=jobs, progress=progress)).T
+            found = zip(METRICS, tested, strict=True)
+            scores = {name: interval(values, planned.ratio, lowest=0.0) for name, values in found}
+            return Measured(honest_scores(scores, planned.n_labeled))
+        rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS.get(method, "ridge")))
+        tests = evaluate(
+            X, codes, groups, folds=folds, repeats=repeats, seed=seed, jobs=jobs, count=count,
+            progress=progress, rivals=tuple(rivals), names=names,
+        )  # fmt: skip
+    except TableError as error:
+        return Measured({}, note=f"No scores could be measured. {error}")
+    name = _RIVALS[decided(method, tests.verdict)]
+    scores = next(rival.scores for rival in tests.rivals if rival.name == name)
+    return Measured(honest_scores(scores, tests.plan.n_labeled), tests.verdict)
+
+
+def decided(method: str, verdict: Verdict | None) -> str:
+    """Return the method itself or, for "auto", that of the verdict."""
+    if method != "auto":
+        return method
+    return "soft" if verdict is not None and verdict.answer == "yes" else "supervised"
+
+
+def _test_given(
+    rows: Rows, method: str, alpha: float | None, weight: float | None, seed: int, test: Array
+) -> tuple[float, ...]:
+    """Fit as asked to all rows but those of a test set, and score that."""
+    inside = training_mask(test, rows.codes, rows.groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit to all rows tells
+        model = fit_as_asked(rows, method, alpha, weight, seed, inside)
+    return score(model, np.asarray(rows.X)[test], rows.codes[test])
+
+
+def fit_as_asked(
+    rows: Rows,
+    method: str,
+    alpha: float | None,
+    weight: float | None,
+    seed: int,
+    inside: Array | None = None,
+) -> Any:
+    """Fit what was asked for to all rows, or to those of a mask."""
+    X, codes = np.asarray(rows.X), rows.codes
+    if alpha is None or (method == "soft" and weight is None):
+        pair = fit_pair(
+            X, codes, inside=inside, groups=rows.groups, seed=seed, count=rows.count,
+            alpha=alpha, weight=weight if method == "soft" else None,
+        )  # fmt: skip
+        if method != "hard":
+            return pair.soft_cv if method == "soft" else pair.ridge
+        alpha = pair.choice.supervised_alpha
+    weight = rows.count * (1.0 if weight is None else weight)
+    if method == "supervised" or not (codes < 0).any():
+        return fit_rows(LeastSquaresClassifier(alpha), X, codes, inside)
+    if method == "soft":
+        return fit_rows(SoftLabelClassifier(alpha, unlabeled_weight=weight), X, codes, inside)
+    hard = HardLabelClassifier(alpha, unlabeled_weight=weight, random_state=seed)
+    return fit_rows(hard, X, codes, inside)
