@@ -213,6 +213,17 @@ def test_standard_input_and_output_take_the_place_of_files(semisquares, model, t
     assert "80 rows" in errors  # words do not mix with data
 
 
+def test_a_worthless_model_is_told_by_fit_and_again_by_inspect(semisquares):
+    frame, _ = patients()
+    frame["state"] = np.where(np.arange(80) < 50, np.where(np.arange(80) % 5, "ok", "worn"), None)
+    frame[["age", "state"]].to_csv("noise.csv", index=False)
+    words = ("--target", "state", "-o", "noise.model", "--method", "supervised", "--alpha", "60")
+    told = [semisquares("fit", "noise.csv", *words), semisquares("inspect", "noise.model")]
+    for code, _, errors in told:
+        assert code == 0
+        assert errors.startswith("Note: The model is no better than always answering 'ok': error")
+
+
 def test_a_model_goes_through_a_pipe(semisquares, table, model, capfdbinary, monkeypatch):
     words = ["fit", table, "--target", "state", "-o", "-", *GIVEN, "--quiet"]
     monkeypatch.setattr(sys, "argv", ["semisquares", *map(str, words)])

@@ -117,6 +117,24 @@ def test_a_model_holds_no_row_of_its_table():
     assert max(arrays) < 10
 
 
+def noise():
+    """Draw a table whose columns know nothing: eight of ten labels are "ok"."""
+    made = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), columns=list("abc"))
+    words = np.where(np.arange(80) % 5 == 0, "worn", "ok")
+    return made.assign(label=np.where(np.arange(80) < 50, words, None))
+
+
+@pytest.mark.parametrize("wish", [{}, {"method": "soft", "alpha": 60.0, "weight": 0.1}])
+def test_a_model_that_is_worth_no_more_than_one_answer_says_so(wish):
+    model = fit_table(prepare(noise(), "label"), folds=3, repeats=1, **wish)
+    (note,) = model.about["notes"]
+    assert note.startswith("The model is no better than always answering 'ok': error 20.")
+
+
+def test_a_good_model_is_not_suspected():
+    assert fit_table(prepared(), method="soft", alpha=1.0, weight=1.0).about["notes"] == []
+
+
 @pytest.mark.parametrize("wish", [{}, {"method": "supervised", "alpha": 1.0}])
 def test_ten_labels_are_never_certain_and_no_score_is_impossible(wish):
     frame = pd.DataFrame({"a": np.arange(30) % 2 + np.arange(30) / 1e4})
@@ -184,4 +202,5 @@ def test_a_lost_class_is_told_in_words_of_the_table():
     frame["label"] = np.where(np.arange(120) < 40, np.array(list("xyz"))[truth], None)
     rows = prepare(frame, "label")
     model = fit_table(rows, method="hard", alpha=2.0, weight=0.3, folds=2, repeats=1)
-    assert "Some class was given to no unlabeled row at all" in model.about["notes"][0]
+    assert "The model never predicts class 'y'" in model.about["notes"][0]
+    assert "Some class was given to no unlabeled row at all" in model.about["notes"][1]

@@ -47,6 +47,8 @@ def inspect(model: str, talk: Talk, top: int, plot: str | None) -> None:
     names = tuple(map(str, stored.classes))
     ranked = strengths(stored.classifier, stored.preparation.features_, names)
     _print(talk, stored)
+    for note in stored.about.get("notes", ()):
+        talk.warn(note)
     direction = f" towards {names[1]!r}" if len(names) == 2 else ""
     talk.say(
         f"Strongest features: the change of the decision value{direction} by one standard "

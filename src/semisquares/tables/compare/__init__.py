@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
 
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier
 from ...versions import versions
@@ -16,6 +19,7 @@ from .comparison import Changes, Comparison, Notice, Rival
 from .curves import curve_repeats, label_curve, unlabeled_curve
 from .evaluation import Evaluation, Progress, evaluate
 from .intervals import honest_gains, honest_scores
+from .majority import against_majority, worth
 from .notices import notices
 from .rivals import LABELS
 from .strengths import strengths
@@ -28,6 +32,7 @@ _TROUBLES = {
 }
 """What warnings of fits mean for people who did not ask for the fits."""
 
+Array = NDArray[Any]
 Stage = Callable[[str], AbstractContextManager[Progress]]
 
 
@@ -119,7 +124,11 @@ def compare_table(
         unlabeled_curve=more_rows,
         label_curve=more_labels.points,
         label_sentence=more_labels.sentence,
-        notices=(*notices(prepared, seed=seed), *_notices(evaluation, prepared)),
+        notices=(
+            *_worth(evaluation, prepared, pair, thin_codes),
+            *notices(prepared, seed=seed),
+            *_notices(evaluation, prepared),
+        ),
         changes=_changes(prepared, pair, names, seed),
         strengths=strengths(pair.soft_cv, prepared.features, names, spread=spread),
         alpha=pair.choice.alpha,
@@ -155,6 +164,21 @@ def _honest(rival: Rival, n_labels: int) -> Rival:
         scores=honest_scores(rival.scores, n_labels),
         gains=honest_gains(rival.gains, n_labels),
     )
+
+
+def _worth(evaluation: Evaluation, prepared: Prepared, pair: Pair, codes: Array) -> list[Notice]:
+    """Ask whether the classifier that the verdict recommends is worth anything."""
+    helps = evaluation.verdict.answer == "yes"
+    name, model = ("soft_cv", pair.soft_cv) if helps else ("ridge", pair.ridge)
+    auc = next(rival.scores["auc"] for rival in evaluation.rivals if rival.name == name)
+    found = worth(
+        LABELS[name].capitalize(),
+        against_majority(evaluation.scores[name]["accuracy"], evaluation.plan, codes),
+        auc,
+        model.predict(prepared.X),
+        prepared.target.classes,
+    )
+    return [found] if found else []
 
 
 def _notices(evaluation: Evaluation, prepared: Prepared) -> list[Notice]:

@@ -9,11 +9,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifierCV
 from ...versions import versions
 from ..compare.comparison import plain
+from ..compare.majority import worth
 from ..compare.rivals import LOST_CLASS
 from ..compare.verdict import percent
 from ..errors import TableError
@@ -75,7 +77,7 @@ def fit_table(
     measured = measure(prepared, method, alpha, weight, folds, repeats, seed, jobs, progress)
     chosen = decided(method, measured.verdict)
     classifier, notes = _fit(prepared, chosen, alpha, weight, seed)
-    notes = [measured.note, *notes] if measured.note else notes
+    notes = [*_worth(prepared, measured, classifier), *notes]
     about = _about(prepared, method, chosen, classifier, measured, notes, seed)
     return TableModel(
         Pipeline([("preparation", prepared.preparation), ("classifier", slim(classifier))]),
@@ -122,6 +124,16 @@ def _for_people(warning: str) -> str:
             "--method soft, or a smaller --weight."
         )
     return warning
+
+
+def _worth(prepared: Prepared, measured: Measured, classifier: Any) -> list[str]:
+    """Say so where the model may be worth no more than one answer, or could not be tested."""
+    if measured.majority is None:
+        return [measured.note] if measured.note else []
+    predicted = classifier.predict(np.asarray(prepared.X))
+    auc, classes = measured.metrics["auc"], prepared.target.classes
+    said = worth("The model", measured.majority, auc, predicted, classes)
+    return [f"{said.sentence} {said.meaning}"] if said else []
 
 
 def _about(

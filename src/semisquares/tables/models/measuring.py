@@ -16,8 +16,9 @@ from ..compare.choice import fit_pair, fit_rows, thinned
 from ..compare.comparison import METRICS, Estimate, Verdict
 from ..compare.evaluation import evaluate, in_order
 from ..compare.intervals import honest_scores, interval
+from ..compare.majority import Majority, against_majority
 from ..compare.scores import score
-from ..compare.splits import plan, training_mask
+from ..compare.splits import Plan, plan, training_mask
 from ..errors import TableError
 from ..prepared import Prepared
 
@@ -45,6 +46,7 @@ class Measured:
 
     metrics: Mapping[str, Estimate]
     verdict: Verdict | None = None
+    majority: Majority | None = None
     note: str = ""
 
 
@@ -70,19 +72,32 @@ def measure(
             work = partial(_test_given, Rows(X, codes, groups, count), method, alpha, weight, seed)
             planned = plan(codes, groups, folds=folds, repeats=repeats, seed=seed, names=names)
             tested = np.array(in_order(work, planned.tests, jobs=jobs, progress=progress)).T
-            found = zip(METRICS, tested, strict=True)
-            scores = {name: interval(values, planned.ratio, lowest=0.0) for name, values in found}
-            return Measured(honest_scores(scores, planned.n_labeled))
+            values = dict(zip(METRICS, tested, strict=True))
+            scores = {name: interval(values[name], planned.ratio, lowest=0.0) for name in METRICS}
+            return _summed_up(scores, values, planned, codes)
         rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS.get(method, "ridge")))
-        tests = evaluate(
+        found = evaluate(
             X, codes, groups, folds=folds, repeats=repeats, seed=seed, jobs=jobs, count=count,
             progress=progress, rivals=tuple(rivals), names=names,
         )  # fmt: skip
     except TableError as error:
         return Measured({}, note=f"No scores could be measured. {error}")
-    name = _RIVALS[decided(method, tests.verdict)]
-    scores = next(rival.scores for rival in tests.rivals if rival.name == name)
-    return Measured(honest_scores(scores, tests.plan.n_labeled), tests.verdict)
+    name = _RIVALS[decided(method, found.verdict)]
+    scores = next(rival.scores for rival in found.rivals if rival.name == name)
+    return _summed_up(scores, found.scores[name], found.plan, codes, found.verdict)
+
+
+def _summed_up(
+    scores: Mapping[str, Estimate],
+    values: Mapping[str, Array],
+    planned: Plan,
+    codes: Array,
+    verdict: Verdict | None = None,
+) -> Measured:
+    if not scores:  # it failed
+        return Measured({}, verdict)
+    majority = against_majority(values["accuracy"], planned, codes)
+    return Measured(honest_scores(scores, planned.n_labeled), verdict, majority)
 
 
 def decided(method: str, verdict: Verdict | None) -> str:

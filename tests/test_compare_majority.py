@@ -1,0 +1,101 @@
+"""Claims about worth: one answer for all rows is hard to beat, and who does not is told so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from semisquares import LeastSquaresClassifier
+from semisquares.tables import compare_table, prepare
+from semisquares.tables.compare.comparison import Estimate
+from semisquares.tables.compare.majority import Majority, against_majority, worth
+from semisquares.tables.compare.splits import plan, training_mask
+
+
+def gain_of_ridge(n_labels, share, distance, seed):
+    """Cross-validate a ridge on normal clouds so far apart; the second has so many rows."""
+    rng = np.random.default_rng(seed)
+    codes = (np.arange(n_labels) < share * n_labels).astype(int)
+    X = rng.normal(size=(n_labels, 5)) + distance * np.eye(5)[0] * codes[:, None]
+    planned = plan(codes, repeats=2, seed=seed)
+    accuracy = []
+    for test in planned.tests:
+        inside = training_mask(test, codes)
+        model = LeastSquaresClassifier(10.0).fit(X[inside], codes[inside])
+        accuracy.append(model.score(X[test], codes[test]))
+    return against_majority(np.array(accuracy), planned, codes)
+
+
+@pytest.mark.parametrize(("n_labels", "share"), [(40, 0.5), (100, 0.2), (200, 0.4)])
+def test_noise_is_found_to_be_worth_nothing(n_labels, share):
+    found = [gain_of_ridge(n_labels, share, 0.0, seed) for seed in range(20)]
+    assert sum(one.gain.low <= 0.0 for one in found) >= 19
+
+
+@pytest.mark.parametrize(("n_labels", "share"), [(40, 0.5), (100, 0.2), (200, 0.4)])
+def test_clouds_three_apart_are_not_suspected(n_labels, share):
+    found = [gain_of_ridge(n_labels, share, 3.0, seed) for seed in range(20)]
+    assert sum(one.gain.low <= 0.0 for one in found) <= 1
+
+
+def test_the_error_of_one_answer_is_the_share_of_the_others():
+    codes = np.array([1] * 30 + [0] * 15 + [2] * 5 + [-1] * 70)
+    planned = plan(codes, repeats=3)
+    same = np.array([np.mean(codes[test] == 1) for test in planned.tests])
+    found = against_majority(same, planned, codes)
+    assert (found.code, found.gain.mean) == (1, 0.0)
+    assert found.error == pytest.approx(0.4)
+    assert found.gain.low < 0.0 < found.gain.high
+
+
+def told(mean, half, predicted=(0, 1), auc=None, classes=("ok", "worn")):
+    found = Majority(0, 0.2, Estimate(mean, mean - half, mean + half))
+    return worth("Tuned ridge", found, auc, np.array(predicted), classes)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "predicted", "sentence"),
+    [
+        (-0.001, 0.02, (0, 0), "Tuned ridge is no better than always answering 'ok': error 20.1 % "
+         "against 20.0 %; class 'worn' is never predicted."),
+        (0.0, 0.02, (0, 1), "Tuned ridge is no better than always answering 'ok': error 20.0 % "
+         "either way."),
+        (0.02, 0.03, (0, 1), "Tuned ridge may be no better than always answering 'ok': error "
+         "18.0 % against 20.0 %, 95 % interval of the difference −1.0 to 5.0 points."),
+        (0.05, 0.03, (0, 0), "Tuned ridge never predicts class 'worn', for none of the 2 rows of "
+         "the table."),
+    ],
+)  # fmt: skip
+def test_the_sentence_is(mean, half, predicted, sentence):
+    assert told(mean, half, predicted).sentence == sentence
+
+
+def test_who_is_better_and_names_every_class_is_not_spoken_of():
+    assert told(0.05, 0.03) is None
+    assert told(float("nan"), float("nan")) is None
+
+
+def test_of_many_classes_that_are_never_predicted_three_are_named():
+    found = told(0.1, 0.03, (0, 0), classes=tuple("abcdef"))
+    assert "never predicts classes 'b', 'c', 'd' and 2 more, for none" in found.sentence
+
+
+@pytest.mark.parametrize(("low", "ranked"), [(0.55, True), (0.45, False)])
+def test_an_order_of_rows_that_is_better_than_chance_is_told(low, ranked):
+    found = told(0.0, 0.02, auc=Estimate(0.65, low, 0.75))
+    assert found.meaning.endswith("AUC 0.65 (95 % interval 0.55 to 0.75).") == ranked
+
+
+def test_compare_tells_of_it_first_and_its_intervals_have_width():
+    rng = np.random.default_rng(0)
+    words = np.where(np.arange(80) % 4 == 0, "worn", "ok")
+    frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
+    frame["state"] = np.where(np.arange(80) < 60, words, None)
+    found = compare_table(prepare(frame, "state"), folds=2, repeats=1)
+    assert found.notices[0].kind == "majority"
+    assert found.notices[0].sentence.startswith("Tuned ridge is no better than always answering")
+    for rival in found.rivals:
+        shown = [*rival.scores.values(), *rival.gains.values()]
+        assert all(one.low < one.high for one in shown)
+        assert all(-1.0 <= one.low <= one.mean <= one.high <= 1.0 for one in shown)
+    assert found.rival("soft_cv").gains["accuracy"] == found.verdict.gain
+    assert found.curve_repeats == 1
