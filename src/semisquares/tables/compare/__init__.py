@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -15,10 +14,9 @@ from ..errors import TableError
 from ..prepared import Prepared
 from .changes import changes
 from .choice import MOST_TESTED, Pair, fit_pair, fit_rows, search_size, thinned
-from .comparison import Changes, Comparison, Notice, Rival
+from .comparison import Changes, Comparison, Notice
 from .curves import curve_repeats, label_curve, unlabeled_curve
 from .evaluation import Evaluation, Progress, evaluate
-from .intervals import honest_gains, honest_scores
 from .majority import against_majority, worth
 from .notices import notices
 from .rivals import LABELS
@@ -119,7 +117,7 @@ def compare_table(
         repeats=evaluation.plan.repeats,
         curve_repeats=min(few or curve_repeats(target.n_labeled), evaluation.plan.repeats),
         seed=seed,
-        rivals=tuple(_honest(rival, target.n_labeled) for rival in evaluation.rivals),
+        rivals=evaluation.rivals,
         verdict=evaluation.verdict,
         unlabeled_curve=more_rows,
         label_curve=more_labels.points,
@@ -155,14 +153,6 @@ def _changes(prepared: Prepared, pair: Pair, names: tuple[str, ...], seed: int) 
         method="soft_cv" if used else "soft",
         class_names=names,
         seed=seed,
-    )
-
-
-def _honest(rival: Rival, n_labels: int) -> Rival:
-    return replace(
-        rival,
-        scores=honest_scores(rival.scores, n_labels),
-        gains=honest_gains(rival.gains, n_labels),
     )
 
 

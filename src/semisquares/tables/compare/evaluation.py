@@ -16,7 +16,7 @@ from ...processes import each
 from ..errors import TableError
 from .choice import search_size
 from .comparison import METRICS, Rival, Verdict
-from .intervals import interval
+from .intervals import honest_gains, honest_scores, interval
 from .rivals import ALL, LABELS, Fits, Fitted, Training, how
 from .scores import score
 from .splits import Plan, plan, training_mask
@@ -232,9 +232,8 @@ def _rival(
     estimates, gains = {}, {}
     if not failures:
         for metric in METRICS:
-            highest = np.inf if metric == "squared_loss" else 1.0
             values, ridge = scores[name][metric], scores["ridge"][metric]
-            estimates[metric] = interval(values, planned.ratio, lowest=0.0, highest=highest)
+            estimates[metric] = interval(values, planned.ratio, lowest=0.0)
             gain = ridge - values if metric == "squared_loss" else values - ridge
             gains[metric] = interval(gain, planned.ratio)
     return Rival(
@@ -242,8 +241,8 @@ def _rival(
         LABELS[name],
         text,
         _mean_unlabeled(fits),
-        estimates,
-        {} if name == "ridge" else gains,
+        honest_scores(estimates, planned.n_labeled),
+        {} if name == "ridge" else honest_gains(gains, planned.n_labeled),
         float(np.mean([fitted.seconds for fitted in fits])),
         _failure(failures, len(fits)),
     )

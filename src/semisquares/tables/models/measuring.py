@@ -74,7 +74,7 @@ def measure(
             tested = np.array(in_order(work, planned.tests, jobs=jobs, progress=progress)).T
             values = dict(zip(METRICS, tested, strict=True))
             scores = {name: interval(values[name], planned.ratio, lowest=0.0) for name in METRICS}
-            return _summed_up(scores, values, planned, codes)
+            return _summed_up(honest_scores(scores, planned.n_labeled), values, planned, codes)
         rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS.get(method, "ridge")))
         found = evaluate(
             X, codes, groups, folds=folds, repeats=repeats, seed=seed, jobs=jobs, count=count,
@@ -97,7 +97,7 @@ def _summed_up(
     if not scores:  # it failed
         return Measured({}, verdict)
     majority = against_majority(values["accuracy"], planned, codes)
-    return Measured(honest_scores(scores, planned.n_labeled), verdict, majority)
+    return Measured(scores, verdict, majority)
 
 
 def decided(method: str, verdict: Verdict | None) -> str:
