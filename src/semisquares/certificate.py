@@ -38,7 +38,7 @@ def gradient_bound(objective: Objective) -> Callable[[Array], float]:
         return lambda h: np.inf
     if not rows.intercept:
         return lambda h: float(np.vdot(h, h)) / alpha
-    total = float(rows.labeled_weight.sum())
+    total = rows.labeled_total
     unit = np.zeros(rows.n_weights)
     unit[-1] = 1.0
     mean = rows.labeled_product(unit)[:-1] / total
@@ -104,27 +104,18 @@ def _dual_value(objective: Objective, sweep: Sweep, gradient: Array) -> float:
     """Return the dual value at the point that Newton's step from a sweep leads to."""
     rows, alpha = objective.rows, objective.alpha
     labeling: ConvexLabeling = objective.labeling  # type: ignore[assignment]
-    error = residual = rows.residual(sweep.z, labeling)
-    w = sweep.w
+    w, step = sweep.w, None
     if not labeling.per_class and objective.direct:
         # residuals of the labeled and active rows at w⁺, their targets as they are at w
         curvature = active_curvature(objective, sweep.piece, rows.active_gram(sweep.piece))
-        step = curvature.step(sweep.w, gradient, lambda: residual)
-        error, w = np.where(sweep.piece != 0, residual + rows.decisions(step), 0.0), w + step
-    theta, image = rows.weighted_moment(error)
+        step = curvature.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
+        w = w + step
+    sums = rows.dual_sums(sweep, step, 0.0, labeling)
     if alpha > 0.0 and rows.intercept and not labeling.per_class:
         # move the intercept: θ must sum to nothing
-        active = sweep.piece != 0
-        error = np.where(active, error - image[-1] / rows.weights[active].sum(), 0.0)
-        theta, image = rows.weighted_moment(error)
-    ridge = _ridge_term(objective, w, image, float(np.vdot(theta, error)))
-    known, free = theta[rows.labeled], theta[rows.unlabeled]
-    return -float(
-        np.vdot(theta, error)
-        + ridge
-        + 2.0 * np.vdot(known, rows.y)
-        + 2.0 * labeling.support(free).sum()
-    )
+        sums = rows.dual_sums(sweep, step, float(sums.image[-1]) / sums.weight, labeling)
+    ridge = _ridge_term(objective, w, sums.image, sums.squares)
+    return -(sums.squares + ridge + 2.0 * sums.known + 2.0 * sums.free)
 
 
 def _ridge_term(objective: Objective, w: Array, image: Array, loss: float) -> float:
@@ -138,7 +129,7 @@ def _ridge_term(objective: Objective, w: Array, image: Array, loss: float) -> fl
     size = np.sqrt(max(loss, linalg.EPS * objective.scale))
     if alpha > 0.0:
         open_ends, slack = last, float(np.vdot(features, features)) / alpha
-        limits = np.sqrt(rows.weights.sum()) * size
+        limits = np.sqrt(rows.total_weight) * size
         rounding = 2.0 * float(np.abs(np.vdot(last, w[-1]))) if rows.intercept else 0.0
     else:
         open_ends, slack = image, 0.0

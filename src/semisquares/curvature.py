@@ -163,9 +163,7 @@ def fit_labeled(objective: Objective) -> tuple[Array, Array]:
     w = np.zeros(rows.weights_shape)
     nothing = np.zeros((rows.n_features, 0))
     if curvature.factor is None and objective.direct:
-        residual = np.zeros((rows.n_rows, *rows.y.shape[1:]))
-        residual[rows.labeled] = -rows.y
-        found = curvature.least_norm(w, residual)
+        found = curvature.least_norm(w, rows.labeled_residual)
         return found.step, found.null
     w = curvature.step(w, -rows.labeled_moment, lambda: w)
     if curvature.factor is not None and curvature.factor.rcond < 1e-4:

@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
 
 from .labels import Labels, read_labels
-from .rows import DenseTable, Rows, Span, SparseTable, Table, centre, compress
+from .rows import DenseTable, PartitionedRows, Rows, Span, SparseTable, Table, centre, compress
 
 Array = NDArray[Any]
 
@@ -37,8 +37,17 @@ class Problem:
         return self.labels.classes
 
     @property
+    def partitioned(self) -> bool:
+        """Whether the rows are in blocks that Dask holds."""
+        return isinstance(self.rows, PartitionedRows)
+
+    @property
     def n_classes(self) -> int:
         return len(self.labels.classes)
+
+    def explain_overflow(self, estimator: Any) -> NoReturn:
+        """Raise the error that tells why a sum over the rows was not finite."""
+        explain_overflow(estimator, self.X)
 
     def to_user(self, w: Array) -> tuple[Array, Array]:
         """Translate weights to ``coef_`` and ``intercept_``: z - ½ in the user's columns."""
@@ -222,14 +231,18 @@ def _labeled_weight(labels: Labels, weight: Array | None, class_weight: Any) -> 
                 f"class_weight={class_weight!r} must hold finite numbers, none of them negative."
             )
         labeled = labeled * factors[labels.codes]
-    mass = np.bincount(labels.codes, labeled, len(labels.classes))
+    check_masses(labels.classes, np.bincount(labels.codes, labeled, len(labels.classes)))
+    return labeled
+
+
+def check_masses(classes: Array, mass: Array) -> None:
+    """Refuse labeled rows of which fewer than two classes count."""
     if np.count_nonzero(mass) < 2:
-        names = ", ".join(repr(c) for c in labels.classes[mass > 0].tolist())
+        names = ", ".join(repr(c) for c in classes[mass > 0].tolist())
         raise ValueError(
             f"Labeled rows of positive weight are of one class only ({names or 'none'}) out of "
             f"{len(mass)}; a classifier needs two: give rows of another class a weight."
         )
-    return labeled
 
 
 def _targets(labels: Labels) -> Array:

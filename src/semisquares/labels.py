@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 
-__all__ = ["Labels", "labeled_mask", "read_labels"]
+__all__ = ["Labels", "encode", "labeled_mask", "labeled_values", "one_column", "read_labels"]
 
 
 @dataclass(frozen=True, eq=False)  # eq=False: == of arrays is an array, not an answer
@@ -37,7 +37,7 @@ def labeled_mask(y: Any, unlabeled: Any = -1) -> NDArray[np.bool_]:
     >>> labeled_mask([1, -1, None, 0])
     array([ True, False, False,  True])
     """
-    return _labeled(_column(y), unlabeled)[0]
+    return labeled_values(one_column(y), unlabeled)[0]
 
 
 def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> Labels:
@@ -60,8 +60,8 @@ def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> La
     >>> labels.classes.tolist(), labels.labeled.tolist(), labels.codes.tolist()
     (['ham', 'spam'], [0, 2, 3], [0, 1, 0])
     """
-    y = _column(y)
-    mask, values = _labeled(y, unlabeled)
+    y = one_column(y)
+    mask, values = labeled_values(y, unlabeled)
     if n_rows is not None and len(mask) != n_rows:
         raise ValueError(
             f"y has {len(mask)} rows but X has {n_rows}; give y one value per row of X."
@@ -71,7 +71,7 @@ def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> La
             f"None of the {len(mask)} rows of y has a label, as missing values (NaN, None, NA) and "
             f"unlabeled={unlabeled!r} mark rows without one; label rows of two or more classes."
         )
-    classes, codes = _encode(_plain(values))
+    classes, codes = encode(values)
     text = "" if isinstance(unlabeled, str | None) else str(unlabeled)
     if text and classes.dtype.kind in "UO" and text in classes:
         raise ValueError(
@@ -79,7 +79,7 @@ def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> La
             f"unlabeled={text!r} if it marks missing labels, or unlabeled=None if it is a class."
         )
     if len(classes) == 1:
-        n_marked = _labeled(y, None)[0].sum() - len(values)
+        n_marked = labeled_values(y, None)[0].sum() - len(values)
         hint = (
             f", or pass unlabeled=None (or another marker) if {unlabeled!r} is a class, because "
             f'rows with it ({n_marked} here) were read as "no label"'
@@ -91,7 +91,7 @@ def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> La
     return Labels(np.flatnonzero(mask), codes, classes, len(mask))
 
 
-def _column(y: Any) -> Any:
+def one_column(y: Any) -> Any:
     """Give y as something of one dimension, a Series or an array, or say why it is not."""
     if y is None:
         raise ValueError(
@@ -122,7 +122,7 @@ def _column(y: Any) -> Any:
     return y
 
 
-def _labeled(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+def labeled_values(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     """Say which rows of a column have a label, and give the values of those rows."""
     if np.ndim(unlabeled):
         raise ValueError(f"unlabeled={unlabeled!r} is not a scalar; pass the one value to ignore.")
@@ -173,8 +173,9 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def _encode(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def encode(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Give the sorted classes among the values, and of each value the index of its class."""
+    values = _plain(values)
     if values.dtype.kind in "UO":  # hashing strings is far cheaper than the sort of np.unique
         items = values.tolist()
         index = {label: code for code, label in enumerate(sorted(set(items)))}

@@ -123,9 +123,6 @@ class Objective:
         hand is 0, which costs unlabeled rows their distance to the simplex too.
         """
         rows = self.rows
-        y, weight = rows.y, rows.labeled_weight
-        best = np.average(y, axis=0, weights=weight) if rows.intercept else 0.0
-        known = float(weight @ ((y - best) ** 2).reshape(len(y), -1).sum(axis=1))
         if rows.intercept or not self.labeling.per_class:
-            return known
-        return known + float(rows.weights[rows.unlabeled].sum()) / y.shape[1]
+            return rows.constant_loss
+        return rows.constant_loss + (rows.total_weight - rows.labeled_total) / rows.weights_shape[1]

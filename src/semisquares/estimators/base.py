@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ..dask_inputs import check_columns, computed, is_dask, lazily, read_dask_problem
 from ..inputs import Problem, explain_overflow, read_columns, read_problem
 from ..labelings import project_simplex
 from ..labels import labeled_mask
@@ -35,11 +37,11 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
     unlabeled: Any
     classes_: Array
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Any:
         """Return what speaks for the second class, positive or not; of more classes, for each."""
         raise NotImplementedError
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Any:
         """Predict the class of each row.
 
         Parameters
@@ -54,10 +56,13 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._class_of(self.decision_function(X))
 
-    def _class_of(self, scores: Array) -> Array:
+    def _class_of(self, scores: Any) -> Any:
         """Return the class that decision values speak for."""
-        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
-        return self.classes_[codes]
+        decide = partial(classes_of, classes=self.classes_)
+        if is_dask(scores):
+            drop_axis = 1 if scores.ndim == 2 else None
+            return scores.map_blocks(decide, drop_axis=drop_axis, dtype=self.classes_.dtype)
+        return decide(scores)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the rows that have a label; the others are left out.
@@ -76,12 +81,13 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
         accuracy : float
             Between 0 and 1.
         """
+        y, sample_weight = computed(y), computed(sample_weight)
         known = labeled_mask(y, self.unlabeled)
         if not known.any():
             raise ValueError(
                 f"None of the {len(known)} rows of y has a label to score with; pass labeled rows."
             )
-        predicted = self.predict(X)
+        predicted = computed(self.predict(X))
         weight = np.ones(len(predicted))
         if sample_weight is not None:
             weight = _check_sample_weight(
@@ -122,13 +128,13 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
 
     # -- predicting ---------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Any:
         """Return ``X @ coef_.T + intercept_``: the decision value z less ½.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to decide on.
+        X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
+            Rows to decide on; those of Dask when the result is computed, likewise below.
 
         Returns
         -------
@@ -136,11 +142,13 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
             Positive for the second class; with more than two classes one column for each.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
-        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        decide = partial(decision_values, coef=self.coef_, intercept=self.intercept_)
+        if is_dask(X):
+            check_columns(self, X, reset=False)
+            return lazily(decide, X, () if len(self.coef_) == 1 else self.coef_.shape[:1])
+        return decide(validate_data(self, X, accept_sparse="csr", reset=False))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Any:
         """Return the soft label of each row: z clipped to [0, 1], or projected on the simplex.
 
         This is the label that the soft-label method would fill in, **not** a calibrated
@@ -157,12 +165,29 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         soft_labels : ndarray of shape (n_samples, n_classes)
             Non-negative, each row summing to one.
         """
-        return soft_labels(self.decision_function(X) + 0.5)
+        scores = self.decision_function(X)
+        if is_dask(scores):
+            new_axis = 1 if scores.ndim == 1 else None
+            chunks = (scores.chunks[0], (len(self.classes_),))
+            z = scores + 0.5
+            return z.map_blocks(soft_labels, new_axis=new_axis, chunks=chunks, dtype=z.dtype)
+        return soft_labels(scores + 0.5)
 
     # -- fitting ------------------------------------------------------------------------------
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, all_rows: bool) -> Problem:
         """Read the input; NaN in rows that the fit will not sum is looked for here."""
+        if is_dask(X):
+            return read_dask_problem(
+                self,
+                X,
+                y,
+                sample_weight,
+                fit_intercept=self.fit_intercept,
+                unlabeled=self.unlabeled,
+                class_weight=self.class_weight,
+                bar=bool(getattr(self, "verbose", False)),
+            )
         try:
             problem = read_problem(
                 self,
@@ -231,6 +256,18 @@ def fitted_state_kept(estimator: Any) -> Iterator[None]:
             delattr(estimator, name)
         vars(estimator).update(before)
         raise
+
+
+def decision_values(X: Any, coef: Array, intercept: Array) -> Array:
+    """Return z - ½ for each row."""
+    scores = safe_sparse_dot(X, coef.T, dense_output=True) + intercept
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def classes_of(scores: Array, classes: Array) -> Array:
+    """Return the class that decision values speak for."""
+    codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
+    return classes[codes]
 
 
 def soft_labels(z: Array) -> Array:

@@ -25,7 +25,7 @@ from ..solvers import (
     minimise,
 )
 from ..solvers.enumerate import MAX_UNLABELED
-from .base import one_hot
+from .base import classes_of, decision_values, one_hot
 from .semi_supervised import SemiSupervised, _Report, random_labels
 
 Array = NDArray[Any]
@@ -182,6 +182,14 @@ class HardLabelClassifier(SemiSupervised):
 
     def _batches(self, problem: Problem, start: Array) -> Iterator[Array]:
         """Give all starts, the random ones drawn batch by batch."""
+        if problem.partitioned:
+            if self.n_init > 1:
+                raise ValueError(
+                    f"n_init={self.n_init} draws random labels, which is for rows in memory; with "
+                    "Dask use n_init=1."
+                )
+            yield start
+            return
         rng = self._rng()
         size = batch_size(len(start), problem.n_classes)
         first, left = start[:, None], int(self.n_init) - 1
@@ -204,17 +212,21 @@ class HardLabelClassifier(SemiSupervised):
         if not from_soft:
             return self._start_labels(problem, labeling, supervised), bound
         if self.init == "soft":
-            return labeling.impute(found.z), bound
-        labels = objective.labeling.impute(found.z)
+            return problem.rows.imputed(found.z, labeling), bound
+        labels = problem.rows.imputed(found.z, objective.labeling)
         for tau in DIAL:
             turned = objective.with_labeling(dial(problem.n_classes, tau))
-            labels = np.asarray(block_descent(turned, labels, max_iter=DIAL_STEPS).labels)
+            labels = block_descent(turned, labels, max_iter=DIAL_STEPS).labels
         return labels, bound
 
     def _enumerate(
         self, problem: Problem, objective: Objective, start: Array, callback: Any
     ) -> Solution:
         n_unlabeled = problem.rows.n_unlabeled
+        if problem.partitioned:
+            raise ValueError(
+                "solver='enumerate' is for rows in memory; with Dask use solver='block'."
+            )
         if problem.n_classes > 2 or n_unlabeled > MAX_UNLABELED:
             raise ValueError(
                 f"solver='enumerate' is for two classes and up to {MAX_UNLABELED} unlabeled rows, "
@@ -227,17 +239,20 @@ class HardLabelClassifier(SemiSupervised):
     def _imputed(self, problem: Problem, solution: Solution) -> Array:
         return one_hot(self._codes(solution), problem.n_classes)
 
+    @staticmethod
+    def _label_block(X: Any, coef: Array, intercept: Array) -> Array:
+        scores = decision_values(X, coef, intercept)
+        return one_hot(classes_of(scores, np.arange(max(2, len(coef)))), max(2, len(coef)))
+
     def _codes(self, solution: Solution) -> Array:
         labels = np.asarray(solution.labels)
         return labels.argmax(axis=1) if labels.ndim == 2 else (labels > 0.5).view(np.int8)
 
     def _lost_classes(self, problem: Problem, supervised: Array, solution: Solution) -> str:
         """Say which classes the labeled rows alone would give out, and no unlabeled row has got."""
-        free = problem.rows.unlabeled
-        z = problem.rows.decisions(supervised)[free]
-        before = z.argmax(axis=1) if z.ndim == 2 else (z > 0.5).view(np.int8)
-        counts = np.bincount(before, minlength=problem.n_classes)
-        left = np.bincount(self._codes(solution)[free], minlength=problem.n_classes)
+        rows = problem.rows
+        counts = rows.class_counts(rows.decisions(supervised))
+        left = rows.class_counts(solution.labels)
         lost = np.flatnonzero((counts > 0) & (left == 0))
         if not len(lost):
             return ""
@@ -245,7 +260,7 @@ class HardLabelClassifier(SemiSupervised):
         start = "" if isinstance(self.init, str) and self.init == "soft" else "init='soft', "
         return (
             f"No unlabeled row got the label {names}, though the supervised classifier gives it to "
-            f"{counts[lost].sum()} of {len(free)}; the labels may have collapsed: use "
+            f"{counts[lost].sum()} of {rows.n_unlabeled}; the labels may have collapsed: use "
             f"SoftLabelClassifier, {start}a smaller alpha or a smaller unlabeled_weight."
         )
 

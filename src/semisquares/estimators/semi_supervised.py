@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from ..curvature import copied_columns, fit_labeled
-from ..inputs import Problem, explain_overflow, read_numbers
+from ..dask_inputs import lazy_labels
+from ..inputs import Problem, read_numbers
 from ..labelings import Labeling, soft
 from ..objective import Objective
 from ..rows import single_threaded_blas
@@ -62,11 +64,11 @@ class SemiSupervised(LinearLeastSquares):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
+        X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
+            All rows. Those of Dask are never brought together.
+        y : {array-like, Dask array or series} of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-        sample_weight : array-like of shape (n_samples,), optional
+        sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
             How much each row counts.
 
         Returns
@@ -107,7 +109,7 @@ class SemiSupervised(LinearLeastSquares):
                 self._set_results(problem, objective, supervised, solution)
                 lost = self._lost_classes(problem, supervised, solution)
         except FloatingPointError:
-            explain_overflow(self, problem.X)
+            problem.explain_overflow(self)
         self.__dict__.pop("path_", None)
         if self.record_path:
             self.path_ = tuple(report.path)
@@ -144,7 +146,12 @@ class SemiSupervised(LinearLeastSquares):
         rows = problem.rows
         weights = self._start_weights(problem, supervised)
         if weights is not None:
-            return labeling.impute(rows.decisions(weights))
+            return rows.imputed(rows.decisions(weights), labeling)
+        if problem.partitioned:
+            raise ValueError(
+                f"init={self.init!r} is for rows in memory; with Dask start from 'supervised' or "
+                "from weights, a tuple (coef, intercept)."
+            )
         if isinstance(self.init, str):
             return random_labels(rows.n_rows, problem.n_classes, self._rng())
         return _given_labels(self.init, problem)
@@ -187,15 +194,11 @@ class SemiSupervised(LinearLeastSquares):
     ) -> None:
         self._set_weights(problem, solution.w)
         self.supervised_ = self._supervised_classifier(problem, objective.alpha, supervised)
-        codes = problem.labels.codes
-        distributions = self._imputed(problem, solution)
-        distributions[problem.labels.labeled] = one_hot(codes, problem.n_classes)
-        self.label_distributions_ = distributions
-        if problem.n_classes == 2:
-            winners = (distributions[:, 1] > 0.5).view(np.int8)
+        if problem.partitioned:
+            label = partial(self._label_block, coef=self.coef_, intercept=self.intercept_)
+            self.label_distributions_, self.transduction_ = lazy_labels(problem, label)
         else:
-            winners = distributions.argmax(axis=1)
-        self.transduction_ = self.classes_.take(winners)
+            self._set_labels(problem, solution)
         self.objective_ = solution.value
         self.certificate_ = self._certify(problem, objective, solution)
         self.solver_ = solution.solver
@@ -204,8 +207,26 @@ class SemiSupervised(LinearLeastSquares):
         self.solution_ = replace(
             solution, w=problem.paper_weights(solution.w), z=np.empty(0), labels=None, active=None
         )
+        if passes := problem.rows.passes:
+            self.solution_ = replace(self.solution_, passes=passes, n_passes=len(passes))
+
+    def _set_labels(self, problem: Problem, solution: Solution) -> None:
+        distributions = self._imputed(problem, solution)
+        codes = problem.labels.codes
+        distributions[problem.labels.labeled] = one_hot(codes, problem.n_classes)
+        self.label_distributions_ = distributions
+        if problem.n_classes == 2:
+            winners = (distributions[:, 1] > 0.5).view(np.int8)
+        else:
+            winners = distributions.argmax(axis=1)
+        self.transduction_ = self.classes_.take(winners)
 
     def _imputed(self, problem: Problem, solution: Solution) -> Array:
+        raise NotImplementedError
+
+    @staticmethod
+    def _label_block(X: Any, coef: Array, intercept: Array) -> Array:
+        """Label the rows of a block with weights alone."""
         raise NotImplementedError
 
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
@@ -292,6 +313,10 @@ class _Report:
         if estimator.record_path:
             self.path.append(replace(step, w=self.problem.paper_weights(step.w)))
         text = f"step {step.iteration}: J = {step.value:.10g}, {step.changed} rows changed"
+        if passes := self.problem.rows.passes:
+            text += (
+                f"; pass of {passes[-1].seconds:.2g} s, {passes[-1].bytes_sent / 1e6:.2g} MB sent"
+            )
         return self.note(text, **self._state(step.w))
 
     def note(self, text: str, **state: Any) -> bool:

@@ -13,7 +13,7 @@ from ..inputs import Problem
 from ..linalg import EPS
 from ..objective import Objective
 from ..solvers import Solution, StoppingTest, block_descent, minimise
-from .base import soft_labels
+from .base import decision_values, soft_labels
 from .semi_supervised import SemiSupervised, _Report
 
 Array = NDArray[Any]
@@ -81,7 +81,7 @@ class SoftLabelClassifier(SemiSupervised):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row.
+        A label for every training row; with Dask, as below, an array that is computed when asked.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         The imputed soft labels of the training rows; known labels as they are.
     certificate_ : float
@@ -193,6 +193,10 @@ class SoftLabelClassifier(SemiSupervised):
 
     def _imputed(self, problem: Problem, solution: Solution) -> Array:
         return soft_labels(solution.z)
+
+    @staticmethod
+    def _label_block(X: Any, coef: Array, intercept: Array) -> Array:
+        return soft_labels(decision_values(X, coef, intercept) + 0.5)
 
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
         return max(EPS, duality_gap(objective, solution.w, enough=float(self.tol)).relative)

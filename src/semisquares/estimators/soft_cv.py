@@ -172,6 +172,11 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     def _choose(
         self, problem: Problem, y: Any, groups: Any, report: _Report
     ) -> tuple[float, float]:
+        if problem.partitioned:
+            raise ValueError(
+                "SoftLabelClassifierCV searches among rows in memory; fit it to the labeled rows "
+                "and a sample of the others, and SoftLabelClassifier with its choice to all."
+            )
         alphas = self._read_alphas(problem)
         weights = read_grid("unlabeled_weights", self.unlabeled_weights, add=0.0)
         splits = list(self._splits(problem, y, groups))

@@ -9,7 +9,6 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
 from ..curvature import copied_columns, fit_labeled
-from ..inputs import explain_overflow
 from ..labelings import soft
 from ..objective import Objective
 from ..rows import single_threaded_blas
@@ -78,11 +77,11 @@ class LeastSquaresClassifier(LinearLeastSquares):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            All rows.
-        y : array-like of shape (n_samples,)
+        X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
+            All rows. Those of Dask are never brought together.
+        y : {array-like, Dask array or series} of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
-        sample_weight : array-like of shape (n_samples,), optional
+        sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
             How much each row counts.
 
         Returns
@@ -102,7 +101,7 @@ class LeastSquaresClassifier(LinearLeastSquares):
                     value = rows.labeled_loss(w) + float(objective.ridge(w))
                     copies = copied_columns(objective)
             except FloatingPointError:
-                explain_overflow(self, problem.X)
+                problem.explain_overflow(self)
             self._set_weights(problem, w)
             self.objective_ = value
             if context is not None:

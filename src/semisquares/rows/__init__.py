@@ -1,12 +1,22 @@
 """Rows: the only place where a fit touches X. Sums over blocks of rows, in float64."""
 
-from .in_memory import Relabeling, Rows, Sweep
+from .blocks import Blocks, Frame, Known, Pass, PerRow, compute
+from .in_memory import DualSums, Relabeling, Rows, Sweep
+from .partitioned import Counts, PartitionedRows
 from .tables import DenseTable, SparseTable, Table, centre
 from .threads import single_threaded_blas
 from .wide import Span, compress
 
 __all__ = [
+    "Blocks",
+    "Counts",
     "DenseTable",
+    "DualSums",
+    "Frame",
+    "Known",
+    "PartitionedRows",
+    "Pass",
+    "PerRow",
     "Relabeling",
     "Rows",
     "Span",
@@ -15,5 +25,6 @@ __all__ = [
     "Table",
     "centre",
     "compress",
+    "compute",
     "single_threaded_blas",
 ]

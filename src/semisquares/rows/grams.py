@@ -32,6 +32,13 @@ class Grams(Sums):
         check_finite(moment)
         return moment.reshape(self.weights_shape)
 
+    @property
+    def labeled_residual(self) -> Array:
+        """z - y where w = 0: -y in the labeled rows, 0 elsewhere."""
+        residual = np.zeros((self.n_rows, *self.y.shape[1:]))
+        residual[self.labeled] = -self.y
+        return residual
+
     def labeled_product(self, V: Array) -> Array:
         """Multiply directions by the Gram matrix of the labeled rows, without forming it."""
 
@@ -88,18 +95,18 @@ class Grams(Sums):
         if since is None:
             return self._gram_of(np.flatnonzero(active))
         before = self._active(since[0])
-        added = np.flatnonzero(active & ~before)
-        removed = np.flatnonzero(before & ~active)
-        if len(added) + len(removed) > np.count_nonzero(active):
+        n_changed = np.count_nonzero(active != before)
+        if n_changed > np.count_nonzero(active):
             return self._gram_of(np.flatnonzero(active))
-        gram = since[1]
-        if len(added):
-            change = self._gram_of(added)
-            change += gram
-            gram = change
+        return since[1] + self._gram_change(active, before) if n_changed else since[1]
+
+    def _gram_change(self, active: Array, before: Array) -> Array:
+        """Sum the Gram matrix of rows that became active, less that of rows that ceased to be."""
+        added, removed = np.flatnonzero(active & ~before), np.flatnonzero(before & ~active)
+        change = self._gram_of(added)
         if len(removed):
-            gram = gram - self._gram_of(removed)
-        return gram
+            change -= self._gram_of(removed)
+        return change
 
     def _active(self, piece: Array) -> Array:
         """Tell which unlabeled rows have curvature."""
@@ -122,6 +129,10 @@ class Grams(Sums):
                 weight *= self.row_weight[index]
             grams.append(self._gram(index, weight))
         return self.labeled_gram + self.unlabeled_weight * np.stack(grams)
+
+    def n_outside(self, support: Array) -> int:
+        """Count the classes that labels leave out, over all rows."""
+        return int(np.count_nonzero(~support))
 
     def curvature(self, active_gram: Array) -> Array:
         """Put the labeled rows' Gram matrix and that of the active ones together."""

@@ -26,9 +26,9 @@ class Sweep:
     """What one pass over the rows tells about weights w under a convex labeling."""
 
     w: Array
-    z: Array
-    """Decision values of all rows."""
-    piece: Array
+    z: Any
+    """Decision values of all rows: an array, or a handle of rows in blocks."""
+    piece: Any
     """On which piece of the labeling each row is (`Labeling.piece`)."""
     loss: float
     """Σ a ‖z - t‖², with t the known or imputed label and a the weight of a row."""
@@ -42,7 +42,7 @@ class Sweep:
 class Relabeling:
     """What one pass over the rows tells when their labels are filled in anew."""
 
-    labels: Array
+    labels: Any
     """The new labels of all rows (those of labeled rows are not used)."""
     moment: Array
     """Σ a x t over all rows: the right-hand side of the next fit."""
@@ -52,6 +52,22 @@ class Relabeling:
     """The same with the new labels."""
     changed: Array
     """How many unlabeled rows have another label."""
+
+
+@dataclass(frozen=True, eq=False)
+class DualSums:
+    """What a dual point θ = a e, e a residual of each row, sums up to."""
+
+    squares: float
+    """Σ θ'e."""
+    image: Array
+    """Σ x θ."""
+    known: float
+    """Σ θ'y over the labeled rows."""
+    free: float
+    """Σ over the unlabeled rows of the most that θ'u can be for a label u."""
+    weight: float
+    """Σ a over the rows that are not inside [0, 1]."""
 
 
 class Rows(Grams):
@@ -172,6 +188,14 @@ class Rows(Grams):
         the same axes behind the rows. The moment is updated by the labels that changed. The loss
         with the labels as they were is left at 0 unless asked for (`before`).
         """
+        new, (loss_before, loss, changed) = self._relabel(w, labels, labeling, before=before)
+        moment = self.moment(new, labels, moment)
+        return Relabeling(new, moment, loss_before, loss, changed.astype(np.intp))
+
+    def _relabel(
+        self, w: Array, labels: Array, labeling: Labeling, *, before: bool
+    ) -> tuple[Array, Array]:
+        """Return new labels, and what they cost: before, after, and how many changed."""
         new = np.empty_like(labels)
         runs = w.shape[1 : w.ndim - labeling.per_class]
 
@@ -188,11 +212,10 @@ class Rows(Grams):
             moved[self._known(start, stop)[0] - start] = False
             return np.stack((old, loss, moved.sum(axis=0).astype(np.float64)))
 
-        loss_before, loss, changed = self._sum(work, self.n_rows)
-        check_finite(loss)
+        costs = self._sum(work, self.n_rows)
+        check_finite(costs[1])
         new[self.labeled] = labels[self.labeled]
-        moment = self.moment(new, labels, moment)
-        return Relabeling(new, moment, loss_before, loss, changed.astype(np.intp))
+        return new, costs
 
     def moment(
         self, labels: Array, since: Array | None = None, before: Array | None = None
@@ -237,6 +260,53 @@ class Rows(Grams):
         residual = z - labeling.impute(z)
         residual[self.labeled] = z[self.labeled] - self.y
         return residual
+
+    def dual_sums(
+        self, sweep: Sweep, step: Array | None, shift: float, labeling: ConvexLabeling
+    ) -> DualSums:
+        """Sum up the dual point of the residuals at a sweep, moved by a step and less a shift.
+
+        With two classes rows inside [0, 1] have none: their labels are free to be what is decided.
+        """
+        error = self.residual(sweep.z, labeling)
+        weight = 0.0
+        if not labeling.per_class:
+            active = sweep.piece != 0
+            moved = error - shift if step is None else error + self.decisions(step) - shift
+            error = np.where(active, moved, 0.0)
+            weight = float(self.weights[active].sum())
+        theta, image = self.weighted_moment(error)
+        known = float(np.vdot(theta[self.labeled], self.y))
+        free = float(labeling.support(theta[self.unlabeled]).sum())
+        return DualSums(float(np.vdot(theta, error)), image, known, free, weight)
+
+    def imputed(self, z: Array, labeling: Labeling) -> Array:
+        """Return the labels that decision values get."""
+        return labeling.impute(z)
+
+    def read_labels(self, labels: Any) -> Array:
+        """Return labels to start from as numbers."""
+        return np.asarray(labels, dtype=np.float64)
+
+    def class_counts(self, labels: Array) -> Array:
+        """Count the unlabeled rows of each class, given decision values or labels."""
+        free = labels[self.unlabeled]
+        if free.ndim == 2:
+            return np.bincount(free.argmax(axis=1), minlength=free.shape[1])
+        return np.bincount((free > 0.5).view(np.int8), minlength=2)
+
+    def classes_of(self, labels: Array) -> Array:
+        """Return the class of every row as an index; labeled rows keep theirs."""
+        per_class = self.y.ndim == 2
+        classes = (labels.argmax(axis=1) if per_class else labels > 0.5).astype(np.int32)
+        classes[self.labeled] = self.y.argmax(axis=1) if per_class else self.y
+        return classes
+
+    def labels_of(self, classes: Array) -> Array:
+        """Return hard labels of classes: 0 and 1, or one-hot."""
+        if self.y.ndim == 1:
+            return classes.astype(np.float64)
+        return np.eye(self.y.shape[1])[classes]
 
     def loss(self, z: Array, labeling: Labeling) -> float:
         """Return Σ a ‖z - t‖² at decision values, without a pass."""

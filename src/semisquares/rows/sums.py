@@ -45,6 +45,9 @@ class Sums:
         Whether the weights end with an intercept.
     """
 
+    passes: tuple[Any, ...] = ()
+    """Passes are counted where rows are in blocks elsewhere."""
+
     def __init__(
         self,
         table: Table,
@@ -66,6 +69,7 @@ class Sums:
         self.n_rows = table.n_rows
         self.n_features = table.n_columns
         self.n_weights = self.n_features + intercept
+        self.most_sampled = self.n_rows
 
     @property
     def n_unlabeled(self) -> int:
@@ -85,6 +89,23 @@ class Sums:
         weight[:] = self._unlabeled_weight(slice(None))
         weight[self.labeled] = self.labeled_weight
         return weight
+
+    @property
+    def total_weight(self) -> float:
+        """How much all rows together count."""
+        return float(self.weights.sum())
+
+    @property
+    def labeled_total(self) -> float:
+        """How much the labeled rows count."""
+        return float(self.labeled_weight.sum())
+
+    @property
+    def constant_loss(self) -> float:
+        """Σ a ‖y - c‖² over the labeled rows, c the best constant (0 without an intercept)."""
+        y, weight = self.y, self.labeled_weight
+        best = np.average(y, axis=0, weights=weight) if self.intercept else 0.0
+        return float(weight @ ((y - best) ** 2).reshape(len(y), -1).sum(axis=1))
 
     @property
     def weights_shape(self) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
-from threading import Lock, Thread
+from threading import Lock, Thread, local
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -72,6 +72,20 @@ class _SingleThreadedBlas:
 single_threaded_blas = _SingleThreadedBlas()
 
 
+_here = local()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Sum in this thread alone, where others of the process work on other blocks."""
+    with single_threaded_blas():
+        _here.alone = True
+        try:
+            yield
+        finally:
+            _here.alone = False
+
+
 def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Do the work for each item, in threads where there are several; results in their order.
 
@@ -80,7 +94,7 @@ def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     if len(items) == 1:
         return [work(items[0])]
     with single_threaded_blas.threads() as threads:
-        if threads == 1:
+        if threads == 1 or getattr(_here, "alone", False):
             return [work(item) for item in items]
         results: list[Any] = [None] * len(items)
         errors: list[BaseException] = []

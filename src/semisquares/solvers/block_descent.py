@@ -59,7 +59,7 @@ def block_descent(
         Told every step; a true answer ends the descent.
     """
     rows, labeling = objective.rows, objective.labeling
-    labels = np.asarray(labels, dtype=np.float64)
+    labels = rows.read_labels(labels)
     fit = _Fit(full_curvature(objective))
     moment = rows.moment(labels)
     status, n_iter = Status.MAX_ITER, 0

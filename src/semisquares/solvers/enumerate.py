@@ -16,7 +16,6 @@ from ..linalg import EPS
 from ..objective import Objective
 from .block_descent import block_descent
 from .branch_and_bound import enumerate_labelings
-from .hard_descent import classes_of
 from .solution import Callback, EndPoint, Solution, Status, Step
 
 Array = NDArray[Any]
@@ -61,7 +60,7 @@ def enumerate_hard(
     elif callback is not None:
         callback(Step(max(1, found.n_nodes), fitted.w, fitted.value, 0))
     settled = fitted.status if fitted.status is Status.STABLE else status
-    end = EndPoint(fitted.value, classes_of(best, objective), settled, found.n_nodes)
+    end = EndPoint(fitted.value, objective.rows.classes_of(best), settled, found.n_nodes)
     return Solution(
         fitted.w, fitted.value, fitted.z, status, "enumerate", max(1, found.n_nodes), 3,
         labels=best, bound=min(found.bound, fitted.value), end_points=(end,),

@@ -44,8 +44,9 @@ def hard_descent(
     factor = full_curvature(objective).factor
     ends: Ends = []
     for batch in batches:
-        if batch.shape[1] == 1 or factor is None:  # collinear rows: every fit is a least-norm one
-            ends += _one_by_one(objective, batch, max_iter, tol, callback)
+        starts = _starts(batch)
+        if len(starts) == 1 or factor is None:  # collinear rows: every fit is a least-norm one
+            ends += _one_by_one(objective, starts, max_iter, tol, callback)
         else:
             ends += _together(objective, factor, batch, max_iter, tol, callback)
         if ends[-1][1].status is Status.CALLBACK:
@@ -54,17 +55,22 @@ def hard_descent(
     n_iter = max(end.n_iter for _, end in ends)
     return Solution(
         w, best.value, objective.rows.decisions(w), best.status, "block", n_iter, n_iter + 1,
-        labels=_labels_of(best.labels, objective), end_points=tuple(end for _, end in ends),
+        labels=objective.rows.labels_of(best.labels), end_points=tuple(end for _, end in ends),
     )  # fmt: skip
 
 
+def _starts(batch: Any) -> list[Any]:
+    """Take a batch apart; a handle of labels is a single start."""
+    return list(batch.swapaxes(0, 1)) if isinstance(batch, np.ndarray) else [batch]
+
+
 def _one_by_one(
-    objective: Objective, batch: Array, max_iter: int, tol: float, callback: Callback | None
+    objective: Objective, starts: list[Any], max_iter: int, tol: float, callback: Callback | None
 ) -> Ends:
     ends: Ends = []
-    for k in range(batch.shape[1]):
-        found = block_descent(objective, batch[:, k], max_iter=max_iter, tol=tol, callback=callback)
-        labels = classes_of(np.asarray(found.labels), objective)
+    for start in starts:
+        found = block_descent(objective, start, max_iter=max_iter, tol=tol, callback=callback)
+        labels = objective.rows.classes_of(found.labels)
         ends.append((found.w, EndPoint(found.value, labels, found.status, found.n_iter)))
         if found.status is Status.CALLBACK:
             break
@@ -97,25 +103,9 @@ def _together(
             late = Status.CALLBACK if stopped else Status.MAX_ITER
             early = Status.STABLE if new.changed[k] == 0 else Status.TOLERATED
             status = early if ended[k] else late
-            end = EndPoint(float(values[k]), classes_of(labels[:, k], objective), status, iteration)
+            end = EndPoint(float(values[k]), rows.classes_of(labels[:, k]), status, iteration)
             ends[int(running[k])] = np.ascontiguousarray(w[:, k]), end
         if stopped or ended.all():
             break
         labels, moment, running = labels[:, ~ended], new.moment[:, ~ended], running[~ended]
     return [ends[k] for k in sorted(ends)]
-
-
-def classes_of(labels: Array, objective: Objective) -> Array:
-    """Return the class of every row as an index; labeled rows keep theirs."""
-    rows = objective.rows
-    per_class = objective.labeling.per_class
-    classes = (labels.argmax(axis=1) if per_class else labels > 0.5).astype(np.int32)
-    classes[rows.labeled] = rows.y.argmax(axis=1) if per_class else rows.y
-    return classes
-
-
-def _labels_of(classes: Array, objective: Objective) -> Array:
-    """Return hard labels of classes: 0 and 1, or one-hot."""
-    if not objective.labeling.per_class:
-        return classes.astype(np.float64)
-    return np.eye(objective.rows.y.shape[1])[classes]

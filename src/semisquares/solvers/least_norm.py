@@ -137,7 +137,7 @@ def _least_norm_of_many(objective: Objective, sweep: Sweep) -> Array:
 def _is_minimum(objective: Objective, sweep: Sweep) -> bool:
     """Tell whether the gradient at a sweep is rounding, measured in the size of its terms."""
     gram = objective.rows.full_gram
-    total = float(objective.rows.weights.sum())
+    total = objective.rows.total_weight
     rounding = 1e3 * EPS * np.sqrt(total) * (1.0 + float(np.abs(sweep.z).max()))
     size = np.sqrt(gram.diagonal()) * (1e-9 * np.sqrt(sweep.loss) + rounding)
     return bool((np.abs(sweep.gradient.T) <= size).all())

@@ -54,7 +54,8 @@ def multilevel_start(
     need one dear pass and two or three cheap ones. Returns the weights and the passes it cost.
     """
     rows = objective.rows
-    size = max(SAMPLE_ROWS, 20 * rows.n_weights, rows.n_unlabeled // SAMPLE_SHARE)
+    share = min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled)
+    size = max(SAMPLE_ROWS, 20 * rows.n_weights, share)
     if rows.n_unlabeled < 4 * size:
         return w, 0.0
     sample = replace(objective, rows=rows.sample(size, rng))

@@ -124,7 +124,7 @@ def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Arr
     rows = objective.rows
     if not objective.direct:
         return jacobi(objective)
-    left_out = np.count_nonzero(~sweep.piece) if objective.labeling.per_class else np.inf
+    left_out = rows.n_outside(sweep.piece) if objective.labeling.per_class else np.inf
     cheap = left_out <= 2 * rows.n_rows and rows.n_weights**2 <= 20 * rows.n_rows
     if rows.intercept and cheap:
         by_class = [

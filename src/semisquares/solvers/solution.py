@@ -67,7 +67,7 @@ class StoppingTest:
 class ActiveSet:
     """The pieces of all rows and the Gram matrix of the active ones, handed from fit to fit."""
 
-    piece: Array
+    piece: Any
     gram: Array
 
     def extended(self, n_rows: int) -> ActiveSet:
@@ -100,14 +100,14 @@ class Solution:
     w: Array
     value: float
     """J at w, in the paper's scale."""
-    z: Array
+    z: Any
     """Decision values of all rows at w."""
     status: Status
     solver: str
     n_iter: int
     n_passes: float
     """How many times the rows were read, the multilevel start counted by its share of them."""
-    labels: Array | None = None
+    labels: Any = None
     """The imputed labels where they are not a function of w alone (hard labels, early stops)."""
     bound: float = np.nan
     """A proven lower bound of the optimum, where the solver has one."""
@@ -115,5 +115,7 @@ class Solution:
     """Columns that are combinations of others, found where that made the solution ambiguous."""
     end_points: tuple[EndPoint, ...] = field(default=(), repr=False)
     """Where each start of a hard-label descent ended."""
+    passes: tuple[Any, ...] = field(default=(), repr=False)
+    """Every pass over rows in blocks: its seconds, and the bytes that were sent."""
     active: ActiveSet | None = field(default=None, repr=False)
     """Newton's active set, a warm start for the next fit on the same rows."""

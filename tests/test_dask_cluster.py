@@ -1,0 +1,146 @@
+"""Fits on worker processes: the same bits whatever their number, whichever of them die."""
+
+import os
+import signal
+import threading
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+from semisquares import HardLabelClassifier, SoftLabelClassifier
+
+KILLS = int(os.environ.get("SEMISQUARES_KILLS", "3"))
+"""Workers that are killed in the middle of fits, one in each."""
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster(2) as workers, Client(workers) as client:
+        yield client
+
+
+@pytest.fixture
+def doomed():
+    """Workers for a test that kills some of them."""
+    with cluster(2) as workers, Client(workers) as client:
+        yield client
+
+
+def cluster(n_workers, **options):
+    return LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1",
+        silence_logs=50, **options,
+    )  # fmt: skip
+
+
+def normals(start, stop, seed, n_columns=8):
+    """Draw rows as a function of where they stand, so that a block can be drawn again."""
+    rng = np.random.default_rng([seed, start])
+    X = rng.normal(size=(stop - start, n_columns))
+    X[: (stop - start) // 2] += 1.0
+    return X
+
+
+def drawn(n_blocks, size, n_columns, seed=0, slow=0.0):
+    def block(block_info=None):
+        time.sleep(slow)
+        (start, stop), _ = block_info[None]["array-location"]
+        return normals(start, stop, seed, n_columns)
+
+    chunks = ((size,) * n_blocks, (n_columns,))
+    return da.map_blocks(block, chunks=chunks, dtype=np.float64, meta=np.empty((0, 0)))
+
+
+def rows(n_blocks=6, size=2000, seed=0, slow=0.0):
+    """Return blocks that workers draw themselves, and labels of a few rows."""
+
+    X = drawn(n_blocks, size, 8, seed, slow)
+    place = np.arange(n_blocks * size)
+    y = np.where(place % 400 == 7, (place % size < size // 2).astype(int), -1)
+    return X, y
+
+
+def bits(model):
+    return model.coef_.tobytes(), model.intercept_.tobytes(), model.certificate_
+
+
+@pytest.fixture(scope="module")
+def expected():
+    X, y = rows()
+    with dask.config.set(scheduler="threads"):
+        return bits(SoftLabelClassifier().fit(X, y))
+
+
+def test_workers_give_the_bits_that_threads_give(client, expected):
+    X, y = rows()
+    assert bits(SoftLabelClassifier().fit(X, y)) == expected
+    assert bits(SoftLabelClassifier().fit(X.persist(), y)) == expected
+
+
+def test_one_worker_gives_the_bits_of_two(expected):
+    X, y = rows()
+    with cluster(1) as one, Client(one):
+        assert bits(SoftLabelClassifier().fit(X, y)) == expected
+
+
+def test_fits_leave_nothing_on_the_workers(client):
+    X, y = rows()
+    for model in (SoftLabelClassifier(), HardLabelClassifier()):
+        model.fit(X, y)
+    del model
+    assert_nothing_left(client)
+
+
+def assert_nothing_left(client):
+    deadline = time.monotonic() + 10
+    while client.futures and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not client.futures
+
+
+def test_a_fit_that_is_stopped_leaves_nothing_behind(client):
+    X, y = rows(slow=0.05)
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        SoftLabelClassifier().fit(X, y)
+    assert_nothing_left(client)
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_a_killed_worker_changes_no_bit(doomed, expected, seed):
+    X, y = rows(slow=0.05)
+    wait = np.random.default_rng(seed).uniform(0.2, 1.5)
+    victims = sorted(doomed.run(os.getpid).values())
+    killer = threading.Timer(wait, os.kill, (victims[seed % 2], signal.SIGKILL))
+    killer.start()
+    assert bits(SoftLabelClassifier().fit(X, y)) == expected
+    assert not killer.is_alive()  # it was in the middle of the fit
+
+
+def test_rows_that_are_lost_for_good_are_told_in_a_sentence(doomed):
+    X, y = rows(n_blocks=4)
+    worker = next(iter(doomed.scheduler_info()["workers"]))
+    blocks = doomed.scatter([np.asarray(part) for part in np.split(X.compute(), 4)], workers=worker)
+    lost = da.concatenate(
+        [da.from_delayed(dask.delayed(b), (2000, 8), dtype=float) for b in blocks]
+    )
+    pid = doomed.run(os.getpid)[worker]
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(RuntimeError, match="was lost with the worker that held it"):
+        SoftLabelClassifier().fit(lost, y)
+
+
+def test_tables_larger_than_the_memory_of_the_workers_are_fitted():
+    # 190 MB of rows, in blocks of 16 MB, for a worker that needs 225 MB of its 360 MB to run at all
+    size, n_blocks = 40_000, 12
+    X = drawn(n_blocks, size, 50)
+    place = np.arange(n_blocks * size)
+    y = np.where(place % 4000 == 7, (place % size < size // 2).astype(int), -1)
+    with cluster(1, memory_limit="360MB") as small, Client(small) as client:
+        model = SoftLabelClassifier().fit(X, y)
+        assert model.certificate_ < 1e-12
+        assert len(client.scheduler_info()["workers"]) == 1
