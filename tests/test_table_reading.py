@@ -8,6 +8,9 @@ import decimal
 import gzip
 import io
 import os
+import subprocess
+import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -17,7 +20,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 from pyarrow import feather, parquet
 
-from semisquares.tables.formats import csv_files, sniffing
+from semisquares.tables.formats import csv_files, opening, sniffing
 from semisquares.tables.reading import Format, batches, find, read, text_types
 from semisquares.tables.writing import writer
 
@@ -578,3 +581,59 @@ def test_memory_is_that_of_a_piece_not_of_the_file(tmp_path, monkeypatch, name, 
     held = [pa.total_allocated_bytes() - before for _ in batches(find(path), rows=2000)]
     assert len(held) == 100
     assert max(held) < size / 4
+
+
+# -- threads that read ahead -----------------------------------------------------------------------
+
+QUOTED = b"a,b\n" + 400_000 * b'"x",123456\n'
+LATIN = "a,b\n".encode("latin-1") + 400_000 * "é,123456\n".encode("latin-1")
+
+
+SLOW = """
+    import time, weakref
+    from semisquares.tables.formats import opening
+
+    class Slow(opening.UnsplitLineEnds):
+        made = weakref.WeakSet()
+
+        def __init__(self, file):
+            super().__init__(file)
+            self.made.add(self)
+
+        def read(self, size):
+            time.sleep(0.05)
+            return super().read(size)
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"), [(QUOTED, "utf-8"), (LATIN, "latin-1")], ids=["quoted", "latin-1"]
+)
+def test_no_thread_has_a_table_any_more_that_was_left_early(
+    tmp_path, monkeypatch, content, encoding
+):
+    names = {}
+    exec(textwrap.dedent(SLOW), names)
+    monkeypatch.setattr(opening, "UnsplitLineEnds", names["Slow"])
+    pieces = batches(find(put(tmp_path, "a.csv", content), encoding=encoding), rows=10)
+    next(pieces)
+    assert len(names["Slow"].made) == 1
+    pieces.close()
+    assert len(names["Slow"].made) == 0
+
+
+def test_python_ends_in_peace_while_a_table_is_read(tmp_path):
+    script = (
+        SLOW
+        + """
+    import sys
+    from semisquares.tables.reading import batches, find
+    opening.UnsplitLineEnds = Slow
+    for _ in batches(find(sys.argv[1]), rows=10):
+        sys.exit(2)
+    """
+    )
+    path = put(tmp_path, "a.csv", QUOTED)
+    command = [sys.executable, "-c", textwrap.dedent(script), path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ from .columns import Missing, blanked, is_text, plain, with_points
 from .faults import fault_of, known_fault_of
 from .format import Format
 from .headers import checked_names, csv_header
-from .opening import TableFile, UnsplitLineEnds, may_hold_newlines, open_bytes
+from .opening import TableFile, lent, may_hold_newlines, open_bytes
 
 BLOCKS = (1 << 20, 1 << 28)
 """Bytes that are parsed at once; the larger only where a row does not fit into the smaller."""
@@ -62,11 +62,8 @@ class CsvFile:
         for block in BLOCKS:
             seen = 0
             try:
-                with (
-                    self._opened() as stream,
-                    csv.open_csv(stream, *self._settings(block), convert) as reader,
-                ):
-                    for batch in reader:
+                with self._opened() as lend:
+                    for batch in csv.open_csv(lend(), *self._settings(block), convert):
                         new = batch.slice(max(0, done - seen))  # the rest came in smaller blocks
                         seen += batch.num_rows
                         if new.num_rows:
@@ -96,8 +93,8 @@ class CsvFile:
         )
         for block in BLOCKS:
             try:
-                with self._opened() as stream:
-                    return csv.read_csv(stream, *self._settings(block), convert)
+                with self._opened() as lend:
+                    return csv.read_csv(lend(), *self._settings(block), convert)
             except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
                 if _NO_ROWS in str(error):
                     break
@@ -106,9 +103,14 @@ class CsvFile:
         return pa.table({name: pa.nulls(0) for name in wanted})
 
     @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def _opened(self) -> Iterator[Callable[[], Any]]:
+        """Open the file, and give a function that hands it to pyarrow."""
         with open_bytes(self.file) as stream:
-            yield UnsplitLineEnds(stream) if self._quoted else stream
+            if self._quoted or self.form.encoding != "utf-8":  # Python takes part in the reading
+                with lent(stream) as lend:
+                    yield lend
+            else:
+                yield lambda: stream
 
     def _settings(self, block: int) -> tuple[Any, Any]:
         from pyarrow import csv

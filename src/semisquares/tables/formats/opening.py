@@ -5,13 +5,18 @@ from __future__ import annotations
 import io
 import itertools
 import mmap
-from collections.abc import Iterator
+import time
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TableError
 from .sniffing import compression_of
+
+_PATIENCE = 60.0
+"""Seconds to wait for pyarrow, which lets go of a file after the read at hand."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +57,51 @@ class UnsplitLineEnds:
 
     def __init__(self, file: Any) -> None:
         self._file = file
+        self._ended = False
         self.closed = False
 
     def read(self, size: int) -> bytes:
-        """Read at most `size` bytes, at least two."""
+        """Read at most `size` bytes, at least two; none once this has been ended."""
+        if self._ended:
+            return b""
         data: bytes = self._file.read(size - 1)
         return data + self._file.read(1) if data.endswith(b"\r") else data
+
+    def end(self) -> None:
+        """Let there be nothing more to read."""
+        self._ended = True
 
     def close(self) -> None:
         """Leave the closing to the owner of the file."""
         self.closed = True
+
+
+@contextmanager
+def lent(file: Any) -> Iterator[Callable[[], UnsplitLineEnds]]:
+    """Lend a file to pyarrow, and wait at the end until its threads have let go of it.
+
+    They read ahead, and one that comes back for more while Python is ending aborts the process.
+    Whoever calls the function that this gives hands the result to pyarrow and keeps no hold of it,
+    nor of pyarrow's reader.
+    """
+    loans: list[weakref.ref[UnsplitLineEnds]] = []
+
+    def lend() -> UnsplitLineEnds:
+        loan = UnsplitLineEnds(file)
+        loans.append(weakref.ref(loan))
+        return loan
+
+    try:
+        yield lend
+    finally:
+        deadline = time.monotonic() + _PATIENCE
+        for loan in loans:
+            if (held := loan()) is not None:
+                held.end()
+            del held
+            # no callback of the reference: it would still run, in their thread, when we go on
+            while loan() is not None and time.monotonic() < deadline:
+                time.sleep(0.001)
 
 
 def may_hold_newlines(file: TableFile, encoding: str) -> bool:
