@@ -97,3 +97,11 @@ def test_a_pipe_is_written_into_and_not_replaced(tmp_path):
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert path.is_fifo()
+
+
+def test_a_folder_made_for_a_failed_write_goes_again(tmp_path):
+    (tmp_path / "old").mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        begin_and_stop(tmp_path / "old" / "new" / "newer" / "a.bin")
+    assert names(tmp_path) == ["old"]
+    assert names(tmp_path / "old") == []

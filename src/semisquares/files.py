@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +20,7 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file whose content takes the place of `path` at the end, at once; or of nothing.
 
     Where the writing fails, is interrupted or killed, whatever was at `path` is still there. The
-    folder is made where it is missing.
+    folder is made where it is missing, and goes again if the writing fails.
 
     Examples
     --------
@@ -40,20 +40,29 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{path.name[:100]}."
-    _clear(path.parent, prefix)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f"{prefix}{os.getpid()}-", suffix=PART)
-    try:
-        with open(handle, "wb") as file:
+    part = path.parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}{PART}"
+    made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+    try:  # from before there is anything: a signal may come between any two lines
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _clear(path.parent, prefix)
+        with open(part, "xb", opener=_for_me_alone) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(part, _mode(path))
         os.replace(part, path)
     except BaseException:
-        Path(part).unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+            for folder in made:
+                folder.rmdir()  # the deepest first, and only while they are empty
         raise
+
+
+def _for_me_alone(path: str, flags: int) -> int:
+    """Open a file that nobody else may read, until it has the permissions of the one before."""
+    return os.open(path, flags, 0o600)
 
 
 def _clear(folder: Path, prefix: str) -> None:
