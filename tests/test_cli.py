@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from semisquares import __version__, cli, experiments
-from semisquares.cli import watch
+from semisquares.cli import stopping, watch
 from semisquares.datasets import DATASETS
 from toy_figure import PlainToy, use_plain_plots
 
@@ -54,7 +54,7 @@ def world(monkeypatch):
         return out / "report.html"
 
     monkeypatch.setattr(experiments, "FIGURES", {"toy": PlainToy(), "data": DataToy()})
-    monkeypatch.setattr("semisquares.cli.reproduce.load", load)
+    monkeypatch.setattr("semisquares.datasets.load", load)
     monkeypatch.setattr("semisquares.report.write", write)
     monkeypatch.setattr("semisquares.plotting.render", None)
     use_plain_plots()
@@ -335,14 +335,15 @@ def test_ctrl_c_while_data_is_loaded_is_a_sentence(semisquares, monkeypatch, tmp
     def load(name):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("semisquares.cli.reproduce.load", load)
+    monkeypatch.setattr("semisquares.datasets.load", load)
     code, _, errors = semisquares("reproduce", "data", OUT, tmp_path)
     assert (code, errors.strip()) == (130, "Stopped; run the same command to continue.")
 
 
 def test_a_second_ctrl_c_waits_for_the_first(monkeypatch):
-    handler, now = cli._Interrupt(), 100.0
-    monkeypatch.setattr(cli.time, "monotonic", lambda: now)
+    handler, now = stopping.Stop(), 100.0
+    handler.loading = False
+    monkeypatch.setattr(stopping.time, "monotonic", lambda: now)
     with pytest.raises(KeyboardInterrupt):
         handler(signal.SIGINT, None)
     handler(signal.SIGINT, None)

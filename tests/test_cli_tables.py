@@ -5,16 +5,15 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from command_line import begin, refused
 from comparisons import binary
 from semisquares import cli
 from semisquares.tables import load
@@ -24,25 +23,6 @@ COMMANDS = [
     "example", "compare", "fit", "predict", "inspect", "export", "reproduce", "datasets",
     "completion",
 ]  # fmt: skip
-
-
-@pytest.fixture
-def semisquares(monkeypatch, capfdbinary, tmp_path):
-    """Give a function that runs a command in an empty folder: exit code, output and errors."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    monkeypatch.chdir(tmp_path)
-
-    def type_in(*words, stdin=b""):
-        monkeypatch.setattr(sys, "argv", ["semisquares", *map(str, words)])
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capfdbinary.readouterr()
-        return end.value.code or 0, printed.out.decode(), printed.err.decode()
-
-    yield type_in
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 def patients(n_rows=80, n_labeled=30, seed=0):
@@ -85,15 +65,6 @@ def model(semisquares, table, tmp_path):
     return path
 
 
-def refused(answer):
-    """Check that a command was refused with one sentence, and return that."""
-    code, printed, errors = answer
-    assert code == 2, errors
-    assert printed == ""
-    assert re.fullmatch(r"Error: [^\n]*[^.\n][.?]\n", errors), errors
-    return errors
-
-
 # -- help and habits ----------------------------------------------------------------------------
 
 
@@ -116,18 +87,6 @@ def test_completion_prints_the_script_of_the_shell(semisquares, shell):
     code, printed, errors = semisquares("completion", shell)
     assert (code, errors) == (0, "")
     assert f"_SEMISQUARES_COMPLETE={shell}_complete" in printed
-
-
-def test_the_shell_completes_commands_and_options():
-    def complete(words, number):
-        env = {**os.environ, "_SEMISQUARES_COMPLETE": "bash_complete"}
-        env |= {"COMP_WORDS": words, "COMP_CWORD": str(number)}
-        command = [sys.executable, "-m", "semisquares"]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-        return [line.partition(",")[2] for line in done.stdout.splitlines()]
-
-    assert complete("semisquares p", 1) == ["predict"]
-    assert "--target" in complete("semisquares compare --t", 2)
 
 
 def test_the_output_has_no_colours_where_there_is_no_terminal(semisquares, model):
@@ -249,6 +208,8 @@ def test_compare_says_what_it_understood_then_answers_and_writes_the_page(semisq
     for rival in ("tuned ridge", "logistic regression", "soft labels", "hard labels",
                   "soft labels, chosen by the labels", "self-training"):  # fmt: skip
         assert re.search(rf"^{rival} +\d+\.\d %", printed, re.MULTILINE), rival
+    assert "the verdict is about 'tuned ridge' and 'soft labels, chosen by the labels'" in printed
+    assert "bold" not in printed  # there is none in a pipe
     assert "Report: patients.report.html" in printed
     page = Path("patients.report.html").read_text()
     assert "Too few labels to tell: 30" in page
@@ -273,7 +234,9 @@ def test_json_is_the_same_with_any_number_of_jobs_and_check_tells_no(semisquares
 
 
 def test_a_yes_is_exit_code_0_with_check_and_one_line_with_quiet(semisquares, table, monkeypatch):
-    monkeypatch.setattr("semisquares.cli.compare.compare_table", lambda *a, **k: binary(notices=()))
+    monkeypatch.setattr(
+        "semisquares.tables.compare.compare_table", lambda *a, **k: binary(notices=())
+    )
     words = ("--target", "state", "--check", "--quiet", "--no-report")
     code, printed, errors = semisquares("compare", table, *words)
     assert (code, errors) == (0, "")
@@ -427,14 +390,6 @@ def test_wrong_use_gets_one_sentence_and_exit_code_2(semisquares, model, table, 
 
 
 # -- interruptions ------------------------------------------------------------------------------
-
-
-def begin(*words, folder):
-    command = [sys.executable, "-m", "semisquares", *map(str, words)]
-    return subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    )  # fmt: skip
 
 
 def test_ctrl_c_stops_a_comparison_at_once_and_says_what_was_kept(table, tmp_path):

@@ -213,7 +213,7 @@ def test_a_polite_kill_stops_as_ctrl_c_does(tmp_path):
     time.sleep(0.5)
     process.terminate()
     _, errors = process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == 128 + signal.SIGTERM
     assert errors.startswith(f"Stopped; 0 of {CELLS} cells")
     assert all_gone({process.pid})
 

@@ -1,11 +1,17 @@
 """semisquares: least squares classification for tables where few rows have labels."""
 
-from .estimators import (
-    HardLabelClassifier,
-    LeastSquaresClassifier,
-    SoftLabelClassifier,
-    SoftLabelClassifierCV,
-)
+from __future__ import annotations
+
+TYPE_CHECKING = False  # without typing, whose import the command line would wait for
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .estimators import (
+        HardLabelClassifier,
+        LeastSquaresClassifier,
+        SoftLabelClassifier,
+        SoftLabelClassifierCV,
+    )
 
 __version__ = "0.1.0.dev0"
 
@@ -15,3 +21,16 @@ __all__ = [
     "SoftLabelClassifier",
     "SoftLabelClassifierCV",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the classifiers once they are asked for: the Tab key cannot wait for scikit-learn."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(".estimators", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

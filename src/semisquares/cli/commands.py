@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 
 from .. import __version__
 from . import require
+from .stopping import Interrupted
 
 _TABLES = ("pandas", "pyarrow", "skops")
 _PAGES = ("jinja2", "matplotlib")
@@ -39,6 +41,12 @@ class _Commands(click.Group):
         module = import_module(f".{cmd_name}", __package__)
         command: click.Command = getattr(module, cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing what they need."""

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
-from ..tables.compare import compare_table
-from ..tables.compare.comparison import Comparison, Estimate, Rival
-from ..tables.compare.rivals import DECIDING
 from . import NO, options
-from .describe import describe
-from .inputs import beside, read_prepared
 from .options import Columns, Reading
-from .talk import Talk
+from .places import FILE, beside, checked, files_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ..tables.compare.comparison import Comparison, Estimate, Rival
+    from .talk import Talk
 
 _STYLES = {"yes": "bold green", "no": "bold", "unclear": "bold yellow"}
+_SCORES = ("error", "gain, in points", "balanced acc.", "AUC", "squared loss")
+_NAME, _GAP = 19, 2
+"""Characters for the names, which are folded between words to so many, and between columns."""
 
 
 @click.command(
@@ -27,10 +32,10 @@ _STYLES = {"yes": "bold green", "no": "bold", "unclear": "bold yellow"}
         "semisquares compare churn.csv --target churned --json | jq .verdict",
     )
 )
-@click.argument("table")
+@click.argument("table", type=FILE)
 @options.columns
 @click.option(
-    "-o", "--out", metavar="FILE",
+    "-o", "--out", type=FILE, metavar="FILE",
     help="The page to write; the table's name with .report.html if not given, - for standard "
     "output.",
 )  # fmt: skip
@@ -63,6 +68,15 @@ def compare(
     The verdict compares two of them that were named beforehand: soft labels whose ridge and whose
     use of unlabeled rows the labels choose, and the ridge classifier tuned on the labels alone.
     """
+    page = None if no_report else out or beside(table, ".report.html")
+    with checked(reads=files_of(table), writes={"-o": page}):
+        from ..tables.compare import compare_table
+        from .describe import describe
+        from .inputs import read_prepared
+
+        if page is not None:
+            from ..report import comparison as _  # noqa: F401
+
     prepared = read_prepared(talk, table, reading, columns)
     describe(talk, prepared)
     comparison = compare_table(
@@ -77,22 +91,21 @@ def compare(
     words = [table, *columns.words(), *reading.words(), "--seed", str(seed), "--folds", str(folds)]
     words += [] if repeats is None else ["--repeats", str(repeats)]
     command = shlex.join(["semisquares", "compare", *words])
-    path = None if no_report else _report(talk, comparison, out or beside(table, ".report.html"),
-                                          command)  # fmt: skip
-    talk.hand_over({**comparison.as_dict(), "report": path, "command": command})
+    if page is not None:
+        _report(talk, comparison, page, command)
+    talk.hand_over({**comparison.as_dict(), "report": page, "command": command})
     return NO if check and comparison.verdict.answer != "yes" else 0
 
 
-def _report(talk: Talk, comparison: Comparison, out: str, command: str) -> str:
+def _report(talk: Talk, comparison: Comparison, out: str, command: str) -> None:
     from ..report.comparison import render_comparison, write_comparison
 
     if out == "-":
         click.echo(render_comparison(comparison, command), nl=False)
-        return out
+        return
     with talk.busy(f"Writing {out}"):
         write_comparison(comparison, out, command)
     talk.say(f"Report: {out}")
-    return out
 
 
 def _print(talk: Talk, comparison: Comparison) -> None:
@@ -100,31 +113,55 @@ def _print(talk: Talk, comparison: Comparison) -> None:
     talk.answer(verdict.sentence, _STYLES[verdict.answer])
     for notice in comparison.notices:
         talk.warn(f"{notice.sentence} {notice.meaning}")
-    talk.say()
-    talk.say(
-        f"{comparison.folds} folds × {comparison.repeats} repeats, 95 % intervals; the verdict is "
-        "about the two in bold",
-        "dim",
-    )
-    talk.say_table(_rivals(comparison))
+    _print_rivals(talk, comparison)
     talk.say(comparison.label_sentence)
 
 
-def _rivals(comparison: Comparison) -> Table:
-    """Return the rivals as rows: error, its gain over the tuned ridge, and the other scores."""
+def _print_rivals(talk: Talk, comparison: Comparison) -> None:
+    """Print the rivals as rows: error, its gain over the tuned ridge, and the other scores."""
+    from ..tables.compare.rivals import DECIDING
+
+    first, second = (rival.label for rival in comparison.rivals if rival.name in DECIDING)
+    talk.say(
+        f"\n{comparison.folds} folds × {comparison.repeats} repeats, 95 % intervals; the verdict "
+        f"is about {first!r} and {second!r}",
+        "dim",
+    )
+    rows = [(rival.label, _cells(rival)) for rival in comparison.rivals]
+    n_shown = _n_fitting([cells for _, cells in rows], talk.width)
+    table = _table(n_shown)
+    for rival, (label, cells) in zip(comparison.rivals, rows, strict=True):
+        table.add_row(label, *cells[:n_shown], style="bold" if rival.name in DECIDING else None)
+    talk.say_table(table)
+    for rival in comparison.rivals:
+        if rival.failed:
+            talk.say(f"{rival.label} failed: {rival.failed}")
+    if n_shown < len(_SCORES):
+        talk.say(f"A wider terminal shows more: {'; '.join(_SCORES[n_shown:])}.", "dim")
+
+
+def _table(n_shown: int) -> Table:
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False)
     table.add_column("")
-    for name in ("error", "gain, in points", "balanced acc.", "AUC", "squared loss"):
+    for name in _SCORES[:n_shown]:
         table.add_column(name, justify="right", no_wrap=True)
-    for rival in comparison.rivals:
-        bold = "bold" if rival.name in DECIDING else None
-        table.add_row(rival.label, *_cells(rival), style=bold)
     return table
+
+
+def _n_fitting(rows: Sequence[Sequence[str]], width: int) -> int:
+    """Count the columns of numbers that fit beside the names; there is one at least."""
+    left, count = width - _NAME, 0
+    for i, name in enumerate(_SCORES):
+        left -= _GAP + max(len(name), *(len(cells[i]) for cells in rows))
+        count += left >= 0
+    return max(1, count)
 
 
 def _cells(rival: Rival) -> list[str]:
     if rival.failed:
-        return [f"failed: {rival.failed}", "", "", "", ""]
+        return ["failed", "", "", "", ""]
     scores = rival.scores
     gain = rival.gains.get("accuracy")
     return [

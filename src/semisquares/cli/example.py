@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from . import options, require
-from .talk import Talk
+from .places import checked
+
+if TYPE_CHECKING:
+    from .stopping import Stop
+    from .talk import Talk
 
 
 @click.command(epilog=options.examples("semisquares example pumps"))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @options.words
-def example(folder: Path, talk: Talk) -> None:
+@click.pass_obj
+def example(stop: Stop, folder: Path, talk: Talk) -> None:
     """Write a small, made-up table with missing labels into DIR, and print what to try on it."""
     require("pandas", extras="cli,tables")
-    from ..tables.example import NEW_ROWS, TABLE, TARGET, write_example
+    with checked():
+        from ..tables.example import NEW_ROWS, TABLE, TARGET, write_example
+    stop.sentence = lambda: "Stopped; run the same command to write what is missing."
 
     written = write_example(folder)
     table, new = (shlex.quote(str(folder / name)) for name in (TABLE, NEW_ROWS))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..tables.models import TableModel, export_onnx
-from . import options
-from .models import open_model
-from .talk import Talk
+from . import options, require
+from .places import FILE, checked
+
+if TYPE_CHECKING:
+    from ..tables.models import TableModel
+    from .talk import Talk
 
 
 @click.command(epilog=options.examples("semisquares export churn.model -o churn.onnx"))
-@click.argument("model")
-@click.option("-o", "--out", required=True, metavar="FILE", help="The ONNX file to write.")
+@click.argument("model", type=FILE)
+@click.option(
+    "-o", "--out", required=True, type=FILE, metavar="FILE", help="The ONNX file to write."
+)
 @options.words
 def export(model: str, talk: Talk, out: str) -> None:
     """Write MODEL as ONNX, for programs without Python.
@@ -24,13 +27,35 @@ def export(model: str, talk: Talk, out: str) -> None:
     read there, and then the file holds the classifier alone, which is said. The file's predictions
     are checked against the model's with onnxruntime before it is written.
     """
-    if out == "-":
-        raise click.UsageError("ONNX goes to a file only; give -o a name that ends in .onnx.")
+    refuse_standard_output("-o", out)
+    with checked(reads=[model], writes={"-o": out}):
+        load_onnx()
+        from .models import open_model
+
     talk.hand_over(write_onnx(talk, open_model(talk, model), out))
+
+
+def refuse_standard_output(option: str, path: str | None) -> None:
+    """Raise click.UsageError where ONNX is to go to standard output."""
+    if path == "-":
+        raise click.UsageError(
+            f"ONNX goes to a file only; give {option} a name that ends in .onnx."
+        )
+
+
+def load_onnx() -> None:
+    """Import what writing ONNX takes, before the work."""
+    require("onnx", "onnxruntime", extras="cli,tables,export")
+    import onnx  # noqa: F401
+    import onnxruntime  # noqa: F401
 
 
 def write_onnx(talk: Talk, model: TableModel, path: str) -> dict[str, Any]:
     """Write and check the file, say what is in it, and return that for JSON."""
+    from dataclasses import asdict
+
+    from ..tables.models import export_onnx
+
     with talk.busy("Checking the ONNX file"):
         done = export_onnx(model, path)
     talk.say(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..tables.models.fitting import METHODS, fit_table
 from . import options
-from .describe import describe, facts
-from .inputs import read_prepared
-from .models import store_model
+from .export import load_onnx, refuse_standard_output, write_onnx
 from .options import Columns, Reading
-from .talk import Talk
+from .places import FILE, checked, files_of
+
+if TYPE_CHECKING:
+    from .talk import Talk
+
+METHODS = ("auto", "soft", "hard", "supervised")
+"""Those of `fit_table`, here as well: a shell that completes them does not wait for imports."""
 
 
 class _Amount(click.ParamType):
@@ -41,11 +44,12 @@ class _Amount(click.ParamType):
         "semisquares fit 'rows/*.parquet' --target y -o y.model --onnx y.onnx",
     )
 )
-@click.argument("table")
+@click.argument("table", type=FILE)
 @options.columns
 @click.option(
-    "-o", "--out", required=True, metavar="MODEL", help="The file to write; - for standard output."
-)
+    "-o", "--out", required=True, type=FILE, metavar="MODEL",
+    help="The file to write; - for standard output.",
+)  # fmt: skip
 @click.option(
     "--method",
     type=click.Choice(METHODS),
@@ -62,7 +66,7 @@ class _Amount(click.ParamType):
     help="How much an unlabeled row counts, beside 1 for a labeled one; auto: chosen by "
     "cross-validation for soft, 1 for hard.",
 )  # fmt: skip
-@click.option("--onnx", metavar="FILE", help="Write the model as ONNX, too.")
+@click.option("--onnx", type=FILE, metavar="FILE", help="Write the model as ONNX, too.")
 @options.splits
 @options.reading
 @options.seed
@@ -90,6 +94,16 @@ def fit(
     classifier, its scores on labeled rows that it had not seen, its certificate and all versions,
     and none of the table's rows. Reading it runs no code.
     """
+    refuse_standard_output("--onnx", onnx)
+    with checked(reads=files_of(table), writes={"-o": out, "--onnx": onnx}):
+        from ..tables.models.fitting import fit_table
+        from .describe import describe, facts
+        from .inputs import read_prepared
+        from .models import store_model
+
+        if onnx is not None:
+            load_onnx()
+
     prepared = read_prepared(talk, table, reading, columns)
     describe(talk, prepared)
     with talk.progress("choosing", "fits") as progress:
@@ -110,14 +124,5 @@ def fit(
         talk.warn(note)
     talk.say(model.about["summary"])
     talk.answer(f"Model: {out}", style=None)
-    exported = None if onnx is None else _export(talk, model, onnx)
+    exported = None if onnx is None else write_onnx(talk, model, onnx)
     talk.hand_over({**facts(prepared), **model.about, "model": out, "onnx": exported})
-
-
-def _export(talk: Talk, model: Any, path: str) -> dict[str, Any]:
-    from . import require
-
-    require("onnx", "onnxruntime", extras="cli,tables,export")
-    from .export import write_onnx
-
-    return write_onnx(talk, model, path)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import glob
 from pathlib import Path
+
+import pyarrow.csv  # noqa: F401 (now, not in the middle of the work)
 
 from ..tables.prepared import Prepared, prepare
 from ..tables.reading import Source, find, read
@@ -49,16 +50,3 @@ def name_of(table: str) -> str:
     ('churn.csv', 'standard input')
     """
     return "standard input" if table == "-" else Path(table).name
-
-
-def beside(table: str, ending: str) -> str:
-    """Return the name of a file in the current folder that belongs to a table.
-
-    Examples
-    --------
-    >>> beside("data/churn.csv.gz", ".report.html"), beside("-", ".report.html")
-    ('churn.report.html', 'report.html')
-    """
-    if table == "-" or (glob.has_magic(table) and not Path(table).exists()):
-        return ending.removeprefix(".")
-    return Path(table).name.partition(".")[0] + ending

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
-from ..tables import TableError
-from ..tables.compare.comparison import Strength
-from ..tables.compare.strengths import strengths
-from ..tables.models import TableModel
-from . import options
-from .describe import listed, used
-from .models import open_model
-from .talk import Talk
+from ..errors import UserError
+from . import options, require
+from .places import FILE, checked
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ..tables.compare.comparison import Strength
+    from ..tables.models import TableModel
+    from .talk import Talk
 
 _METRICS = {
     "accuracy": "accuracy",
@@ -33,16 +34,26 @@ _METRICS = {
         "semisquares inspect churn.model --json | jq .metrics",
     )
 )
-@click.argument("model")
+@click.argument("model", type=FILE)
 @click.option(
     "--top", type=click.IntRange(min=1), default=12, show_default=True, metavar="N",
     help="How many of the strongest features to show.",
 )  # fmt: skip
-@click.option("--plot", metavar="FILE", help="Draw them, as PNG or SVG by the name's ending.")
+@click.option(
+    "--plot", type=FILE, metavar="FILE", help="Draw them, as PNG or SVG by the name's ending."
+)
 @options.words
 def inspect(model: str, talk: Talk, top: int, plot: str | None) -> None:
     """Show what MODEL predicts, from which columns, how well, and by which features."""
     kind = None if plot is None else _kind_of_picture(plot)
+    with checked(reads=[model], writes={"--plot": plot}):
+        from ..tables.compare.strengths import strengths
+        from .models import open_model
+
+        if plot is not None:
+            require("matplotlib", extras="cli,tables")
+            from ..tables import drawing  # noqa: F401
+
     stored = open_model(talk, model)
     names = tuple(map(str, stored.classes))
     ranked = strengths(stored.classifier, stored.preparation.features_, names)
@@ -71,6 +82,8 @@ def inspect(model: str, talk: Talk, top: int, plot: str | None) -> None:
 
 
 def _print(talk: Talk, model: TableModel) -> None:
+    from .describe import listed, used
+
     about = model.about
     counts = ", ".join(
         f"{name} {count:,}" for name, count in zip(model.classes, about["counts"], strict=True)
@@ -110,6 +123,8 @@ def _estimate(estimate: Any) -> str:
 
 def _features(ranked: tuple[Strength, ...], names: tuple[str, ...]) -> Table:
     """Return the strongest features: by a common measure, and in the units of their columns."""
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False)
     table.add_column("feature", overflow="fold")
     if len(names) > 2:
@@ -127,14 +142,11 @@ def _features(ranked: tuple[Strength, ...], names: tuple[str, ...]) -> Table:
 def _kind_of_picture(path: str) -> str:
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in ("png", "svg"):
-        raise TableError(f"{path} names no kind of picture; end it in .png or .svg.")
+        raise UserError(f"{path} names no kind of picture; end it in .png or .svg.")
     return kind
 
 
 def _plot(ranked: tuple[Strength, ...], path: str, kind: str) -> None:
-    from . import require
-
-    require("matplotlib", extras="cli,tables")
     from .. import plotting
     from ..files import replaced
     from ..tables import drawing
@@ -144,6 +156,6 @@ def _plot(ranked: tuple[Strength, ...], path: str, kind: str) -> None:
         with replaced(path) as file:
             file.write(plotting.render(picture, kind))
     except OSError as error:
-        raise TableError(
+        raise UserError(
             f"{path} cannot be written ({error.strerror}); give another name."
         ) from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import skops.io  # noqa: F401 (now, not in the middle of the work)
+
 from ..tables.models import TableModel, files
 from .talk import Talk
 

@@ -8,9 +8,6 @@ from functools import wraps
 from typing import Any
 
 import click
-from joblib import cpu_count
-
-from .talk import Talk
 
 Command = Callable[..., Any]
 
@@ -145,6 +142,8 @@ def words(command: Command) -> Command:
             raise click.UsageError(
                 "--json and -o - both want standard output; give -o a file, or leave --json out."
             )
+        from .talk import Talk
+
         return command(*args, talk=Talk(json=json, quiet=quiet, aside=aside), **rest)
 
     return with_words
@@ -171,11 +170,19 @@ def seed(command: Command) -> Command:
 
 
 def jobs(command: Command) -> Command:
-    """Add --jobs."""
-    return click.option(
-        "--jobs", type=click.IntRange(min=1), default=cpu_count, metavar="N",
+    """Add --jobs, one per core where it is not given."""
+
+    @click.option(
+        "--jobs", type=click.IntRange(min=1), metavar="N",
         help="Processes; one per core if not given. They change no number.",
-    )(command)  # fmt: skip
+    )  # fmt: skip
+    @wraps(command)
+    def with_jobs(*args: Any, jobs: int | None, **rest: Any) -> Any:
+        from joblib import cpu_count
+
+        return command(*args, jobs=jobs or cpu_count(), **rest)
+
+    return with_jobs
 
 
 def examples(*lines: str) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ..tables.predicting import Tally, predict_rows
-from ..tables.writing import writer
 from . import options
-from .inputs import name_of, open_table
-from .models import open_model
 from .options import Reading
-from .talk import Talk
+from .places import FILE, checked, files_of
+
+if TYPE_CHECKING:
+    from .talk import Talk
 
 _SHOWN = 5
 
@@ -23,10 +24,10 @@ _SHOWN = 5
         "semisquares predict churn.model 'rows/*.parquet' -o predicted.parquet",
     )
 )
-@click.argument("model")
-@click.argument("table")
+@click.argument("model", type=FILE)
+@click.argument("table", type=FILE)
 @click.option(
-    "-o", "--out", required=True, metavar="FILE",
+    "-o", "--out", required=True, type=FILE, metavar="FILE",
     help="A CSV, TSV, Parquet or Feather file, or - for CSV on standard output.",
 )  # fmt: skip
 @click.option(
@@ -45,6 +46,12 @@ def predict(
     fill in, from 0 to 1; not a calibrated probability) and its decision value (above 0 for the
     second class). Rows are read, predicted and written in batches: tables of any length will do.
     """
+    with checked(reads=[model, *files_of(table)], writes={"-o": out}):
+        from ..tables.predicting import Tally, predict_rows
+        from ..tables.writing import writer
+        from .inputs import name_of, open_table
+        from .models import open_model
+
     stored = open_model(talk, model).with_missing(reading.missing)
     source = open_table(table, reading)
     tally = Tally()

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from joblib import cpu_count
-from rich.console import Console
 
-from .. import experiments
-from ..datasets import load
-from ..experiments.figure import PRESETS, Figure, Finding, Settings
-from ..experiments.ledger import ReproduceError
-from ..experiments.runner import check, run
-from . import Stopped
-from .options import examples
-from .watch import Watch, duration
+from . import options
+from .places import checked
 
-_Plan = list[tuple[Figure, Settings]]
+if TYPE_CHECKING:
+    from rich.console import Console
 
+    from ..experiments.figure import Figure, Finding, Settings
+    from .stopping import Stop
+
+    _Plan = list[tuple[Figure, Settings]]
+
+PRESETS = ("authors", "paper", "quick")
+"""Those of the figures, here as well: a shell that completes them does not wait for imports."""
+
+_CONTINUE = "Stopped; run the same command to continue."
 _SIGNS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
 _PLAIN = {"✓": "yes:", "✗": "no:", "–": "open:"}
 """For a terminal, or a pipe, that has no such signs."""
 
 
 @click.command(
-    epilog=examples(
+    epilog=options.examples(
         "semisquares reproduce all --preset quick --out paper",
         "semisquares reproduce fig6 --datasets WDBC,Sonar --out wdbc",
     )
@@ -50,17 +54,17 @@ _PLAIN = {"✓": "yes:", "✗": "no:", "–": "open:"}
 )
 @click.option("--datasets", metavar="A,B", help="Only these data sets.")
 @click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Instead of the preset's.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one per core if not given."
-)
+@options.jobs
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="S")
+@click.pass_obj
 def reproduce(
+    stop: Stop,
     figures: tuple[str, ...],
     preset: str,
     out: Path,
     datasets: str | None,
     repeats: int | None,
-    jobs: int | None,
+    jobs: int,
     seed: int,
 ) -> None:
     """Re-run the paper's figures, all of them if none is named.
@@ -68,24 +72,29 @@ def reproduce(
     Ctrl-C or a kill loses no finished cell: the same command continues. How many processes work
     changes no number.
     """
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    with checked():
+        from .. import report  # noqa: F401
+        from ..experiments.runner import check
+        from .talk import console_on
+
+    console = console_on(sys.stdout)
     chosen = None if datasets is None else _data_names(datasets)
     wanted = _figures(figures)
     plan = _plan(wanted, preset, chosen, repeats=repeats, seed=seed)
-    try:
-        _load_all(plan)
-        check(plan, out)
-        for figure in wanted:
-            if figure not in [planned for planned, _ in plan]:
-                console.print(f"{figure.name} is left out: it uses none of these data sets\n")
-        for figure, settings in plan:
-            _run(console, figure, settings, out, jobs or cpu_count())
-        _report(console, out, _command(figures, preset, out, datasets, repeats, seed))
-    except KeyboardInterrupt:
-        raise Stopped("Stopped; run the same command to continue.") from None
+    stop.sentence = lambda: _CONTINUE
+    _load_all(plan)
+    check(plan, out)
+    for figure in wanted:
+        if figure not in [planned for planned, _ in plan]:
+            console.print(f"{figure.name} is left out: it uses none of these data sets\n")
+    for figure, settings in plan:
+        _run(stop, console, figure, settings, out, jobs)
+    _report(console, out, _command(figures, preset, out, datasets, repeats, seed))
 
 
 def _figures(names: tuple[str, ...]) -> list[Figure]:
+    from .. import experiments
+
     known = experiments.FIGURES
     for name in names:
         if name not in known and name != "all":
@@ -132,6 +141,9 @@ def _plan(
 
 def _load_all(plan: _Plan) -> None:
     """Load every data set once: what is missing is said before hours of work, not after."""
+    from ..datasets import load
+    from ..experiments.ledger import ReproduceError
+
     wanted = list(dict.fromkeys(name for _, settings in plan for name in settings.datasets))
     errors = {}
     for name in wanted:
@@ -148,21 +160,26 @@ def _load_all(plan: _Plan) -> None:
         )
 
 
-def _run(console: Console, figure: Figure, settings: Settings, out: Path, jobs: int) -> None:
+def _run(
+    stop: Stop, console: Console, figure: Figure, settings: Settings, out: Path, jobs: int
+) -> None:
+    from ..experiments.runner import run
+    from .watch import Watch, duration
+
     console.print(f"{figure.name}: {figure.title}", style="bold")
     sets = f"{', '.join(settings.datasets)}; " if settings.datasets else ""
     console.print(
         f"  {sets}repeats {settings.repeats}, preset {settings.preset}, seed {settings.seed}"
     )
     watch = Watch(console, figure.name)
+    stop.sentence = lambda: (
+        f"Stopped; {watch.done} of {watch.total} cells of {figure.name} are kept in {out}; "
+        "run the same command to continue."
+        if watch.total
+        else _CONTINUE
+    )
     with watch:
-        try:
-            table = run(figure, settings, out, jobs=jobs, progress=watch.hear)
-        except KeyboardInterrupt:
-            raise Stopped(
-                f"Stopped; {watch.done} of {watch.total} cells of {figure.name} are kept in {out}; "
-                "run the same command to continue."
-            ) from None
+        table = run(figure, settings, out, jobs=jobs, progress=watch.hear)
     _print_findings(console, figure.findings(table))
     console.print(
         f"  {duration(watch.cpu_seconds)} of CPU time in all; table and plots are in "

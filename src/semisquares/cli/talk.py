@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from .streams import hush
 from .watch import Meter
 
 _WORTH_A_WORD = 2.0  # seconds
@@ -34,8 +35,13 @@ class Talk:
 
     def __init__(self, *, json: bool = False, quiet: bool = False, aside: bool = False) -> None:
         self.json, self.quiet = json, quiet
-        self._out = _console(sys.stderr if aside or json else sys.stdout)
-        self._beside = _console(sys.stderr)
+        self._out = console_on(sys.stderr if aside or json else sys.stdout)
+        self._beside = console_on(sys.stderr)
+
+    @property
+    def width(self) -> int:
+        """How many characters a line of a table has."""
+        return self._out.width
 
     def say(self, text: str = "", style: str | None = None) -> None:
         """Explain something."""
@@ -87,8 +93,17 @@ class Talk:
             yield meter
 
 
-def _console(file: Any) -> Console:
-    console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=True)
+class _Console(Console):
+    """Words that go nowhere once nobody listens: the files are still wanted."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        hush()
+
+
+def console_on(file: Any) -> Console:
+    """Return what writes words to a stream, plain and in lines of any length."""
+    console = _Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = _WIDTH
     return console

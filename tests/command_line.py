@@ -1,0 +1,21 @@
+"""The command line as tests use it: in a process of its own, and what a refusal looks like."""
+
+import re
+import subprocess
+import sys
+
+
+def begin(*words, folder, **options):
+    """Start a command in a folder."""
+    command = [sys.executable, "-m", "semisquares", *map(str, words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+    return subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes)
+
+
+def refused(answer):
+    """Check that a command was refused with one sentence, and return that."""
+    code, printed, errors = answer
+    assert code == 2, errors
+    assert printed == ""
+    assert re.fullmatch(r"Error: [^\n]*[^.\n][.?]\n", errors), errors
+    return errors
