@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifierCV
 from ...versions import versions
+from ..compare.choice import thinned
 from ..compare.comparison import plain
 from ..compare.majority import worth
 from ..compare.rivals import LOST_CLASS
 from ..compare.verdict import percent
-from ..errors import TableError
 from ..prepared import Prepared
-from .measuring import Measured, Rows, decided, fit_as_asked, measure
+from .measuring import METHODS, Measured, Order, Rows, decided, fit_as_asked, measure
 from .model import TableModel, slim
 
-__all__ = ["METHODS", "fit_table"]
+__all__ = ["METHODS", "fit_table", "put_together", "told"]
+
+Array = NDArray[Any]
 
 Progress = Callable[[int, int], None]
-METHODS = ("auto", "soft", "hard", "supervised")
 _NAMES = {"soft": "Soft labels", "hard": "Hard labels", "supervised": "Ridge on the labels alone"}
 
 
@@ -73,47 +76,53 @@ def fit_table(
     >>> model.predict(frame).labels.tolist()
     ['a', 'a', 'a', 'b', 'b', 'b', 'a', 'b']
     """
-    _check_wish(method, alpha, weight)
-    measured = measure(prepared, method, alpha, weight, folds, repeats, seed, jobs, progress)
+    order = Order(method, alpha, weight, folds, repeats, seed, jobs, progress)
+    rows = Rows(np.asarray(prepared.X), prepared.codes, prepared.groups)
+    thin = Rows(*thinned(rows.X, rows.codes, rows.groups, seed))
+    measured = measure(thin, prepared.target.classes, order)
     chosen = decided(method, measured.verdict)
-    classifier, notes = _fit(prepared, chosen, alpha, weight, seed)
-    notes = [*_worth(prepared, measured, classifier), *notes]
-    about = _about(prepared, method, chosen, classifier, measured, notes, seed)
+    with told() as notes:
+        classifier = fit_as_asked(rows, chosen, alpha, weight, seed)
+    return put_together(
+        prepared, order, measured, classifier, classifier.predict(rows.X), notes, missing
+    )
+
+
+def put_together(
+    table: Any,
+    order: Order,
+    measured: Measured,
+    classifier: Any,
+    predicted: Array,
+    notes: Sequence[str],
+    missing: Sequence[str],
+) -> TableModel:
+    """Put a model together: the preparation of a table, the classifier, and what is known of both.
+
+    `table` is a `Prepared`, or has its attributes but for the rows; `predicted` are predictions of
+    many of them.
+    """
+    said = _worth(table, measured, predicted)
+    about = _about(table, order, classifier, measured, [*said, *notes])
     return TableModel(
-        Pipeline([("preparation", prepared.preparation), ("classifier", slim(classifier))]),
-        prepared.target.name,
-        prepared.target.classes,
-        group=prepared.group,
-        unlabeled=prepared.unlabeled,
+        Pipeline([("preparation", table.preparation), ("classifier", slim(classifier))]),
+        table.target.name,
+        table.target.classes,
+        group=table.group,
+        unlabeled=table.unlabeled,
         missing=tuple(missing),
         about=about,
     )
 
 
-def _check_wish(method: str, alpha: float | None, weight: float | None) -> None:
-    if method not in METHODS:
-        raise TableError(f"There is no method {method!r}; take one of {', '.join(METHODS)}.")
-    if method == "auto" and (alpha is not None or weight is not None):
-        raise TableError(
-            "Method auto chooses alpha and weight itself; leave --alpha and --weight out, or name "
-            "the method (--method soft)."
-        )
-    if method == "supervised" and weight is not None:
-        raise TableError(
-            "Method supervised leaves the unlabeled rows out, so it has no weight for them; leave "
-            "--weight out, or give --method soft or hard."
-        )
-
-
-def _fit(
-    prepared: Prepared, method: str, alpha: float | None, weight: float | None, seed: int
-) -> tuple[Any, list[str]]:
-    """Fit to all rows; return the classifier, and what the fit warned of."""
+@contextmanager
+def told() -> Iterator[list[str]]:
+    """Catch what a fit warns of, as notes for people."""
+    notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        rows = Rows(prepared.X, prepared.codes, prepared.groups)
-        classifier = fit_as_asked(rows, method, alpha, weight, seed)
-    return classifier, [_for_people(str(warning.message)) for warning in caught]
+        yield notes
+    notes += [_for_people(str(warning.message)) for warning in caught]
 
 
 def _for_people(warning: str) -> str:
@@ -126,46 +135,40 @@ def _for_people(warning: str) -> str:
     return warning
 
 
-def _worth(prepared: Prepared, measured: Measured, classifier: Any) -> list[str]:
+def _worth(table: Any, measured: Measured, predicted: Array) -> list[str]:
     """Say so where the model may be worth no more than one answer, or could not be tested."""
     if measured.majority is None:
         return [measured.note] if measured.note else []
-    predicted = classifier.predict(np.asarray(prepared.X))
-    auc, classes = measured.metrics["auc"], prepared.target.classes
+    auc, classes = measured.metrics["auc"], table.target.classes
     said = worth("The model", measured.majority, auc, predicted, classes)
     return [f"{said.sentence} {said.meaning}"] if said else []
 
 
 def _about(
-    prepared: Prepared,
-    asked: str,
-    method: str,
-    classifier: Any,
-    measured: Measured,
-    notes: list[str],
-    seed: int,
+    table: Any, order: Order, classifier: Any, measured: Measured, notes: list[str]
 ) -> dict[str, Any]:
     """Note how the model came about, as JSON can say it."""
-    target = prepared.target
+    target = table.target
+    method = decided(order.method, measured.verdict)
     weight = _used_weight(classifier)
     certificate = float(getattr(classifier, "certificate_", math.nan))
     return plain(
         {
             "method": method,
-            "asked": asked,
+            "asked": order.method,
             "alpha": _used_alpha(classifier),
             "unlabeled_weight": weight,
-            "source": prepared.source,
+            "source": table.source,
             "rows": target.n_rows,
             "labeled": target.n_labeled,
             "classes": list(target.classes),
             "spelling": list(target.spelling),
             "counts": list(target.counts),
-            "columns": [column.as_dict() for column in prepared.columns],
+            "columns": [column.as_dict() for column in table.columns],
             "metrics": {name: asdict(one) for name, one in measured.metrics.items()},
             "verdict": None if measured.verdict is None else asdict(measured.verdict),
             "certificate": certificate,
-            "seed": seed,
+            "seed": order.seed,
             "versions": versions("pandas", "skops"),
             "created": datetime.now(UTC).date().isoformat(),
             "summary": _summary(method, classifier, weight, measured, target.n_unlabeled),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
-from ..compare.choice import fit_pair, fit_rows, thinned
+from ..compare.choice import fit_pair, fit_rows
 from ..compare.comparison import METRICS, Estimate, Verdict
 from ..compare.evaluation import evaluate, in_order
 from ..compare.intervals import honest_scores, interval
@@ -20,12 +20,12 @@ from ..compare.majority import Majority, against_majority
 from ..compare.scores import score
 from ..compare.splits import Plan, plan, training_mask
 from ..errors import TableError
-from ..prepared import Prepared
 
-__all__ = ["Measured", "Rows", "decided", "fit_as_asked", "measure"]
+__all__ = ["METHODS", "Measured", "Order", "Rows", "decided", "fit_as_asked", "measure"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
+METHODS = ("auto", "soft", "hard", "supervised")
 _RIVALS = {"soft": "soft_cv", "hard": "hard", "supervised": "ridge"}
 
 
@@ -50,26 +50,47 @@ class Measured:
     note: str = ""
 
 
-def measure(
-    prepared: Prepared,
-    method: str,
-    alpha: float | None,
-    weight: float | None,
-    folds: int,
-    repeats: int | None,
-    seed: int,
-    jobs: int,
-    progress: Progress | None,
-) -> Measured:
+@dataclass(frozen=True)
+class Order:
+    """What was asked for: see `fit_table`."""
+
+    method: str = "auto"
+    alpha: float | None = None
+    weight: float | None = None
+    folds: int = 5
+    repeats: int | None = None
+    seed: int = 0
+    jobs: int = 1
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise TableError(
+                f"There is no method {self.method!r}; take one of {', '.join(METHODS)}."
+            )
+        if self.method == "auto" and (self.alpha is not None or self.weight is not None):
+            raise TableError(
+                "Method auto chooses alpha and weight itself; leave --alpha and --weight out, or "
+                "name the method (--method soft)."
+            )
+        if self.method == "supervised" and self.weight is not None:
+            raise TableError(
+                "Method supervised leaves the unlabeled rows out, so it has no weight for them; "
+                "leave --weight out, or give --method soft or hard."
+            )
+
+
+def measure(rows: Rows, names: Sequence[Any], order: Order) -> Measured:
     """Cross-validate what was asked for, where the labels allow that."""
-    X, codes, groups, count = thinned(prepared.X, prepared.codes, prepared.groups, seed)
-    names = prepared.target.classes
+    X, codes, groups, count = rows.X, rows.codes, rows.groups, rows.count
+    method, alpha, weight, seed = order.method, order.alpha, order.weight, order.seed
+    folds, repeats, jobs, progress = order.folds, order.repeats, order.jobs, order.progress
     alone = not (codes < 0).any()
     scores: Mapping[str, Estimate]
     try:
         if alone or alpha is not None or weight is not None:
             method = decided(method, None)
-            work = partial(_test_given, Rows(X, codes, groups, count), method, alpha, weight, seed)
+            work = partial(_test_given, rows, method, alpha, weight, seed)
             planned = plan(codes, groups, folds=folds, repeats=repeats, seed=seed, names=names)
             tested = np.array(in_order(work, planned.tests, jobs=jobs, progress=progress)).T
             values = dict(zip(METRICS, tested, strict=True))
