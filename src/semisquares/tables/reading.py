@@ -75,12 +75,12 @@ def read(
     2   NaN    c
     """
     text = {*text, *labels}
-    readers = _readers(source, Missing(tuple(missing), frozenset(labels)))
+    readers = readers_of(source, Missing(tuple(missing), frozenset(labels)))
     check_there([*(columns or ()), *sorted(text)], readers[0].names, readers[0].file.name)
     wanted = list(readers[0].names if columns is None else columns)
     table = _united(readers, wanted, {name for name in text if name in wanted})
     if not table.num_rows:
-        raise _no_rows(source)
+        raise no_rows(source)
     return to_pandas(table)
 
 
@@ -126,7 +126,7 @@ def batches(
     >>> cells["age"].to_pylist(), frame["age"].tolist()
     (['030', 'NA'], [30.0, nan])
     """
-    readers = _readers(source, Missing(tuple(missing), frozenset(labels)))
+    readers = readers_of(source, Missing(tuple(missing), frozenset(labels)))
     names, total = readers[0].names, 0
     same = all(reader.index == readers[0].index for reader in readers)
     index = readers[0].index if same else ()
@@ -135,7 +135,7 @@ def batches(
             total += cells.num_rows
             yield cells, _frame(cells.select(names), reader, source.format, frozenset(numbers))
     if not total:
-        raise _no_rows(source)
+        raise no_rows(source)
 
 
 def text_types(
@@ -162,7 +162,7 @@ def text_types(
     >>> [types.cast(cells).to_pydict() for cells, _ in batches(source)]
     [{'age': [30, None], 'code': ['007', '08']}]
     """
-    readers = _readers(source, Missing(tuple(missing), frozenset(labels)))
+    readers = readers_of(source, Missing(tuple(missing), frozenset(labels)))
     words = {
         name: spellings((*missing, *NO_LABEL)) if name in labels else readers[0].missing.words
         for name in readers[0].names
@@ -174,7 +174,7 @@ def text_types(
     return types
 
 
-def _readers(source: Source, missing: Missing) -> list[CsvFile | ArrowFile]:
+def readers_of(source: Source, missing: Missing) -> list[CsvFile | ArrowFile]:
     """Open the files of a table, and check that they have the same columns."""
     form = source.format
     readers: list[CsvFile | ArrowFile] = []
@@ -244,6 +244,7 @@ def _frame(
     return to_pandas(pa.Table.from_arrays(columns, names=cells.column_names))
 
 
-def _no_rows(source: Source) -> TableError:
+def no_rows(source: Source) -> TableError:
+    """Say that a table has no rows."""
     name = source.files[0].name
     return TableError(f"{name} has a header but no rows; give a table with rows.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,6 +10,7 @@ from ..errors import TableError
 from .columns import Missing, as_text, blanked, plain
 from .headers import checked_names, pandas_index, stored_names
 from .opening import TableFile, refused
+from .spans import Span, grouped
 
 
 class ArrowFile:
@@ -25,22 +26,65 @@ class ArrowFile:
         """The columns of an index of pandas that has no name: kept, but no part of the table."""
         self._raw = dict(zip(self.names, stored, strict=True)) | {n: n for n in self.index}
 
-    def whole(self, wanted: Sequence[str], text: Collection[str]) -> Any:
-        """Read some columns, in the plain types; those of `text` as text."""
+    def whole(
+        self,
+        wanted: Sequence[str],
+        text: Collection[str],
+        span: Span | None = None,
+        types: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Read some columns, in the plain types; those of `text` as text.
+
+        Of a span of the file, `types` says what the cells of the whole file are.
+        """
         import pyarrow as pa
 
-        raw = [self._raw[name] for name in wanted]
-        with self._opened() as opened:
-            if self.kind == "parquet":
-                table = opened.read(columns=raw).select(raw)
-            else:
-                table = opened.read_all().select(raw)
+        table = self._read([self._raw[name] for name in wanted], span)
         columns = []
         for name, column in zip(wanted, table.columns, strict=True):
             column = plain(column, name, self.file.name)
+            if types is not None:  # only whole numbers beyond int64 are of two types
+                column = column.cast(types[name], safe=False)
             column = as_text(column) if name in text else column
             columns.append(blanked(column, self.missing.of(name)))
         return pa.Table.from_arrays(columns, names=list(wanted))
+
+    def spans(self, most_rows: int, most_bytes: int) -> list[Span]:
+        """Cut the file into ranges of row groups or record batches."""
+        with self._opened() as opened:
+            if self.kind == "parquet":
+                groups = map(opened.metadata.row_group, range(opened.num_row_groups))
+                sizes = [(group.num_rows, group.total_byte_size) for group in groups]
+            elif not hasattr(opened, "get_batch"):
+                raise TableError(
+                    f"{self.file.name} is a stream of Arrow, which cannot be read in parts; save "
+                    "the table as Parquet."
+                )
+            else:
+                batches = map(opened.get_batch, range(opened.num_record_batches))
+                sizes = [(batch.num_rows, batch.nbytes) for batch in batches]
+        return grouped(sizes, most_rows, most_bytes)
+
+    def found(self, text: Collection[str], span: Span) -> tuple[int, dict[str, Any], set[str]]:
+        """Return the rows of a span, the plain type of each column, and which have gaps.
+
+        Only whole numbers and booleans are looked at: other columns are of one type whatever their
+        cells are, with gaps and without.
+        """
+        import pyarrow as pa
+
+        empty = self._schema.empty_table()
+        types = {
+            name: plain(empty.column(self._raw[name]), name, self.file.name).type
+            for name in self.names
+        }
+        types |= dict.fromkeys(text, pa.large_string())
+        looked = [n for n, k in types.items() if pa.types.is_integer(k) or pa.types.is_boolean(k)]
+        n_rows = self._read([], span).num_rows
+        columns = dict(zip(looked, self.whole(looked, (), span).columns, strict=True))
+        gaps = {name for name, column in columns.items() if column.null_count}
+        gaps |= {name for name, kind in types.items() if pa.types.is_null(kind) and n_rows}
+        return n_rows, types | {name: column.type for name, column in columns.items()}, gaps
 
     def pieces(self, wanted: Sequence[str], rows: int) -> Iterator[Any]:
         """Yield record batches of all rows, with the types that they have in the file."""
@@ -49,6 +93,24 @@ class ArrowFile:
         with self._opened() as opened:
             for batch in self._batches(opened, raw, rows):
                 yield batch.select(raw).rename_columns(list(wanted)).replace_schema_metadata(index)
+
+    def _read(self, raw: list[str], span: Span | None) -> Any:
+        """Read columns as they are stored, of all rows or of a span."""
+        import pyarrow as pa
+
+        with self._opened() as opened:
+            if self.kind == "parquet":
+                table = (
+                    opened.read_row_groups(range(*span), columns=raw)
+                    if span
+                    else opened.read(columns=raw)
+                )
+            elif span:
+                batches = [opened.get_batch(i).select(raw) for i in range(*span)]
+                table = pa.Table.from_batches(batches)
+            else:
+                table = opened.read_all()
+            return table.select(raw)
 
     def _batches(self, opened: Any, raw: list[str], rows: int) -> Iterator[Any]:
         if self.kind == "parquet":

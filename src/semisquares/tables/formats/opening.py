@@ -42,6 +42,21 @@ def open_bytes(file: TableFile) -> Iterator[Any]:
 
 
 @contextmanager
+def open_range(file: TableFile, start: int, stop: int) -> Iterator[Any]:
+    """Open some bytes of a file that is not compressed, for pyarrow and for `read`."""
+    import pyarrow as pa
+
+    try:
+        with open(file.path, "rb") as opened:
+            opened.seek(start)
+            content = opened.read(stop - start)
+    except OSError as error:
+        raise refused(file.name, error) from error
+    with pa.BufferReader(content) as stream:
+        yield stream
+
+
+@contextmanager
 def open_lines(file: TableFile, encoding: str) -> Iterator[Iterator[str]]:
     """Open a text for its lines, each with its end, without the byte order mark."""
     with open_bytes(file) as stream, io.TextIOWrapper(stream, encoding, newline="") as lines:
