@@ -50,7 +50,7 @@ def assert_same(source, *, n_bytes, **options):
 # -- CSV -------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=40, derandomize=True)
+@settings(deadline=None, max_examples=25, derandomize=True)
 @given(
     columns=st.lists(
         st.lists(st.sampled_from(CELLS), min_size=1, max_size=3), min_size=2, max_size=3
@@ -96,6 +96,13 @@ def test_what_the_last_row_holds_settles_the_type_in_the_first_partition(
     first, *others = assert_same(source, n_bytes=64)
     assert len(others) > 5
     assert pd.api.types.pandas_dtype(dtype) == first.read(["n"])["n"].dtype
+
+
+def test_a_line_end_inside_of_a_cell_ends_no_partition(tmp_path):
+    rows = [f'{k},"a\n{k},""b"",\r\nc"' for k in range(9)]
+    source = find(put(tmp_path, "a.csv", "\n".join(["n,t", *rows]).encode()))
+    counts = {len(assert_same(source, n_bytes=n_bytes)) for n_bytes in range(16, 400, 12)}
+    assert len(counts) > 3
 
 
 def test_a_cell_that_is_longer_than_a_partition_stays_whole(tmp_path):

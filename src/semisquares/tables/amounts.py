@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,43 @@ THOUSANDS = "1,234"
 """The form of numbers that have commas between thousands and no sign."""
 
 
+@dataclass(frozen=True)
+class Decoration:
+    """What stands beside the digits of some texts that are all numbers."""
+
+    signs: frozenset[str] = frozenset()
+    """One for each sign that occurs, "" where a number has none."""
+    grouped: bool = False
+    """Whether any has commas between thousands."""
+
+    def merge(self, other: Decoration | None) -> Decoration | None:
+        """Return that of two lots of texts; None where it is None of either."""
+        if other is None:
+            return None
+        return Decoration(self.signs | other.signs, self.grouped or other.grouped)
+
+    @property
+    def form(self) -> str | None:
+        """The sign, or `THOUSANDS`; None where signs differ or numbers are plain."""
+        if len(self.signs) > 1:
+            return None
+        return "".join(self.signs) or (THOUSANDS if self.grouped else None)
+
+
+def decoration_of(texts: Array) -> Decoration | None:
+    """Find what decorates numbers; None where a text is no number, or where signs differ."""
+    signs, grouped = set(), False
+    for text in texts:
+        match = _AMOUNT.fullmatch(text)
+        if match is None or (match["before"] and match["after"]):
+            return None
+        signs.add(match["before"] or match["after"])
+        if len(signs) > 1:
+            return None
+        grouped = grouped or "," in match["number"]
+    return Decoration(frozenset(signs), grouped)
+
+
 def find_form(texts: Array) -> str | None:
     """Find how numbers are decorated: by the same sign in all texts, or by commas in some.
 
@@ -33,17 +71,8 @@ def find_form(texts: Array) -> str | None:
     >>> [find_form(np.array(texts)) for texts in (["$5", "$1,200.50"], ["7 %", "8%"], ["7", "x"])]
     ['$', '%', None]
     """
-    signs, grouped = set(), False
-    for text in texts:
-        match = _AMOUNT.fullmatch(text)
-        if match is None or (match["before"] and match["after"]):
-            return None
-        signs.add(match["before"] or match["after"])
-        if len(signs) > 1:
-            return None
-        grouped = grouped or "," in match["number"]
-    sign = signs.pop() if signs else ""
-    return sign or (THOUSANDS if grouped else None)
+    found = decoration_of(texts)
+    return None if found is None else found.form
 
 
 def parse_amounts(texts: Array, form: str) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any, SupportsInt
@@ -144,17 +145,21 @@ def to_numbers(values: pd.Series, name: str, form: str | None = None) -> Array:
     Infinities, and numbers whose squares are, are no numbers here. Text may be written in a form
     of `amounts`, too.
     """
+    numbers = read_numbers(values, name, form)
+    check_finite(name, *strays_of(numbers, values))
+    return numbers
+
+
+def read_numbers(values: pd.Series, name: str, form: str | None = None) -> Array:
+    """Do what `to_numbers` does, but let infinities be."""
     dtype = values.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
-        numbers = values.to_numpy(np.float64)
-    elif dtype.kind == "m":
-        numbers = values.dt.total_seconds().to_numpy(np.float64, na_value=np.nan)
-    elif types.is_numeric_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
-        numbers = values.to_numpy(np.float64, na_value=np.nan)
-    else:
-        numbers = _parse_numbers(values.astype(object), name, form)
-    check_finite(numbers, values, name)
-    return numbers
+        return values.to_numpy(np.float64)
+    if dtype.kind == "m":
+        return values.dt.total_seconds().to_numpy(np.float64, na_value=np.nan)
+    if types.is_numeric_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
+        return values.to_numpy(np.float64, na_value=np.nan)
+    return _parse_numbers(values.astype(object), name, form)
 
 
 def _parse_numbers(values: pd.Series, name: str, form: str | None) -> Array:
@@ -173,20 +178,55 @@ def _parse_numbers(values: pd.Series, name: str, form: str | None) -> Array:
     return numbers
 
 
-def check_finite(numbers: Array, values: pd.Series, name: str) -> None:
-    """Refuse infinities and numbers whose squares leave float64."""
+@dataclass(frozen=True)
+class Stray:
+    """Cells that do not fit their column: how many, and where the first is."""
+
+    n: int
+    place: int
+    """Of the first, in the table."""
+    row: int
+    """The same for people."""
+    cell: str = ""
+
+    @classmethod
+    def of(cls, bad: Array, values: pd.Series, start: int = 0) -> Stray | None:
+        """Find the cells of a mask; None where it has none."""
+        if not bad.any():
+            return None
+        place = int(bad.argmax())
+        cell = text_of(values.iloc[place])
+        return cls(int(np.count_nonzero(bad)), start + place, row_number(values, place), cell)
+
+
+def first_of(one: Stray | None, other: Stray | None) -> Stray | None:
+    """Join what does not fit in two parts of a column."""
+    if one is None or other is None:
+        return one or other
+    return replace(min(one, other, key=lambda stray: stray.place), n=one.n + other.n)
+
+
+def strays_of(
+    numbers: Array, values: pd.Series, start: int = 0
+) -> tuple[Stray | None, Stray | None]:
+    """Find infinities, and numbers whose squares leave float64."""
     if not len(numbers) or (
         np.fmin.reduce(numbers) >= -LARGEST and np.fmax.reduce(numbers) <= LARGEST
     ):
-        return
-    bad, what = np.isinf(numbers), "infinite"
-    if not bad.any():
-        bad, what = np.abs(numbers) > LARGEST, f"beyond {LARGEST:g}"
-    if bad.any():
-        n = int(np.count_nonzero(bad))
+        return None, None
+    infinite = np.isinf(numbers)
+    beyond = (np.abs(numbers) > LARGEST) & ~infinite
+    return Stray.of(infinite, values, start), Stray.of(beyond, values, start)
+
+
+def check_finite(name: str, infinite: Stray | None, beyond: Stray | None) -> None:
+    """Refuse infinities and numbers whose squares leave float64."""
+    bad, what = (infinite, "infinite") if infinite else (beyond, f"beyond {LARGEST:g}")
+    if bad is not None:
         raise CellError(
-            f"Column {name!r} has {n:,} cell{'s' * (n > 1)} that {'are' if n > 1 else 'is'} {what} "
-            f"(the first in row {row_number(values, bad.argmax())}), and numbers have to be finite",
+            f"Column {name!r} has {bad.n:,} cell{'s' * (bad.n > 1)} that "
+            f"{'are' if bad.n > 1 else 'is'} {what} (the first in row {bad.row}), and numbers have "
+            "to be finite",
             "empty such cells",
         )
 
@@ -238,9 +278,14 @@ def _check_all(
     values: pd.Series, name: str, codes: Array, bad: Array, needed: str, verdict: str
 ) -> None:
     """Refuse a column in which some of the different texts are bad."""
-    if bad.any():
-        place = int(np.append(bad, False)[codes].argmax())
-        raise TableError(
-            f"Column {name!r} has to hold {needed}, but {text_of(values.iloc[place])!r} in row "
-            f"{row_number(values, place)} is {verdict}; correct that cell, or empty it."
-        )
+    stray = Stray.of(np.append(bad, False)[codes], values)
+    if stray is not None:
+        raise no_such(name, stray, needed, verdict)
+
+
+def no_such(name: str, stray: Stray, needed: str, verdict: str) -> TableError:
+    """Say which cell is not what a column has to hold."""
+    return TableError(
+        f"Column {name!r} has to hold {needed}, but {stray.cell!r} in row {stray.row} is "
+        f"{verdict}; correct that cell, or empty it."
+    )

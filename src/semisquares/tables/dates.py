@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,23 @@ def find_format(texts: Array) -> tuple[str | None, bool]:
     ``dd/mm/yyyy`` and ``mm/dd/yyyy`` are told apart by a day beyond the 12th; where no text has
     one, neither is taken, as half of the readers would be wrong.
     """
+    return one_format(formats_of(texts)) if len(texts) else (None, False)
+
+
+def formats_of(texts: Array) -> frozenset[str]:
+    """Find the formats in which all these texts are dates; all of them where there is no text."""
+    if not len(texts):
+        return frozenset(DATE_FORMATS)
     sample = texts[:: max(1, len(texts) // _SAMPLE)]
-    if not len(sample) or not all(text[:1].isdigit() for text in sample):
-        return None, False
+    if not all(text[:1].isdigit() for text in sample):
+        return frozenset()
     fits = [name for name in DATE_FORMATS if _all_dates(sample, name)]
-    fits = [name for name in fits if _all_dates(texts, name)]
-    return (fits[0], False) if len(fits) == 1 else (None, len(fits) > 1)
+    return frozenset(name for name in fits if _all_dates(texts, name))
+
+
+def one_format(fits: Collection[str]) -> tuple[str | None, bool]:
+    """Return the format if there is one alone, and whether there are several."""
+    return (next(iter(fits)), False) if len(fits) == 1 else (None, len(fits) > 1)
 
 
 def _all_dates(texts: Array, name: str) -> bool:
@@ -105,21 +117,26 @@ class DateParts(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> DateParts:
         """Find the parts that vary."""
         names, columns = _date_columns(X)
-        self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_ = len(names)
-        self.parts_ = [
+        varying = [
             (place, name)
             for place, values in enumerate(columns)
-            for name, part in _parts_of(values).items()
+            for name, part in parts_of(values).items()
             if np.fmin.reduce(part) < np.fmax.reduce(part)
         ]
+        return self.settle(names, varying)
+
+    def settle(self, names: list[str], parts: list[tuple[int, str]]) -> DateParts:
+        """Take parts that are known to vary, of columns with these names."""
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+        self.parts_ = parts
         return self
 
     def transform(self, X: Any) -> Array:
         """Return the parts found in `fit`, as float64."""
         check_is_fitted(self)
         _, columns = _date_columns(X)
-        parts = [_parts_of(values) for values in columns]
+        parts = [parts_of(values) for values in columns]
         out = np.empty((len(columns[0]), len(self.parts_)))
         for k, (place, name) in enumerate(self.parts_):
             out[:, k] = parts[place][name]
@@ -140,8 +157,8 @@ def _date_columns(X: Any) -> tuple[list[str], list[Array]]:
     return list(map(str, frame.columns)), [v.astype("datetime64[us]") for v in values]
 
 
-def _parts_of(dates: Array) -> dict[str, Array]:
-    """Compute all parts of a column of dates."""
+def parts_of(dates: Array) -> dict[str, Array]:
+    """Compute all parts of a column of dates, by the keys of `DATE_PARTS`."""
     days = (dates - np.datetime64("2000-01-01")) / np.timedelta64(1, "D")
     year = dates.astype("datetime64[Y]")
     length = (year + 1).astype("datetime64[D]") - year.astype("datetime64[D]")

@@ -4,35 +4,57 @@ from __future__ import annotations
 
 import re
 from shlex import quote
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from .looks import Numbers
+from .tallies import Tally
 
+_SAMPLE = 20_000
 FEW_ROWS = 20
 """In so few rows it says nothing that a value does not repeat."""
 
 
-def why_id(name: str, numbers: Array, sample: Array, n_missing: int, n_distinct: int) -> str:
+def why_id(name: str, numbers: Numbers, n_rows: int, n_filled: int) -> str:
     """Say why numbers are an identifier, "" where they are a quantity."""
-    n = len(numbers)
-    if not np.array_equal(sample, np.trunc(sample)):
+    if not numbers.whole:
         return ""
-    if n >= FEW_ROWS and numbers[-1] - numbers[0] == n - 1 and (np.diff(numbers) == 1.0).all():
+    if n_rows == n_filled >= FEW_ROWS and numbers.count_rows:
         return "it counts the rows"
     word = word_of_ids(name)
-    repeats = n_distinct < len(sample)
     # "house number" names a house, but Number = 3 may be how many: there, values tell
-    if word in ("index", "row", "nr", "no", "number") and (
-        n_distinct <= FEW_ROWS or n_distinct < 0.1 * len(sample)
+    if not word or (
+        word in ("index", "row", "nr", "no", "number")
+        and (numbers.n_distinct <= FEW_ROWS or numbers.n_distinct < 0.1 * numbers.n_sample)
     ):
         return ""
-    if not word or np.count_nonzero(numbers != np.trunc(numbers)) > n_missing:
-        return ""
+    repeats = numbers.n_distinct < numbers.n_sample
     hint = f", and it repeats: rows may belong together, see --group {quote(name)}"
     return f"{word!r} in its name says that it is an identifier{hint if repeats else ''}"
+
+
+def kind_of_words(name: str, tally: Tally, n_distinct: int, n_filled: int) -> tuple[str, str]:
+    """Tell whether text is "id", "text" (that is free) or "category", and why."""
+    texts = tally.values
+    about = "" if tally.complete else "about "
+    share = n_distinct / n_filled
+    sample = slice(None, None, max(1, len(texts) // _SAMPLE))
+    n_words = np.array([len(text.split()) for text in texts[sample]])
+    short = max(map(len, texts[sample])) <= 64 and n_words.max() == 1
+    if share > 0.95 and n_filled >= FEW_ROWS and short:
+        how = "each" if n_distinct == n_filled else "almost each"
+        return "id", f"{how} of its {about}{n_distinct:,} values occurs once"
+    many = share > 0.5 and n_filled >= FEW_ROWS
+    if many and short and word_of_ids(name) in ("id", "uuid", "guid", "key"):
+        why = "its name says that it is an identifier: rows may belong together, see --group "
+        return "id", why + quote(name)
+    wordy = np.average(n_words, weights=tally.counts[sample]) >= 4.0
+    if many or (share > 0.2 and wordy) or not tally.complete:  # whose levels are not all known
+        return (
+            "text",
+            f"it is free text, {about}{n_distinct:,} different ones in {n_filled:,} cells",
+        )
+    return "category", ""
 
 
 def word_of_ids(name: str) -> str:

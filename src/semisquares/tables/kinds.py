@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from .amounts import described, find_form, parse_amounts
-from .cells import (
-    BOOLEANS,
-    check_finite,
-    family_of,
-    level_of,
-    row_number,
-    text_cells,
-    text_of,
-    to_booleans,
-    to_dates,
-    to_numbers,
-)
-from .dates import find_format
+from .amounts import described
+from .cells import BOOLEANS, Stray, check_finite, level_of, no_such
+from .dates import one_format
 from .errors import CellError, TableError
-from .ids import FEW_ROWS, why_id, word_of_ids
+from .ids import kind_of_words, why_id
+from .looks import Look, Rows, count_filled, look_at
+from .tallies import Tally
 from .wishes import check_wishes
-
-Array = NDArray[Any]
 
 KINDS = ("number", "category", "boolean", "date")
 """The kinds of columns that become features."""
 
-_MANY_ROWS, _SAMPLE = 100_000, 20_000
 _REFUSED, _REMARKED = 0.5, 0.1
 """From these shares of numbers on, a column that also holds text is bad input, or gets a remark."""
 
@@ -53,7 +40,10 @@ class Column:
     """
     n_missing: int = 0
     n_distinct: int = 0
-    """Different values; for numbers in a table of more than 100,000 rows, those of a sample."""
+    """Different values; for numbers in a table of more than 100,000 rows, those of a sample.
+
+    About so many, where there are more than 131,072 in a table that is read in parts.
+    """
     example: str = ""
     """One of its cells, for people who look at the table; no model keeps it."""
     format: str | None = None
@@ -110,22 +100,56 @@ def kinds_of(
     >>> [(column.name, column.kind) for column in kinds_of(frame)]
     [('age', 'number'), ('sex', 'category'), ('site', 'constant')]
     """
+    kinds, why = wishes_of(frame.columns, kinds, drop)
+    series = ((name, frame.iloc[:, place]) for place, name in enumerate(frame.columns))
+    return columns_of(look_at_all(series, kinds, why), kinds, why)
+
+
+def wishes_of(
+    names: Sequence[str],
+    kinds: Mapping[str, str] | None,
+    drop: Sequence[str] | Mapping[str, str],
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Check what is asked of columns; return their kinds, and why some are left out."""
     kinds = dict(kinds or {})
     drop = (drop,) if isinstance(drop, str) else drop
-    why = drop if isinstance(drop, Mapping) else dict.fromkeys(drop, "as asked")
-    check_wishes(frame, kinds, why, KINDS)
-    columns = []
-    for place, name in enumerate(frame.columns):
-        values = frame.iloc[:, place]
-        if name in why:
-            columns.append(Column(name, "dropped", why[name], int(values.isna().sum())))
-            continue
-        try:
+    why = dict(drop) if isinstance(drop, Mapping) else dict.fromkeys(drop, "as asked")
+    check_wishes(names, kinds, why, KINDS)
+    return kinds, why
+
+
+def look_at_all(
+    series: Iterable[tuple[str, pd.Series]],
+    kinds: Mapping[str, str],
+    why: Collection[str],
+    rows: Rows | None = None,
+) -> Iterator[tuple[str, Look]]:
+    """Look at columns, one at a time, each as it is asked for."""
+    for name, values in series:
+        with _way_out(name):
+            left_out = name in why
             asked = kinds.get(name)
-            columns.append(_look_as_asked(values, name, asked) if asked else _look(values, name))
-        except CellError as error:
-            way_out = f"leave the column out with --drop {quote(name)}"
-            raise error.with_way_out(way_out) from None
+            yield (
+                name,
+                (
+                    count_filled(values)
+                    if left_out
+                    else look_at(values, name, asked=asked, rows=rows)
+                ),
+            )
+
+
+def columns_of(
+    looks: Iterable[tuple[str, Look]], kinds: Mapping[str, str], why: Mapping[str, str]
+) -> tuple[Column, ...]:
+    """Decide what each column is by what is known of it."""
+    columns = []
+    for name, look in looks:
+        if name in why:
+            columns.append(Column(name, "dropped", why[name], look.n_rows - look.n_filled))
+            continue
+        with _way_out(name):
+            columns.append(_decided(look, name, kinds.get(name)))
     if not any(column.used for column in columns):
         listed = "; ".join(f"{column.name!r}: {column.reason}" for column in columns[:10])
         raise TableError(
@@ -135,100 +159,98 @@ def kinds_of(
     return tuple(columns)
 
 
-# -- looking at a column ------------------------------------------------------------------------
+@contextmanager
+def _way_out(name: str) -> Iterator[None]:
+    """Add to an error that the column can be left out."""
+    try:
+        yield
+    except CellError as error:
+        raise error.with_way_out(f"leave the column out with --drop {quote(name)}") from None
 
 
-def _look(values: pd.Series, name: str) -> Column:
+# -- deciding what a column is ------------------------------------------------------------------
+
+
+def _decided(look: Look, name: str, asked: str | None) -> Column:
     """Tell the kind of one column."""
-    family = family_of(values, name)
-    if family == "number":
-        return _look_at_numbers(to_numbers(values, name), name)
-    if family in ("text", "category"):
-        return _look_at_text(values, name, declared=family == "category")
-    return _as_kind(values, name, family)
+    if asked is not None:
+        return _decided_as_asked(look, name, asked)
+    if look.family in ("text", "category"):
+        return _decided_text(look, name)
+    if look.family == "number":
+        return _decided_numbers(look, name)
+    return _as_kind(look, name, look.family)
 
 
-def _look_as_asked(values: pd.Series, name: str, kind: str) -> Column:
+def _decided_as_asked(look: Look, name: str, kind: str) -> Column:
     """Check that a column can be of the kind that is asked for."""
-    family = family_of(values, name)
-    form = None
+    form, writing = None, look.writing
     if kind == "number":
-        if family in ("text", "category"):
-            form = find_form(text_cells(values, text_of)[1])
-        column = _look_at_numbers(to_numbers(values, name, form), name, may_be_id=False)
-        return replace(column, format=form)
-    if kind == "boolean":
-        to_booleans(values, name)
-    if kind == "date" and family != "date":
-        _, texts = text_cells(values, text_of)
-        form, ambiguous = find_format(texts)
+        if writing is not None:
+            form = writing.form
+            if form is None and writing.no_number is not None:  # signs differ
+                raise no_such(name, writing.no_number, "numbers", "none")
+        return replace(_decided_numbers(look, name, may_be_id=False), format=form)
+    if kind == "date" and writing is not None and look.n_filled:
+        form, ambiguous = one_format(writing.formats)
         if ambiguous:
             raise TableError(
-                f"Column {name!r} cannot be read as dates: cells such as {texts[0]!r} may be "
-                "day/month or month/day; write them as yyyy-mm-dd."
+                f"Column {name!r} cannot be read as dates: cells such as {look.example[1]!r} may "
+                "be day/month or month/day; write them as yyyy-mm-dd."
             )
-        to_dates(values, name, form)  # says which cell is no date
-    return _as_kind(values, name, kind, form)
+    column = _as_kind(look, name, kind, form)
+    if kind == "category" and column.used and not _complete(look):
+        raise TableError(
+            f"Column {name!r} holds about {column.n_distinct:,} different values, too many for "
+            f"categories in a table that is read in parts; leave it out with --drop {quote(name)}."
+        )
+    return column
 
 
-def _as_kind(values: pd.Series, name: str, kind: str, form: str | None = None) -> Column:
+def _as_kind(look: Look, name: str, kind: str, form: str | None = None) -> Column:
     """Describe a column whose kind is known."""
-    if values.dtype.kind in "bM":  # a million different dates need not become text
-        codes, distinct = pd.factorize(values)
-    else:
-        codes, distinct = text_cells(values, level_of)
-    n_missing = int(np.count_nonzero(codes < 0))
-    column = Column(name, kind, "", n_missing, len(distinct), _example(distinct), form)
-    return _unless_constant(column, len(values))
+    n_distinct = 0 if look.tally is None else min(look.n_filled, look.tally.n_distinct)
+    n_missing = look.n_rows - look.n_filled
+    column = Column(name, kind, "", n_missing, n_distinct, look.example[1], form)
+    return _unless_constant(column, look.n_rows)
 
 
-def _look_at_numbers(numbers: Array, name: str, *, may_be_id: bool = True) -> Column:
-    missing = np.isnan(numbers)
-    n_missing = int(np.count_nonzero(missing))
-    step = 1 if len(numbers) <= _MANY_ROWS else len(numbers) // _SAMPLE
-    sample = numbers[::step][~missing[::step]]
-    if n_missing == len(numbers):
-        return _unless_constant(Column(name, "number", "", n_missing), n_missing)
-    varies = np.fmin.reduce(numbers) < np.fmax.reduce(numbers)
-    n_distinct = max(2, len(pd.unique(sample))) if varies else 1
-    example = level_of(numbers[int(missing.argmin())])
-    column = Column(name, "number", "", n_missing, n_distinct, example)
-    if varies and may_be_id and (reason := why_id(name, numbers, sample, n_missing, n_distinct)):
-        return replace(column, kind="id", reason=reason)
-    return _unless_constant(column, len(numbers))
+def _decided_numbers(look: Look, name: str, *, may_be_id: bool = True) -> Column:
+    numbers, n_missing = look.numbers, look.n_rows - look.n_filled
+    if numbers is None or not look.n_filled:
+        return _unless_constant(Column(name, "number", "", n_missing), look.n_rows)
+    check_finite(name, numbers.infinite, numbers.beyond)
+    example = level_of(numbers.first[1])
+    column = Column(name, "number", "", n_missing, numbers.n_distinct, example)
+    varies = numbers.low < numbers.high
+    if varies and may_be_id and (why := why_id(name, numbers, look.n_rows, look.n_filled)):
+        return replace(column, kind="id", reason=why)
+    return _unless_constant(column, look.n_rows)
 
 
-def _look_at_text(values: pd.Series, name: str, *, declared: bool) -> Column:
+def _decided_text(look: Look, name: str) -> Column:
     """Tell what text holds; where it is declared to be categories, it is no number and no date."""
-    codes, texts = text_cells(values, text_of)
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    n_missing = len(values) - int(counts.sum())
-    column = Column(name, "category", "", n_missing, len(texts), _example(texts))
-    if (left_out := _unless_constant(column, len(values))) != column:
-        return left_out
+    column, tally, writing = _as_kind(look, name, "category"), look.tally, look.writing
+    if not column.used or tally is None:
+        return column
+    texts = tally.values
     if len(texts) <= len(BOOLEANS) ** 2 and all(text.lower() in BOOLEANS for text in texts):
         return replace(column, kind="boolean")
-    if declared:
-        return _look_at_words(column, texts, counts)
-    numbers = pd.to_numeric(texts, errors="coerce").astype(np.float64)
-    written = find_form(texts) if np.isnan(numbers).any() else None
-    if written is not None:
-        numbers = parse_amounts(texts, written)
-    if not np.isnan(numbers).any():
-        cells = np.append(numbers, np.nan)[codes]
-        check_finite(cells, values, name)
-        return _with_form(_look_at_numbers(cells, name), written)
-    n_numbers = int(counts[~np.isnan(numbers)].sum())
-    if n_numbers >= _REFUSED * counts.sum():
-        raise _mixed(values, name, codes, np.isnan(numbers))
-    form, ambiguous = find_format(texts)
+    if writing is None:
+        return _decided_words(column, tally, look.n_filled)
+    written = writing.form if writing.no_number is not None else None
+    if look.numbers is not None and (writing.no_number is None or written is not None):
+        return _with_form(_decided_numbers(look, name), written)
+    if writing.no_number is not None and writing.n_numbers >= _REFUSED * look.n_filled:
+        raise _mixed(name, writing.n_numbers, writing.no_number)
+    form, ambiguous = one_format(writing.formats)
     if form is not None:
         return replace(column, kind="date", format=form)
-    column = _look_at_words(column, texts, counts)
+    column = _decided_words(column, tally, look.n_filled)
     if ambiguous:
         note = "its dates may be day/month or month/day: write them as yyyy-mm-dd"
         return replace(column, reason=note)
-    return _with_mix(column, n_numbers, int(counts.sum()))
+    return _with_mix(column, writing.n_numbers, look.n_filled)
 
 
 def _with_form(column: Column, form: str | None) -> Column:
@@ -252,25 +274,10 @@ def _with_mix(column: Column, n_numbers: int, n_cells: int) -> Column:
     return replace(column, reason=mix + verb + ways)
 
 
-def _look_at_words(column: Column, texts: Array, counts: Array) -> Column:
+def _decided_words(column: Column, tally: Tally, n_filled: int) -> Column:
     """Tell identifiers, free text and categories apart."""
-    filled = int(counts.sum())
-    share = len(texts) / filled
-    sample = slice(None, None, max(1, len(texts) // _SAMPLE))
-    n_words = np.array([len(text.split()) for text in texts[sample]])
-    short = max(map(len, texts[sample])) <= 64 and n_words.max() == 1
-    if share > 0.95 and filled >= FEW_ROWS and short:
-        how = "each" if len(texts) == filled else "almost each"
-        why = f"{how} of its {len(texts):,} values occurs once"
-        return replace(column, kind="id", reason=why)
-    many = share > 0.5 and filled >= FEW_ROWS
-    if many and short and word_of_ids(column.name) in ("id", "uuid", "guid", "key"):
-        why = "its name says that it is an identifier: rows may belong together, see --group "
-        return replace(column, kind="id", reason=why + quote(column.name))
-    if many or (share > 0.2 and np.average(n_words, weights=counts[sample]) >= 4.0):
-        why = f"it is free text, {len(texts):,} different ones in {filled:,} cells"
-        return replace(column, kind="text", reason=why)
-    return column
+    kind, reason = kind_of_words(column.name, tally, column.n_distinct, n_filled)
+    return replace(column, kind=kind, reason=reason)
 
 
 def _unless_constant(column: Column, n_rows: int) -> Column:
@@ -282,19 +289,14 @@ def _unless_constant(column: Column, n_rows: int) -> Column:
     return column
 
 
-def _example(distinct: Any) -> str:
-    return text_of(distinct[0])[:80] if len(distinct) else ""
+def _complete(look: Look) -> bool:
+    return look.tally is None or look.tally.complete
 
 
-def _mixed(values: pd.Series, name: str, codes: Array, is_text: Array) -> TableError:
-    bad = np.append(is_text, False)[codes]
-    n_bad, n_good = np.count_nonzero(bad), np.count_nonzero((codes >= 0) & ~bad)
-    place = int(bad.argmax())
-    cell = text_of(values.iloc[place])
+def _mixed(name: str, n_good: int, bad: Stray) -> TableError:
     return TableError(
-        f"Column {name!r} mixes numbers and text: {n_good:,} cells are numbers and {n_bad:,} "
-        f"{'are' if n_bad > 1 else 'is'} not (the first is {cell!r}, row "
-        f"{row_number(values, place)}); clean it, name the text that means missing with --missing "
-        f"{quote(cell)}, treat it as text with --kind {quote(f'{name}=category')}, or leave it "
-        f"out with --drop {quote(name)}."
+        f"Column {name!r} mixes numbers and text: {n_good:,} cells are numbers and {bad.n:,} "
+        f"{'are' if bad.n > 1 else 'is'} not (the first is {bad.cell!r}, row {bad.row}); clean it, "
+        f"name the text that means missing with --missing {quote(bad.cell)}, treat it as text with "
+        f"--kind {quote(f'{name}=category')}, or leave it out with --drop {quote(name)}."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from .formats.arrow_files import ArrowFile
 from .formats.columns import Missing, common_type, is_text, plain, to_pandas
 from .formats.csv_files import CsvFile
 from .formats.headers import check_there
-from .formats.sources import Source
+from .formats.sources import Source, Spool
 from .formats.spans import Span
 from .reading import no_rows, readers_of
 
@@ -54,6 +54,8 @@ class Partition:
     start: int = 0
     """The place of its first row in the table."""
     n_rows: int = 0
+    spool: Spool | None = field(default=None, repr=False)
+    """What keeps a file that came through a pipe; not in another process."""
 
     @property
     def names(self) -> list[str]:
@@ -114,7 +116,7 @@ def cut(
     Parameters
     ----------
     source : Source
-        From `find`. What came through a pipe is there as long as this object.
+        From `find`.
     missing, text, labels
         As in `read`.
     n_bytes : int, default=64 MiB
@@ -149,7 +151,7 @@ def cut(
     check_there(sorted(text), names, readers[0].file.name)
     most_rows = max(1, n_bytes // (8 * len(names)))
     whole = [
-        Partition(reader, span, {})
+        Partition(reader, span, {}, spool=source.spool)
         for reader in readers
         for span in reader.spans(most_rows, n_bytes)
     ]

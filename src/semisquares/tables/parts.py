@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from .cells import level_of, text_cells, to_booleans, to_dates, to_numbers
 from .dates import DATE_PARTS, DateParts
 from .kinds import Column
+from .sums import Counts, DateMoments, Moments, Sums
 
 Array = NDArray[Any]
 
@@ -58,10 +59,10 @@ def canonical(values: pd.Series, column: Column) -> Any:
     return pd.Categorical.from_codes(places[codes], levels[order])
 
 
-def fit_part(kind: str, cells: pd.DataFrame, max_levels: int) -> Any:
-    """Fit the transformer of the columns of one kind, whose cells are in canonical form."""
-    part = _make_part(kind, len(cells), max_levels)
-    return _FIT.get(kind, type(part).fit)(part, cells)
+def fit_part(kind: str, names: list[str], sums: Sums, max_levels: int) -> Any:
+    """Fit the transformer of the columns of one kind by the sums over their rows."""
+    part = _make_part(kind, sums.n_rows, max_levels)
+    return _FIT[kind](part, names, [sums.columns[name] for name in names], sums.n_rows)
 
 
 def write_part(kind: str, part: Any, cells: pd.DataFrame, out: Array) -> int:
@@ -75,7 +76,10 @@ def describe_part(kind: str, part: Any, names: list[str]) -> list[Feature]:
 
 
 def assemble(parts: list[tuple[str, Any, list[str]]], clean: pd.DataFrame) -> ColumnTransformer:
-    """Make the ColumnTransformer of fitted parts: its own `fit` would fit and transform anew."""
+    """Make the ColumnTransformer of fitted parts: its own `fit` would fit and transform anew.
+
+    Of the rows `clean` one is enough.
+    """
     frozen = [(kind, FrozenEstimator(part), names) for kind, part, names in parts]
     whole = ColumnTransformer(frozen, sparse_threshold=0.0).fit(clean.head(1))
     whole.transformers = [(kind, clone(part), names) for kind, part, names in parts]
@@ -110,36 +114,34 @@ def _write(part: Any, cells: pd.DataFrame, out: Array) -> int:
 # -- numbers ------------------------------------------------------------------------------------
 
 
-def _fit_numbers(part: Pipeline, numbers: pd.DataFrame) -> Pipeline:
-    """Fit the part of the numbers as its own `fit` would, in a tenth of the time.
+def _fit_numbers(part: Pipeline, names: list[str], sums: list[Moments], n_rows: int) -> Pipeline:
+    """Fit the part of the numbers as its own `fit` would.
 
     Its imputer finds the same in two rows that have the means and the gaps of all rows; the scaler
-    is told the means and variances, which are taken a column at a time.
+    is told the means and variances.
     """
-    moments = [_moments(numbers.iloc[:, k].to_numpy()) for k in range(numbers.shape[1])]
-    means, variances, gaps = np.array(moments).T
-    rows = pd.DataFrame([means, np.where(gaps > 0.0, np.nan, means)], columns=numbers.columns)
-    filled = part["fill"].fit_transform(rows)
-    part["scale"].fit(filled)
+    means = np.array([moments.mean for moments in sums])
+    gaps = np.array([0.0 if m.n == n_rows else 1.0 - m.n / n_rows for m in sums])
+    filled = part["fill"].fit_transform(_two_rows(names, means, gaps > 0.0))
+    squares = np.array([moments.squares for moments in sums])
     gaps = gaps[gaps > 0.0]
-    scaler = part["scale"]
-    scaler.mean_ = np.append(means, gaps)
-    scaler.var_ = np.append(variances, gaps * (1.0 - gaps))
-    spread = np.sqrt(scaler.var_)
-    constant = spread <= 64.0 * np.finfo(float).eps * np.abs(scaler.mean_)
-    scaler.scale_ = np.where(constant, 1.0, spread)
-    scaler.n_samples_seen_ = len(numbers)
+    means, variances = np.append(means, gaps), np.append(squares / n_rows, gaps * (1.0 - gaps))
+    _tell_scaler(part["scale"].fit(filled), means, variances, n_rows)
     return part
 
 
-def _moments(column: Array) -> tuple[float, float, float]:
-    """Return mean and variance of a column filled with its mean, and the share of missing cells."""
-    mean = column.mean()
-    if not np.isnan(mean):
-        return mean, np.square(column - mean).mean(), 0.0
-    filled = column[~np.isnan(column)]
-    mean = filled.mean()
-    return mean, np.square(filled - mean).sum() / column.size, 1.0 - filled.size / column.size
+def _two_rows(names: list[str], values: Array, gaps: Array) -> pd.DataFrame:
+    """Make rows that have these values, and gaps in the columns that have some."""
+    return pd.DataFrame([values, np.where(gaps, np.nan, values)], columns=names)
+
+
+def _tell_scaler(scaler: StandardScaler, means: Array, variances: Array, n_rows: int) -> None:
+    """Let a scaler know the means and variances of all rows."""
+    scaler.mean_, scaler.var_ = means, variances
+    spread = np.sqrt(variances)
+    constant = spread <= 64.0 * np.finfo(float).eps * np.abs(means)
+    scaler.scale_ = np.where(constant, 1.0, spread)
+    scaler.n_samples_seen_ = n_rows
 
 
 def _write_numbers(part: Pipeline, numbers: pd.DataFrame, out: Array) -> int:
@@ -173,6 +175,35 @@ def _describe_numbers(part: Pipeline, names: list[str]) -> list[Feature]:
 # -- booleans and dates -------------------------------------------------------------------------
 
 
+def _fit_booleans(
+    part: SimpleImputer, names: list[str], sums: list[Counts], n_rows: int
+) -> SimpleImputer:
+    """Fit the part of the booleans as its own `fit` would, to two rows that stand for all."""
+    counted = [counts.in_order for counts in sums]
+    modes = np.array([values[counts.argmax()] for values, counts in counted])
+    gaps = np.array([counts.sum() < n_rows for _, counts in counted])
+    return part.fit(_two_rows(names, modes, gaps))
+
+
+def _fit_dates(part: Pipeline, names: list[str], sums: list[DateMoments], n_rows: int) -> Pipeline:
+    """Fit the part of the dates as its own `fit` would."""
+    varying = [
+        (place, key, moments)
+        for place, dates in enumerate(sums)
+        for key, moments in dates.parts.items()
+        if moments.varies
+    ]
+    part["parts"].settle(names, [(place, key) for place, key, _ in varying])
+    means = np.array([moments.mean for _, _, moments in varying])
+    squares = np.array([moments.squares for _, _, moments in varying])
+    day = pd.DataFrame({name: [np.datetime64("2000-01-01", "us")] for name in names})
+    row = part["parts"].transform(day)  # an array or a frame, as scikit-learn is configured
+    row[:] = means[None, :]
+    part["scale"].fit(part["fill"].fit_transform(row))
+    _tell_scaler(part["scale"], means, squares / n_rows, n_rows)
+    return part
+
+
 def _describe_booleans(part: SimpleImputer, names: list[str]) -> list[Feature]:
     missing = [names[place] for place in part.indicator_.features_]
     found = [Feature(name, name, 1.0, "against not") for name in names]
@@ -190,11 +221,35 @@ def _describe_dates(part: Pipeline, names: list[str]) -> list[Feature]:
 # -- categories ---------------------------------------------------------------------------------
 
 
-def _fit_categories(part: OneHotEncoder, cells: pd.DataFrame) -> OneHotEncoder:
-    """Fit the part of the categories as its own `fit` would, but with numbers for the levels."""
-    part.fit(cells.apply(lambda column: column.cat.codes))
-    part.categories_ = [_levels_of(cells[name]) for name in cells]
+def _fit_categories(
+    part: OneHotEncoder, names: list[str], sums: list[Counts], n_rows: int
+) -> OneHotEncoder:
+    """Fit the part of the categories as its own `fit` would, to a few rows with numbers for levels.
+
+    In these rows frequent levels are just frequent, and each of the others occurs.
+    """
+    counted = [counts.in_order for counts in sums]
+    frequent = [_are_frequent(counts, part) for _, counts in counted]
+    rows = [np.repeat(np.arange(len(f)), np.where(f, part.min_frequency, 1)) for f in frequent]
+    length = max(map(len, rows))
+    rows = [_longer(some, often, length) for some, often in zip(rows, frequent, strict=True)]
+    part.fit(pd.DataFrame(dict(zip(names, rows, strict=True))))
+    part.categories_ = [levels for levels, _ in counted]
     return part
+
+
+def _are_frequent(counts: Array, part: OneHotEncoder) -> Array:
+    """Say which levels have a feature of their own, by the rules of the encoder."""
+    often = counts >= part.min_frequency
+    if np.count_nonzero(often) >= part.max_categories:  # one place is for all the others
+        often[np.argsort(counts, kind="stable")[: len(counts) - part.max_categories + 1]] = False
+    return often
+
+
+def _longer(rows: Array, frequent: Array, length: int) -> Array:
+    """Append frequent levels; where none is, all in turn, which so few rows make none frequent."""
+    more = np.flatnonzero(frequent) if frequent.any() else np.arange(len(frequent))
+    return np.append(rows, np.resize(more, length - len(rows)))
 
 
 def _write_categories(part: OneHotEncoder, cells: pd.DataFrame, out: Array) -> int:
@@ -239,7 +294,12 @@ def _levels_of(column: pd.Series) -> Array:
     return np.asarray(column.cat.categories, dtype=object)
 
 
-_FIT = {"number": _fit_numbers, "category": _fit_categories}
+_FIT: dict[str, Any] = {
+    "number": _fit_numbers,
+    "boolean": _fit_booleans,
+    "date": _fit_dates,
+    "category": _fit_categories,
+}
 _WRITE = {"number": _write_numbers, "category": _write_categories}
 _DESCRIBE = {
     "number": _describe_numbers,

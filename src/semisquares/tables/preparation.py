@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators import SoftLabelClassifierCV
 from .cells import family_of, level_of, text_cells
 from .errors import TableError
-from .kinds import KINDS, kinds_of
+from .kinds import KINDS, Column, kinds_of
 from .parts import assemble, canonical, describe_part, fit_part, write_part
+from .sums import Sums
 
 Array = NDArray[Any]
 
@@ -133,17 +134,36 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         frame = as_frame(X)
         if not len(frame):
             raise TableError("The table has no rows; a model needs some to learn from.")
-        self.columns_ = kinds_of(frame, kinds=self.kinds, drop=self.drop)
-        self.feature_names_in_ = np.array(list(frame.columns), dtype=object)
-        self.n_features_in_ = frame.shape[1]
-        clean = self._clean(frame)
+        columns = kinds_of(frame, kinds=self.kinds, drop=self.drop)
+        clean = cleaned(frame, columns)
+        self.settle(list(frame.columns), columns, summed(clean, columns), clean)
+        return clean
+
+    def settle(
+        self, names: Sequence[str], columns: Sequence[Column], sums: Sums, clean: pd.DataFrame
+    ) -> None:
+        """Fit to what is known of all rows.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns of the table.
+        columns : sequence of Column
+            What each of them is.
+        sums : Sums
+            Over all rows of those in use.
+        clean : DataFrame
+            Some of these rows, from `cleaned`.
+        """
+        self.columns_ = tuple(columns)
+        self.feature_names_in_ = np.array(list(names), dtype=object)
+        self.n_features_in_ = len(names)
         parts = []
         for kind in KINDS:
-            if names := self._names(kind):
-                parts.append((kind, fit_part(kind, clean[names], self.max_levels), names))
+            if used := self._names(kind):
+                parts.append((kind, fit_part(kind, used, sums, self.max_levels), used))
         self.transformer_ = assemble(parts, clean)
         self.features_ = tuple(feature for part in parts for feature in describe_part(*part))
-        return clean
 
     def _transform(self, clean: pd.DataFrame) -> Array:
         """Do what ``transformer_.transform(clean)`` does, each part into its place at once."""
@@ -186,10 +206,19 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return frame
 
     def _clean(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Bring each used column to the one form of its kind."""
-        used = [column for column in self.columns_ if column.used]
-        cells = {column.name: canonical(frame[column.name], column) for column in used}
-        return pd.DataFrame(cells, index=range(len(frame)), copy=False)
+        return cleaned(frame, self.columns_)
+
+
+def cleaned(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+    """Bring each used column of a table to the one form of its kind."""
+    cells = {c.name: canonical(frame[c.name], c) for c in columns if c.used}
+    return pd.DataFrame(cells, index=range(len(frame)), copy=False)
+
+
+def summed(clean: pd.DataFrame, columns: Iterable[Column]) -> Sums:
+    """Sum over rows that are brought to the forms of their kinds."""
+    kinds = {column.name: column.kind for column in columns if column.used}
+    return Sums.of(clean, kinds)
 
 
 def make_table_pipeline(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from shlex import quote
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .cells import family_of, text_cells, text_of, to_booleans
 from .errors import TableError
-from .kinds import Column
+from .kinds import Column, wishes_of
 from .parts import Feature
 from .preparation import TablePreparation, as_frame
 from .target import Target, marker_column, read_target
@@ -100,23 +100,131 @@ def prepare(
     ([0, -1, 1, -1], (4, 1))
     """
     frame = as_frame(frame)
-    kinds, drop = dict(kinds or {}), (drop,) if isinstance(drop, str) else tuple(drop)
-    _check_target(target, kinds, drop)
-    as_levels = kinds.get(target) == "category"
-    labels = read_target(frame, target, unlabeled=unlabeled, as_levels=as_levels)
-    groups, alone = (None, ()) if group is None else _read_groups(frame, group, target)
-    unwanted = {name: "as asked" for name in drop if name != group}
-    marked, filled = _read_marker(frame, labels, kinds)
-    known = {target, group}
-    preparation = TablePreparation(
-        kinds={name: kind for name, kind in kinds.items() if name not in known},
-        drop=marked | unwanted,
-    )
-    X = preparation.fit_transform(frame[[name for name in frame.columns if name not in known]])
-    remarked = [column for column in preparation.columns_ if column.used and column.reason]
-    remarks = [f"Column {column.name!r}: {column.reason}." for column in remarked]
-    notes = (*labels.hints, *filled, *remarks, *alone)
+    wish = Wish.of(frame.columns, target, group, kinds, drop, unlabeled)
+    labels = read_target(frame, target, unlabeled=unlabeled, as_levels=wish.as_levels)
+    groups, n_alone = (None, 0) if group is None else _number_groups(frame[group])
+    marker = None if wish.marker is None else look_at_marker(frame[wish.marker], labels.codes >= 0)
+    preparation = wish.preparation(marker)
+    X = preparation.fit_transform(frame[wish.names])
+    notes = wish.notes(labels, marker, preparation, n_alone)
     return Prepared(source, X, labels, preparation, groups, group, unlabeled, notes)
+
+
+@dataclass(frozen=True)
+class Marker:
+    """What is known of a column that marks the labels which a model has filled in."""
+
+    n_rows: int
+    n_missing: int
+    n_filled: int
+    """Labels that are marked."""
+
+    def merge(self, other: Marker) -> Marker:
+        """Return what is known of both."""
+        return Marker(
+            self.n_rows + other.n_rows,
+            self.n_missing + other.n_missing,
+            self.n_filled + other.n_filled,
+        )
+
+
+def look_at_marker(values: pd.Series, labeled: Array) -> Marker | None:
+    """Look at marks; None where the column of that name is something else."""
+    try:
+        family_of(values, "")
+        marks = to_booleans(values, "")
+    except TableError:
+        return None
+    n_filled = int(np.count_nonzero((marks == 1.0) & labeled))
+    return Marker(len(values), int(values.isna().sum()), n_filled)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a table is to be prepared for, checked."""
+
+    target: str
+    group: str | None
+    names: list[str]
+    """The columns that may be features."""
+    kinds: Mapping[str, str]
+    """Of these."""
+    drop: Mapping[str, str]
+    """Which of them are to be left out, and why."""
+    as_levels: bool
+    """Whether each value of the target is a class."""
+    marker: str | None
+    """The column that may mark the labels filled in by a model."""
+    unlabeled: str | None
+
+    @classmethod
+    def of(
+        cls,
+        columns: Iterable[str],
+        target: str,
+        group: str | None,
+        kinds: Mapping[str, str] | None,
+        drop: Sequence[str],
+        unlabeled: str | None,
+    ) -> Wish:
+        """Check what is asked of a table with these columns; as in `prepare`."""
+        columns = list(columns)
+        kinds, drop = dict(kinds or {}), (drop,) if isinstance(drop, str) else tuple(drop)
+        _check_target(target, kinds, drop)
+        check_column(columns, target, "target")
+        if group is not None:
+            check_column(columns, group, "groups")
+        if group == target:
+            raise TableError(f"Column {group!r} is both target and group; name two columns.")
+        names = [name for name in columns if name not in (target, group)]
+        marker = marker_column(target)
+        asked, unwanted = wishes_of(
+            names,
+            {name: kind for name, kind in kinds.items() if name not in (target, group)},
+            [name for name in drop if name != group],
+        )
+        return cls(
+            target,
+            group,
+            names,
+            asked,
+            unwanted,
+            as_levels=kinds.get(target) == "category",
+            marker=marker if marker in columns and marker not in kinds else None,
+            unlabeled=unlabeled,
+        )
+
+    def left_out(self, marker: Marker | None) -> dict[str, str]:
+        """Say which columns are left out, and why."""
+        reason = "it marks the labels that were filled in by a model"
+        marked = {self.marker: reason} if self.marker is not None and marker is not None else {}
+        return marked | dict(self.drop)
+
+    def preparation(self, marker: Marker | None) -> TablePreparation:
+        """Make the preparation, to be fitted."""
+        return TablePreparation(kinds=dict(self.kinds), drop=self.left_out(marker))
+
+    def notes(
+        self, labels: Target, marker: Marker | None, preparation: TablePreparation, n_alone: int
+    ) -> tuple[str, ...]:
+        """Say what is worth saying of labels, columns and groups."""
+        notes = list(labels.hints)
+        if marker is not None and marker.n_filled:
+            notes.append(
+                f"{marker.n_filled:,} of the {labels.n_labeled:,} labels in column "
+                f"{labels.name!r} were filled in by a model, as {self.marker!r} says, and are "
+                "taken as given; empty them to learn from the others alone."
+            )
+        remarked = [column for column in preparation.columns_ if column.used and column.reason]
+        notes += [f"Column {column.name!r}: {column.reason}." for column in remarked]
+        if n_alone:
+            one = n_alone == 1
+            notes.append(
+                f"{n_alone:,} row{'' if one else 's'} {'has' if one else 'have'} an empty cell "
+                f"in column {self.group!r}: {'it is' if one else 'each of them is'} a group of its "
+                "own."
+            )
+        return tuple(notes)
 
 
 def _check_target(target: str, kinds: Mapping[str, str], drop: Sequence[str]) -> None:
@@ -134,41 +242,11 @@ def _check_target(target: str, kinds: Mapping[str, str], drop: Sequence[str]) ->
         )
 
 
-def _read_groups(frame: pd.DataFrame, group: str, target: str) -> tuple[Array, tuple[str, ...]]:
-    """Number the groups of the rows, and say how many rows have none."""
-    check_column(frame, group, "groups")
-    if group == target:
-        raise TableError(f"Column {group!r} is both target and group; name two columns.")
-    codes, _ = text_cells(frame[group], text_of)
+def _number_groups(values: pd.Series) -> tuple[Array, int]:
+    """Number the groups of the rows, and count the rows that have none."""
+    codes, _ = text_cells(values, text_of)
     codes = codes.copy()
     alone = codes < 0  # a row without a group belongs to nobody else's
     n_alone = int(alone.sum())
     codes[alone] = codes.max(initial=0) + 1 + np.arange(n_alone)
-    one = n_alone == 1
-    note = (
-        f"{n_alone:,} row{'' if one else 's'} {'has' if one else 'have'} an empty cell in column "
-        f"{group!r}: {'it is' if one else 'each of them is'} a group of its own."
-    )
-    return codes, (note,) if n_alone else ()
-
-
-def _read_marker(
-    frame: pd.DataFrame, labels: Target, kinds: Mapping[str, str]
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Find the column that marks filled labels, and say how many of those are taken as given."""
-    name = marker_column(labels.name)
-    if name not in frame.columns or name in kinds:
-        return {}, ()
-    try:
-        family_of(frame[name], name)
-        marks = to_booleans(frame[name], name)
-    except TableError:
-        return {}, ()  # a column of that name which is something else
-    n_filled = int(np.count_nonzero((marks == 1.0) & (labels.codes >= 0)))
-    note = (
-        f"{n_filled:,} of the {labels.n_labeled:,} labels in column {labels.name!r} were filled in "
-        f"by a model, as {name!r} says, and are taken as given; empty them to learn from the "
-        "others alone."
-    )
-    reason = "it marks the labels that were filled in by a model"
-    return {name: reason}, (note,) if n_filled else ()
+    return codes, n_alone

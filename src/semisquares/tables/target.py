@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from shlex import quote
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,17 +15,11 @@ from .cells import family_of, level_of, text_cells, text_of, to_numbers
 from .dates import find_format
 from .errors import TableError
 from .formats.columns import NO_LABEL
+from .hints import check_classes, check_two, free_text, hints_of, quantity
+from .tallies import Tally
 from .wishes import check_column
 
 Array = NDArray[Any]
-
-MARKERS = {"?", "-", "--", ".", "na", "n/a", "nan", "none", "null", "nil", "unknown", "tbd"}
-MARKERS |= {"missing", "unlabeled", "unlabelled", "-1", "-9", "-99", "-999"}
-"""What people write where a label is missing, in lower case."""
-MOST_NUMBERS = 100
-"""More different numbers than this are a quantity."""
-FEW_CLASSES = 20
-"""With more classes than this, each has to have two rows on average."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +34,10 @@ class Target:
     n_rows: int
     n_labeled: int
     codes: Array
-    """The place of each row's label among `classes`, -1 where it has none."""
+    """The place of each row's label among `classes`, -1 where it has none.
+
+    Empty where the table is read in parts.
+    """
     spelling: tuple[str, ...] = ()
     """The classes as the table writes them: "1.0" or "TRUE" where the class is 1 or True."""
     hints: tuple[str, ...] = ()
@@ -86,24 +82,94 @@ def read_target(
     >>> target.classes, target.codes.tolist()
     (('Minor', 'None'), [0, -1, 1, -1, -1])
     """
-    check_column(frame, name, "target")
+    check_column(frame.columns, name, "target")
     codes, cells = _different_cells(frame[name], name, as_levels)
-    marked = np.array([is_marker(cell, unlabeled) for cell in cells], dtype=bool)
-    marks = _counted(codes, cells, marked)
-    kept = np.flatnonzero(~marked)
-    values = [cells[k] for k in kept] if as_levels else _as_classes([cells[k] for k in kept], name)
+    look = _known(frame[name], name, codes, cells)
+    labels = decide_target(look, name, unlabeled=unlabeled, as_levels=as_levels)
+    return replace(labels.target, codes=labels.places(cells)[codes])
+
+
+@dataclass(frozen=True, eq=False)
+class TargetLook:
+    """What is known of the cells of a target, or of some of its rows."""
+
+    family: str
+    """It says nothing where no cell is filled."""
+    n_rows: int
+    n_filled: int
+    cells: Tally
+
+    def merge(self, other: TargetLook) -> TargetLook:
+        """Return what is known of both."""
+        n_rows = self.n_rows + other.n_rows
+        if not self.n_filled or not other.n_filled:
+            return replace(self if self.n_filled else other, n_rows=n_rows)
+        cells = self.cells.merge(other.cells)
+        return TargetLook(self.family, n_rows, self.n_filled + other.n_filled, cells)
+
+
+def look_at_target(
+    values: pd.Series, name: str, *, as_levels: bool = False, start: int = 0
+) -> TargetLook:
+    """Look at cells of a target, the first of which is in row `start` of the table."""
+    return _known(values, name, *_different_cells(values, name, as_levels), start)
+
+
+def _known(values: pd.Series, name: str, codes: Array, cells: Array, start: int = 0) -> TargetLook:
+    n_filled = int(np.count_nonzero(codes >= 0))
+    return TargetLook(family_of(values, name), len(codes), n_filled, Tally.of(codes, cells, start))
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """A target whose classes are decided, and which class each cell is."""
+
+    target: Target
+    """Without its codes."""
+    known: Mapping[Any, int]
+    """The place of each cell's class among the classes, if it is a label."""
+    as_levels: bool
+
+    def codes_of(self, values: pd.Series) -> Array:
+        """Return the codes of some rows."""
+        codes, cells = _different_cells(values, self.target.name, self.as_levels)
+        return self.places(cells)[codes]
+
+    def places(self, cells: Array) -> Array:
+        """Return the codes of different cells, and at the end that of an empty one."""
+        return np.array([self.known.get(cell, -1) for cell in cells.tolist()] + [-1])
+
+
+def decide_target(
+    look: TargetLook, name: str, *, unlabeled: str | None = None, as_levels: bool = False
+) -> Labels:
+    """Decide what the classes are by what is known of a target; as in `read_target`."""
+    cells = look.cells.values.tolist()
+    _check_known(look, name, as_levels)
+    marked = [is_marker(cell, unlabeled) for cell in cells]
+    marks = _counted(look.cells, marked)
+    kept = [k for k in range(len(cells)) if not marked[k]]
+    labels = [cells[k] for k in kept]
+    values = [level_of(cell) for cell in labels] if as_levels else _as_classes(labels, name)
     classes = tuple(sorted(set(values)))
-    place = np.full(len(cells) + 1, -1)  # the last place is that of the code -1
     places = {value: k for k, value in enumerate(classes)}
-    place[kept] = [places[value] for value in values]
-    codes = place[codes]
-    n_labeled = int(np.count_nonzero(codes >= 0))
-    _check_classes(name, classes, n_labeled, len(codes))
-    _check_two(name, classes, n_labeled, marks, unlabeled)
-    counts = tuple(np.bincount(codes[codes >= 0], minlength=len(classes)).tolist())
-    hints = _hints(name, classes, marks, unlabeled)
-    spelling = _spelling(frame[name], codes, classes)
-    return Target(name, classes, counts, len(codes), n_labeled, codes, spelling, hints)
+    codes = np.array([places[value] for value in values], dtype=np.int64)
+    counts = np.zeros(len(classes), dtype=np.int64)
+    np.add.at(counts, codes, look.cells.counts[kept])
+    n_labeled = int(counts.sum())
+    check_classes(name, classes, n_labeled, look.n_rows)
+    check_two(name, classes, n_labeled, marks, unlabeled)
+    target = Target(
+        name,
+        classes,
+        tuple(counts.tolist()),
+        look.n_rows,
+        n_labeled,
+        np.empty(0, dtype=np.int64),
+        _spelling(labels, values, classes),
+        hints_of(name, classes, marks, unlabeled),
+    )
+    return Labels(target, dict(zip(labels, codes.tolist(), strict=True)), as_levels)
 
 
 def has_label(values: pd.Series, unlabeled: str | None = None) -> Array:
@@ -138,41 +204,48 @@ def marker_column(target: str) -> str:
     return f"{target}_filled"
 
 
-def _counted(codes: Array, cells: Sequence[Any], marked: Array) -> Counter[str]:
+def _counted(cells: Tally, marked: Sequence[bool]) -> Counter[str]:
     """Count the rows of each mark of a missing label."""
-    counts = np.bincount(codes[codes >= 0], minlength=len(cells))
     found: Counter[str] = Counter()
-    for k in np.flatnonzero(marked).tolist():
-        found[level_of(cells[k])] += int(counts[k])
+    for cell, n, is_mark in zip(cells.values.tolist(), cells.counts.tolist(), marked, strict=True):
+        if is_mark:
+            found[level_of(cell)] += n
     return found
 
 
-def _spelling(values: pd.Series, codes: Array, classes: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return how the first row of each class writes it."""
-    found, first = np.unique(codes, return_index=True)
-    cells = [values.iloc[row] for row in first[found >= 0]]
-    return tuple(
-        cell.strip() if isinstance(cell, str) else str(value)
-        for cell, value in zip(cells, classes, strict=True)
-    )
+def _spelling(cells: list[Any], values: list[Any], classes: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return how the first row of each class writes it; the cells are in the order of the rows."""
+    first: dict[Any, Any] = {}
+    for cell, value in zip(cells, values, strict=True):
+        first.setdefault(value, cell)
+    spelled = ((first[value], value) for value in classes)
+    return tuple(cell if isinstance(cell, str) else str(value) for cell, value in spelled)
 
 
-def _different_cells(values: pd.Series, name: str, as_levels: bool) -> tuple[Array, list[Any]]:
+def _different_cells(values: pd.Series, name: str, as_levels: bool) -> tuple[Array, Array]:
     """Return the place of each cell among the different ones, -1 where it is empty, and those."""
     kind = family_of(values, name)
     if as_levels:
-        codes, texts = text_cells(values, level_of)
-        return codes, texts.tolist()
+        return text_cells(values, text_of)
     if kind == "number":
-        codes, numbers = pd.factorize(to_numbers(values, name))
-        if len(numbers) and np.abs(numbers).max() >= 2.0**53:  # floats would merge neighbours
-            raise _quantity(name, len(numbers), f", such as {numbers[0]:.0f}")
-        return codes, numbers.tolist()
+        return pd.factorize(to_numbers(values, name))
     if kind == "boolean":
         codes, found = pd.factorize(values)
-        return codes, [bool(value) for value in found]
-    codes, texts = text_cells(values, text_of)
-    return codes, texts.tolist()
+        return codes, np.asarray(found, dtype=bool)
+    return text_cells(values, text_of)
+
+
+def _check_known(look: TargetLook, name: str, as_levels: bool) -> None:
+    """Refuse numbers that floats would merge, and more values than are kept apart."""
+    cells, number = look.cells, look.family == "number" and not as_levels
+    if number and look.n_filled and np.abs(cells.values).max() >= 2.0**53:
+        raise quantity(name, cells.n_distinct, f", such as {cells.values[0]:.0f}")
+    if not cells.complete:
+        raise (
+            quantity(name, cells.n_distinct)
+            if number
+            else free_text(name, cells.n_distinct, look.n_filled)
+        )
 
 
 def _as_classes(cells: list[Any], name: str) -> list[Any]:
@@ -196,97 +269,5 @@ def _as_classes(cells: list[Any], name: str) -> list[Any]:
         )
     if (parts := numbers[numbers != np.trunc(numbers)]).size:
         n = len(np.unique(numbers))
-        raise _quantity(name, n, f", such as {parts[0].item()!r}")
+        raise quantity(name, n, f", such as {parts[0].item()!r}")
     return [int(number) for number in numbers]
-
-
-def _check_classes(name: str, classes: tuple[Any, ...], n_labeled: int, n_rows: int) -> None:
-    """Refuse a column without labels, and one whose values are too many to be classes."""
-    if not classes:
-        raise TableError(
-            f"Column {name!r} has no label in any of the {n_rows:,} rows; fill in some of each "
-            "class, or name another column as the target."
-        )
-    numeric = not isinstance(classes[0], str)
-    if numeric and len(classes) > MOST_NUMBERS:
-        raise _quantity(name, len(classes))
-    if len(classes) > FEW_CLASSES and 2 * len(classes) > n_labeled:
-        if numeric:
-            raise _quantity(name, len(classes))
-        raise TableError(
-            f"Column {name!r} holds {len(classes):,} different texts in {n_labeled:,} rows: that "
-            "is an id or free text, not a class; name another column as the target."
-        )
-
-
-def _quantity(name: str, n: int, example: str = "") -> TableError:
-    levels = f", or say --kind {quote(f'{name}=category')} if each of them is a class"
-    return TableError(
-        f"Column {name!r} holds {n:,} different numbers{example}: that is a quantity, not a class; "
-        f"name another column as the target, or cut this one into classes first"
-        f"{levels if n <= FEW_CLASSES else ''}."
-    )
-
-
-def _check_two(
-    name: str,
-    classes: tuple[Any, ...],
-    n_labeled: int,
-    marks: Mapping[str, int],
-    unlabeled: str | None,
-) -> None:
-    """Refuse a single class, and say where the other may be."""
-    if len(classes) > 1:
-        return
-    if _looks_missing(classes[0]):
-        why = f"; {classes[0]!r} looks like a missing label, so name the column with the labels"
-    elif marks:
-        listed = " and ".join(f"{mark!r} in {n:,} row{'s' * (n > 1)}" for mark, n in marks.items())
-        why = f"; {listed} was read as no label"
-        why += "" if unlabeled else ", so spell it otherwise if it is a class"
-    else:
-        why = "; fill in labels of another class, or name another column as the target"
-    raise TableError(
-        f"Column {name!r} has labels of one class only, {classes[0]!r} ({n_labeled:,} "
-        f"row{'s' * (n_labeled > 1)}), and a classifier needs two{why}."
-    )
-
-
-def _looks_missing(value: Any) -> bool:
-    return str(value).lower() in MARKERS and not isinstance(value, bool)
-
-
-def _hints(
-    name: str, classes: tuple[Any, ...], marks: Mapping[str, int], unlabeled: str | None
-) -> tuple[str, ...]:
-    """Say what may be a slip: a mark taken for a class, a class for a mark, two spellings."""
-    found = [
-        f"Class {value!r} of column {name!r} looks like a missing label; if it is, give "
-        f"--unlabeled {quote(str(value))}."
-        for value in classes
-        # -1 and 1 are a usual pair of classes
-        if _looks_missing(value) and (isinstance(value, str) or len(classes) > 2)
-    ]
-    asked = None if unlabeled is None else level_of(unlabeled)
-    found += [
-        f"{n:,} cell{'s' * (n > 1)} of column {name!r} say{'s' * (n == 1)} {word!r}, which is read "
-        "as no label; spell it otherwise if it is a class."
-        for word, n in marks.items()
-        if word != asked
-    ]
-    if asked is not None and asked not in marks:
-        found.append(f"No cell of column {name!r} is {unlabeled!r}, the mark of a missing label.")
-    return (*found, *_spelled_alike(name, classes))
-
-
-def _spelled_alike(name: str, classes: tuple[Any, ...]) -> list[str]:
-    """Say which classes differ in capital letters or blanks alone."""
-    alike = defaultdict(list)
-    for value in classes:
-        alike[" ".join(str(value).casefold().split())].append(repr(value))
-    return [
-        f"Classes {' and '.join(same)} of column {name!r} differ in capital letters or blanks "
-        "alone; spell them alike if they are the same."
-        for same in alike.values()
-        if len(same) > 1
-    ]

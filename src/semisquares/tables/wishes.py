@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-
-import pandas as pd
 
 from .errors import TableError
 
 
-def check_column(frame: pd.DataFrame, name: str, role: str) -> None:
+def check_column(columns: Iterable[str], name: str, role: str) -> None:
     """Raise TableError, with the nearest name, where a table has no such column."""
-    if name in frame.columns:
+    names = list(columns)
+    if name in names:
         return
-    names = list(map(str, frame.columns))
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     listed = ", ".join(map(repr, names[:20])) + ", …" * (len(names) > 20)
     hint = f"did you mean {near[0]!r}?" if near else f"its columns are {listed}."
@@ -22,13 +20,17 @@ def check_column(frame: pd.DataFrame, name: str, role: str) -> None:
 
 
 def check_wishes(
-    frame: pd.DataFrame, kinds: Mapping[str, str], drop: Collection[str], possible: Sequence[str]
+    columns: Iterable[str],
+    kinds: Mapping[str, str],
+    drop: Collection[str],
+    possible: Sequence[str],
 ) -> None:
     """Raise TableError where a column is not there, or is to be of a kind that is not possible."""
+    names = list(columns)
     for name in drop:
-        check_column(frame, name, "columns to leave out")
+        check_column(names, name, "columns to leave out")
     for name, kind in kinds.items():
-        check_column(frame, name, "kinds of columns")
+        check_column(names, name, "kinds of columns")
         if kind not in possible:
             near = get_close_matches(str(kind), possible, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(possible)}."
