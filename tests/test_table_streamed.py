@@ -1,0 +1,304 @@
+"""A table prepared part by part is prepared as it is in memory, however it is cut."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import tracemalloc
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from semisquares.tables import TableError, prepare
+from semisquares.tables.kinds import columns_of, kinds_of, look_at_all
+from semisquares.tables.looks import Rows
+from semisquares.tables.partitions import cut
+from semisquares.tables.reading import find, read
+from semisquares.tables.streamed import prepare_partitions
+from semisquares.tables.sums import Moments
+from semisquares.tables.tallies import MOST, Tally
+
+N = 240
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some rows of a frame, in the place of a partition."""
+
+    frame: pd.DataFrame
+    start: int
+    n_rows: int
+
+    @property
+    def names(self):
+        return list(self.frame.columns)
+
+    def read(self, columns=None):
+        rows = self.frame.iloc[self.start : self.start + self.n_rows]
+        return rows if columns is None else rows[list(columns)]
+
+
+def slices(frame, places):
+    """Cut a frame at places, some of which may be the same."""
+    ends = [0, *sorted(place % (len(frame) + 1) for place in places), len(frame)]
+    return [Slice(frame, a, b - a) for a, b in itertools.pairwise(ends)]
+
+
+def texts(cells):
+    return pd.Series(cells, dtype=object).astype("str")
+
+
+def table(n=N, seed=0):
+    """Columns of all kinds, each of which is something else in some of its parts."""
+    rng = np.random.default_rng(seed)
+    at, late = np.arange(n), np.arange(n) >= n - 3
+    cents, days = rng.integers(100, 10**6, n), pd.Timestamp("2021-03-01") + pd.to_timedelta(at, "D")
+    frame = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.integers(18, 90, n)),
+            "large": np.sort(rng.normal(1e9, 1e-3, n)),
+            "gone": np.where(at < n // 2, np.nan, rng.normal(size=n)),
+            "late": late.astype(float),
+            "same": 5,
+            "nothing": np.full(n, np.nan),
+            "counter": at + 1000,
+            "restarted": at % (n // 2) + 7,
+            "customer_id": rng.integers(1000, 9999, n),
+            "House No": rng.integers(1, 400, n),
+            "number": rng.integers(0, 4, n),
+            "colour": texts(rng.choice(["red", "blue", "grey", None], n, p=[0.5, 0.3, 0.1, 0.1])),
+            "site": texts(
+                np.where(
+                    late, "north", rng.choice(["a", "b ", "01", "1 "], n, p=[0.4, 0.3, 0.2, 0.1])
+                )
+            ),
+            "town": texts([f"town {k}" for k in (rng.random(n) ** 3 * 70).astype(int)]),
+            "key": texts([f"k{k:05d}" for k in at]),
+            "remark": texts(
+                [f"word {k} and {k % 7} more words" for k in rng.integers(0, n // 2, n)]
+            ),
+            "flag": pd.Series(rng.choice([True, False, None], n), dtype=object),
+            "full": rng.random(n) < 0.3,
+            "smokes": texts(rng.choice(["yes", "No", None], n)),
+            "day": days.where(rng.random(n) < 0.9),
+            "moment": pd.Timestamp("2021-03-01") + pd.to_timedelta(rng.integers(0, 10**7, n), "s"),
+            "iso": texts(days.strftime("%Y-%m-%d")),
+            "written": texts([f"{k % 12 + 1:02d}/{30 if k == n - 1 else 1}/2020" for k in at]),
+            "unclear": texts([f"{k % 12 + 1:02d}/05/2020" for k in at]),
+            "price": texts([f"${c // 100}.{c % 100:02d}" for c in cents]),
+            "income": texts(
+                [f"{c:,}" if k > n // 3 else f"{c % 999}" for k, c in enumerate(cents)]
+            ),
+            "plain": texts([f" {c}" for c in cents]),
+            "mostly": texts(np.where(rng.random(n) < 0.2, rng.choice(["4", "7"], n), "few")),
+            "levels": texts(
+                np.where(at < 200, rng.choice(["inf", "7"], n), rng.choice(["x", "y"], n))
+            ),
+            "shop": texts(rng.choice(["s1", "s2", " ", None], n)),
+            "sick": texts(rng.choice(["yes", "no", "NA", "?", None], n)),
+            "sick_filled": texts(rng.choice(["true", "false", None], n)),
+        }
+    )
+    frame.loc[frame["levels"].isin(["inf", "7"]) & (rng.random(n) < 0.6), "levels"] = "z"
+    return frame
+
+
+def assert_equal_preparation(one, other):
+    """Check all that a fitted preparation keeps."""
+    assert one.columns_ == other.columns_
+    assert one.get_params() == other.get_params()
+    assert one.feature_names_in_.tolist() == other.feature_names_in_.tolist()
+    assert [replace(f, scale=0.0) for f in one.features_] == [
+        replace(f, scale=0.0) for f in other.features_
+    ]
+    parts, others = one.transformer_.named_transformers_, other.transformer_.named_transformers_
+    assert list(parts) == list(others)
+    for kind in ("number", "date"):
+        for name in ("mean_", "scale_", "var_", "n_samples_seen_"):
+            values = (getattr(part[kind]["scale"], name) for part in (parts, others))
+            np.testing.assert_allclose(*values, rtol=1e-12, atol=1e-15)
+    fills = [(p["number"]["fill"], p["date"]["fill"], p["boolean"]) for p in (parts, others)]
+    for fill, expected in zip(*fills, strict=True):
+        np.testing.assert_allclose(fill.statistics_, expected.statistics_, rtol=1e-12, atol=1e-15)
+    encoders = parts["category"], others["category"]
+    for name in ("categories_", "infrequent_categories_"):
+        for levels, expected in zip(*(getattr(part, name) for part in encoders), strict=True):
+            np.testing.assert_array_equal(levels, expected)
+
+
+def assert_as_in_memory(parts, frame, **options):
+    streamed, whole = (
+        prepare_partitions(parts, "sick", **options),
+        prepare(frame, "sick", **options),
+    )
+    assert streamed.notes == whole.notes
+    for name in ("classes", "counts", "spelling", "hints", "n_rows", "n_labeled"):
+        assert getattr(streamed.target, name) == getattr(whole.target, name)
+    assert_equal_preparation(streamed.preparation, whole.preparation)
+    made = [streamed.transform(part) for part in parts]
+    np.testing.assert_allclose(np.concatenate([X for X, _ in made]), whole.X, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(np.concatenate([codes for _, codes in made]), whole.codes)
+    return streamed
+
+
+@pytest.mark.parametrize("seed", [1, 2, 5])
+def test_parts_are_prepared_as_the_whole_table_is(seed):
+    frame, rng = table(seed=seed), np.random.default_rng(seed)
+    places = [0, N // 2, *rng.integers(0, N, seed), N - 2]
+    assert_as_in_memory(slices(frame, places), frame, group="shop", unlabeled="?")
+
+
+def test_what_is_asked_of_columns_is_done_in_all_parts():
+    kinds = {"age": "category", "number": "boolean", "price": "number", "iso": "date"}
+    kinds |= {"customer_id": "number", "plain": "category", "day": "category", "sick": "category"}
+    frame = table().assign(number=lambda t: t["number"] % 2)
+    streamed = assert_as_in_memory(
+        slices(frame, [0, 50, 50, 238]), frame, kinds=kinds, drop=["town", "shop"]
+    )
+    found = {column.name: column.kind for column in streamed.columns}
+    assert {name: found[name] for name in kinds if name != "sick"} == {
+        name: kind for name, kind in kinds.items() if name != "sick"
+    }
+
+
+def test_a_large_table_is_judged_by_the_same_sample_of_its_rows():
+    rng, n = np.random.default_rng(3), 101_000
+    frame = pd.DataFrame(
+        {"x": rng.integers(0, 90_000, n), "y": rng.normal(size=n), "row": range(n)}
+    )
+    series = [(name, frame[name]) for name in frame]
+    parts = [
+        dict(look_at_all([(k, v[a:b]) for k, v in series], {}, {}, Rows(a, n)))
+        for a, b in ((0, 33_333), (33_333, 33_335), (33_335, n))
+    ]
+    merged = {name: reduce(lambda a, b: a.merge(b), [p[name] for p in parts]) for name in frame}
+    assert columns_of(merged.items(), {}, {}) == kinds_of(frame)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_files_are_prepared_part_by_part_as_they_are_in_memory(tmp_path, ending):
+    frame, n = table(480, seed=7), 480
+    writers = {
+        "csv": lambda some, path: some.to_csv(path, index=False),
+        "parquet": lambda some, path: some.to_parquet(path, row_group_size=40),
+    }
+    writers[ending](frame[: n // 2], tmp_path / f"a.{ending}")
+    writers[ending](frame[:0], tmp_path / f"b.{ending}")
+    writers[ending](frame[n // 2 :], tmp_path / f"c.{ending}")
+    source = find(str(tmp_path / f"*.{ending}"))
+    parts = cut(source, labels=["sick"], n_bytes=8 * 80 * len(frame.columns))
+    assert len(parts) > 4
+    assert_as_in_memory(parts, read(source, labels=["sick"]), unlabeled="?")
+
+
+def test_a_streamed_table_travels(tmp_path):
+    frame = table()
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=100)
+    parts = cut(find(str(tmp_path / "a.parquet")), labels=["sick"], n_bytes=100)
+    streamed = prepare_partitions(parts, "sick", run=lambda work, some: [work(p) for p in some])
+    moved = pickle.loads(pickle.dumps(streamed))
+    X, codes = moved.transform(parts[1], np.float32)
+    assert X.dtype == np.float32
+    assert X.shape == (100, len(streamed.features))
+    np.testing.assert_array_equal(codes, streamed.transform(parts[1])[1])
+
+
+# -- faults ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"x": [1.0, np.inf, 2.0, np.inf]},
+        {"x": [1.0, 1e200, 2.0, 3.0]},
+        {"x": texts(["1", "2", "3", "few"])},
+        {"x": [3.0, 3.0, 3.0, 3.0]},
+        {"sick": texts(["a", "a", None, "a"])},
+        {"sick": [0.5, 1.5, 2.5, 0.5]},
+        {"sick": texts([None] * 4)},
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused_in_the_same_words(cells):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 3.0], "sick": texts(["a", "b", "a", "b"])} | cells)
+    with pytest.raises(TableError) as expected:
+        prepare(frame, "sick")
+    with pytest.raises(TableError) as found:
+        prepare_partitions(slices(frame, [1, 2]), "sick")
+    assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["$5", "$6", "€5", "€6"], "number"),
+        (["5", "6", "x", "7"], "number"),
+        (["yes", "no", "perhaps", "no"], "boolean"),
+        (["01/02/2020", "02/03/2020", "03/04/2020", "04/05/2020"], "date"),
+        (["13/02/2020", "14/03/2020", "03/14/2020", "04/15/2020"], "date"),
+    ],
+)
+def test_cells_that_are_not_of_the_kind_asked_for_are_refused_in_the_same_words(cells, kind):
+    frame = pd.DataFrame({"x": texts(cells), "sick": texts(["a", "b", "a", "b"])})
+    with pytest.raises(TableError) as expected:
+        prepare(frame, "sick", kinds={"x": kind})
+    with pytest.raises(TableError) as found:
+        prepare_partitions(slices(frame, [1, 2]), "sick", kinds={"x": kind})
+    assert str(found.value) == str(expected.value)
+
+
+# -- what is merged --------------------------------------------------------------------------------
+
+
+def test_moments_keep_their_digits_where_the_mean_is_large_and_rows_are_sorted():
+    numbers = np.sort(np.random.default_rng(0).normal(1e9, 1e-3, 5_000))
+    merged = reduce(lambda a, b: a.merge(b), map(Moments.of, np.array_split(numbers, 37)))
+    exact = np.var((numbers - 1e9).astype(np.longdouble))
+    np.testing.assert_allclose(merged.squares / 5_000, float(exact), rtol=1e-13)
+
+
+def test_a_tally_is_the_same_in_whatever_order_and_grouping_it_is_merged():
+    rng = np.random.default_rng(1)
+    cells = np.array([f"t{k}" for k in rng.integers(0, 900, 3_000)], dtype=object)
+    parts = [Tally.of(*pd.factorize(cells[a : a + 300]), a) for a in range(0, 3_000, 300)]
+    one = reduce(lambda a, b: a.merge(b, 100), parts)
+    pairs = [parts[k].merge(parts[9 - k], 100) for k in (3, 0, 4, 1, 2)]
+    other = reduce(lambda a, b: b.merge(a, 100), pairs)
+    assert (one.bound, one.values.tolist()) == (other.bound, other.values.tolist())
+    assert one.counts.tolist() == [np.count_nonzero(cells == text) for text in one.values]
+    assert one.first.tolist() == [np.argmax(cells == text) for text in one.values]
+    assert not one.complete
+
+
+def test_texts_beyond_all_bounds_are_counted_by_their_hashes_and_are_no_categories():
+    n = 2 * MOST
+    frame = pd.DataFrame({"x": np.arange(n) % 7, "word": texts([f"w{k}" for k in range(n)])})
+    frame["sick"] = texts(["a", "b"] * MOST)
+    columns = prepare_partitions(slices(frame, [n // 3, n // 2]), "sick").columns
+    assert [column.kind for column in columns] == ["number", "id"]
+    assert columns[1].n_distinct == pytest.approx(n, rel=0.01)
+    assert "about" in columns[1].reason
+
+
+def test_memory_is_that_of_a_few_partitions_however_many_there_are(tmp_path):
+    rng, n, n_bytes = np.random.default_rng(0), 120_000, 1 << 18
+    frame = pd.DataFrame(rng.normal(size=(n, 8))).add_prefix("x").round(2)
+    frame["kind"] = texts(rng.choice(["a", "b", None], n))
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=3_000)
+    parts = cut(find(str(tmp_path / "a.parquet")), labels=["kind"], n_bytes=n_bytes)
+    held, before = [], pa.total_allocated_bytes()  # by Arrow, which Python does not see
+
+    def run(work, some):
+        for part in some:
+            yield work(part)
+            held.append(pa.total_allocated_bytes() - before)
+
+    tracemalloc.start()
+    prepare_partitions(parts, "kind", run=run)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(held) == 2 * len(parts) == 80
+    assert peak + max(held) < 2 * n_bytes < 8 * 9 * n / 16
