@@ -17,8 +17,8 @@ GIVEN = ("--method", "soft", "--alpha", "1", "--weight", "1", "--jobs", "1", "--
 
 @pytest.fixture
 def table(tmp_path):
-    """A small table of two classes."""
-    lines = [f"{i},{i % 7},{'xy'[i % 2] * (i < 20)}" for i in range(40)]
+    """A small table of two classes that are easily told apart."""
+    lines = [f"{i},{i % 3 + 9 * (i % 2)},{'xy'[i % 2] * (i < 20)}" for i in range(40)]
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["a,b,state", *lines, ""]))
     return path
@@ -54,7 +54,7 @@ def test_a_file_that_was_there_before_is_not_said_to_be_written(
 ):
     (tmp_path / "m").write_text("old")
     monkeypatch.setattr(
-        "semisquares.tables.models.fitting.fit_table",
+        "semisquares.tables.models.fitting.fit_order",
         lambda *given, **more: signal.raise_signal(signal.SIGINT),
     )
     code, _, errors = semisquares(*fit())
@@ -72,7 +72,7 @@ def test_a_signal_that_became_another_error_is_still_a_signal(
         except KeyboardInterrupt:
             raise ImportError("an extension module could not be initialised") from None
 
-    monkeypatch.setattr("semisquares.tables.models.fitting.fit_table", broken)
+    monkeypatch.setattr("semisquares.tables.models.fitting.fit_order", broken)
     code, _, errors = semisquares(*fit())
     assert (code, errors) == (128 + number, f"{NOTHING}\n")
 
@@ -94,7 +94,7 @@ def test_a_stopped_prediction_leaves_no_file_and_no_folder(
 
 def test_what_standard_output_got_is_not_vouched_for(semisquares, table, monkeypatch):
     monkeypatch.setattr(
-        "semisquares.tables.models.fitting.fit_table",
+        "semisquares.tables.models.fitting.fit_order",
         lambda *given, **more: signal.raise_signal(signal.SIGINT),
     )
     words = ("fit", "t.csv", "--target", "state", "-o", "-", *GIVEN)

@@ -13,7 +13,7 @@ from distributed import Client, LocalCluster
 
 from semisquares import HardLabelClassifier, SoftLabelClassifier
 
-KILLS = int(os.environ.get("SEMISQUARES_KILLS", "3"))
+KILLS = int(os.environ.get("SEMISQUARES_KILLS", "2"))
 """Workers that are killed in the middle of fits, one in each."""
 
 
@@ -103,7 +103,7 @@ def assert_nothing_left(client):
 
 
 def test_a_fit_that_is_stopped_leaves_nothing_behind(client):
-    X, y = rows(slow=0.05)
+    X, y = rows(slow=0.3)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         SoftLabelClassifier().fit(X, y)

@@ -16,7 +16,6 @@ from semisquares.tables import fit_table, prepare
 from semisquares.tables.models.files import dumps, loads
 from semisquares.tables.predicting import Tally, predict_rows
 from semisquares.tables.reading import find
-from test_cli_tables import semisquares  # noqa: F401
 
 GIVEN = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
 
@@ -83,7 +82,7 @@ def test_cells_of_parquet_that_are_not_empty_are_counted_when_filled(tmp_path, c
     assert tally.replaced == replaced
 
 
-def test_the_command_says_what_it_understood_and_what_it_replaced(semisquares):  # noqa: F811
+def test_the_command_says_what_it_understood_and_what_it_replaced(semisquares):
     frame = damages()
     frame.loc[::4, "damage"] = "NA"
     frame.loc[1::4, "damage"] = ""
@@ -162,7 +161,7 @@ def test_signs_of_numbers_may_differ_from_the_fit_where_they_say_the_same():
     assert cells["size"][0].as_py().startswith("$ ")
 
 
-def test_inspect_lists_features_by_the_strength_that_it_shows(semisquares):  # noqa: F811
+def test_inspect_lists_features_by_the_strength_that_it_shows(semisquares):
     frame = damages()
     rng = np.random.default_rng(1)
     for name, unit in (("a", 1e3), ("b", 1e-3), ("c", 1.0)):

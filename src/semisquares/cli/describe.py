@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any
 
 from ..tables.kinds import KINDS, Column
-from ..tables.prepared import Prepared
 from .talk import Talk
 
 _SHOWN = 6
@@ -14,7 +13,7 @@ _PLURALS = {"number": "numbers", "category": "categories", "boolean": "booleans"
 _WHY = {"id": "an id", "constant": "constant", "empty": "empty", "text": "free text"}
 
 
-def describe(talk: Talk, prepared: Prepared) -> None:
+def describe(talk: Talk, prepared: Any) -> None:
     """Say what rows, labels and columns were found, and which columns are left out and why."""
     target = prepared.target
     counts = ", ".join(
@@ -25,7 +24,7 @@ def describe(talk: Talk, prepared: Prepared) -> None:
         f"in {target.name!r} ({counts}), {target.n_unlabeled:,} without"
     )
     talk.say(f"  {used(prepared.columns)}")
-    if prepared.group is not None and prepared.groups is not None:
+    if prepared.group is not None and getattr(prepared, "groups", None) is not None:
         n_groups = len(set(prepared.groups.tolist()))
         talk.say(f"  {n_groups:,} groups by {prepared.group!r}")
     left_out = [line for line in listed(prepared.columns) if line.startswith("left out: ")]
@@ -83,7 +82,7 @@ def why(column: Column) -> str:
     return f"{what} ({column.reason})" if what and column.reason else what or column.reason
 
 
-def facts(prepared: Prepared) -> dict[str, Any]:
+def facts(prepared: Any) -> dict[str, Any]:
     """Return the same for JSON."""
     target = prepared.target
     return {

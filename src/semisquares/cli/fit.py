@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import options
+from .engine import Engine
+from .engine import options as engines
 from .export import load_onnx, refuse_standard_output, write_onnx
 from .options import Columns, Reading
 from .places import FILE, checked, files_of
@@ -42,6 +45,7 @@ class _Amount(click.ParamType):
         "semisquares fit churn.csv --target churned -o churn.model",
         "semisquares fit churn.csv --target churned -o churn.model --method soft --weight 1",
         "semisquares fit 'rows/*.parquet' --target y -o y.model --onnx y.onnx",
+        "semisquares fit 'rows/*.parquet' --target y -o y.model --engine dask --memory-limit 2GB",
     )
 )
 @click.argument("table", type=FILE)
@@ -71,6 +75,7 @@ class _Amount(click.ParamType):
 @options.reading
 @options.seed
 @options.jobs
+@engines
 @options.words
 def fit(
     table: str,
@@ -86,6 +91,7 @@ def fit(
     repeats: int | None,
     seed: int,
     jobs: int,
+    engine: Engine,
 ) -> None:
     """Fit a classifier to TABLE and store it with all that prepares a table for it.
 
@@ -96,33 +102,36 @@ def fit(
     """
     refuse_standard_output("--onnx", onnx)
     with checked(reads=files_of(table), writes={"-o": out, "--onnx": onnx}):
-        from ..tables.models.fitting import fit_table
+        from ..tables.models.fitting import fit_order
+        from ..tables.models.measuring import Order
+        from ..tables.models.streaming import fit_streamed
         from .describe import describe, facts
-        from .inputs import read_prepared
+        from .inputs import open_table, read_in_parts, read_prepared
         from .models import store_model
 
         if onnx is not None:
             load_onnx()
 
-    prepared = read_prepared(talk, table, reading, columns)
-    describe(talk, prepared)
-    with talk.progress("choosing", "fits") as progress:
-        model = fit_table(
-            prepared,
-            method=method,
-            alpha=alpha,
-            weight=weight,
-            missing=reading.missing,
-            folds=folds,
-            repeats=repeats,
-            seed=seed,
-            jobs=jobs,
-            progress=progress,
-        )
+    source = open_table(table, reading)
+    where, why = engine.chosen(source)
+    talk.say(f"Engine: {where}{f' ({why})' if why else ''}")
+    with engine.workers(jobs) if where == "dask" else nullcontext():
+        prepared: Any
+        if where == "dask":
+            n_bytes = engine.partition(jobs)
+            prepared = read_in_parts(talk, table, reading, columns, source, n_bytes)
+        else:
+            prepared = read_prepared(talk, table, reading, columns, source)
+        describe(talk, prepared)
+        with talk.progress("choosing", "fits") as progress:
+            order = Order(method, alpha, weight, folds, repeats, seed, jobs, progress)
+            fitted = fit_streamed if where == "dask" else fit_order
+            model = fitted(prepared, order, missing=reading.missing)
     store_model(model, out)
     for note in model.about["notes"]:
         talk.warn(note)
     talk.say(model.about["summary"])
     talk.answer(f"Model: {out}", style=None)
     exported = None if onnx is None else write_onnx(talk, model, onnx)
-    talk.hand_over({**facts(prepared), **model.about, "model": out, "onnx": exported})
+    written = {"engine": where, "model": out, "onnx": exported}
+    talk.hand_over({**facts(prepared), **model.about, **written})

@@ -63,6 +63,9 @@ def tune(
     groups: Array | None = None,
     seed: int = 0,
     most: int | None = None,
+    count: float = 1.0,
+    alpha: float | None = None,
+    weight: float | None = None,
 ) -> Choice:
     """Choose alpha and the weight of unlabeled rows as `SoftLabelClassifierCV` does.
 
@@ -82,6 +85,10 @@ def tune(
         Shuffles the folds and draws the sample.
     most : int, optional
         By default `search_size`.
+    count : float, default=1
+        How often an unlabeled row counts, where these rows are themselves a sample (`thinned`).
+    alpha, weight : float, optional
+        A ridge, or a weight of unlabeled rows, that is given and not chosen.
 
     Examples
     --------
@@ -93,7 +100,7 @@ def tune(
     >>> choice.n_search, choice.unlabeled_weight in (0.0, 0.01, 0.1, 1.0)
     (170, True)
     """
-    return _search(X, codes, None, groups, seed, most).choice
+    return _search(X, codes, None, groups, seed, most, count, alpha, weight).choice
 
 
 def fit_pair(
@@ -113,17 +120,13 @@ def fit_pair(
 
     Parameters
     ----------
-    X, codes, groups, seed, most
+    X, codes, groups, seed, most, count, alpha, weight
         As in `tune`.
     inside : ndarray of shape (n_rows,), optional
         A mask of the rows to learn from; None is all rows.
     all_rows : bool, default=True
         Whether the classifier is fitted to all unlabeled rows, where the search saw a sample of
         them; False is the fit to that sample, counted as all.
-    count : float, default=1
-        How often an unlabeled row counts, where these rows are themselves a sample (`thinned`).
-    alpha, weight : float, optional
-        A ridge, or a weight of unlabeled rows, that is given and not chosen.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from ..prepared import Prepared
 from .measuring import METHODS, Measured, Order, Rows, decided, fit_as_asked, measure
 from .model import TableModel, slim
 
-__all__ = ["METHODS", "fit_table", "put_together", "told"]
+__all__ = ["METHODS", "fit_order", "fit_table", "put_together", "told"]
 
 Array = NDArray[Any]
 
@@ -77,12 +77,17 @@ def fit_table(
     ['a', 'a', 'a', 'b', 'b', 'b', 'a', 'b']
     """
     order = Order(method, alpha, weight, folds, repeats, seed, jobs, progress)
+    return fit_order(prepared, order, missing=missing)
+
+
+def fit_order(prepared: Prepared, order: Order, *, missing: Sequence[str] = ()) -> TableModel:
+    """Fit what is asked for to a prepared table: see `fit_table`."""
     rows = Rows(np.asarray(prepared.X), prepared.codes, prepared.groups)
-    thin = Rows(*thinned(rows.X, rows.codes, rows.groups, seed))
+    thin = Rows(*thinned(rows.X, rows.codes, rows.groups, order.seed))
     measured = measure(thin, prepared.target.classes, order)
-    chosen = decided(method, measured.verdict)
+    chosen = decided(order.method, measured.verdict)
     with told() as notes:
-        classifier = fit_as_asked(rows, chosen, alpha, weight, seed)
+        classifier = fit_as_asked(rows, chosen, order.alpha, order.weight, order.seed)
     return put_together(
         prepared, order, measured, classifier, classifier.predict(rows.X), notes, missing
     )

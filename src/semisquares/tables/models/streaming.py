@@ -1,0 +1,153 @@
+"""From a table in parts, which need not fit in memory, to a model: what `fit_table` does, on Dask.
+
+Choosing and testing see all labeled rows and a sample of the others, as they do in memory. The fit
+sees all rows: each pass reads the parts again, where Dask computes, and sums travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
+from ...rows import compute
+from ..cells import text_cells, text_of
+from ..compare.choice import MOST_TESTED, tune
+from ..errors import TableError
+from ..partitions import Partition
+from ..streamed import StreamedTable
+from .fitting import put_together, told
+from .measuring import Order, Rows, decided, measure
+from .model import TableModel
+
+__all__ = ["fit_streamed", "on_dask"]
+
+Array = NDArray[Any]
+
+MOST_LABELED = 1_000_000_000
+"""Bytes of labeled rows that are brought together for choosing and testing."""
+
+
+def on_dask(function: Any, partitions: Iterable[Partition]) -> tuple[Any, ...]:
+    """Call a function with every partition where Dask computes; return the results in order.
+
+    It is a `run` for `cut` and `prepare_partitions`.
+    """
+    import dask
+
+    tasks = [dask.delayed(function, pure=False)(partition) for partition in partitions]
+    return compute(tasks, len(tasks))[1]
+
+
+def fit_streamed(
+    table: StreamedTable, order: Order | None = None, *, missing: Sequence[str] = ()
+) -> TableModel:
+    """Fit a classifier to a table in parts.
+
+    Parameters
+    ----------
+    table : StreamedTable
+        From `prepare_partitions`.
+    order : Order, optional
+        What is asked for: see `fit_table`.
+    missing : sequence of str
+        As in `fit_table`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from semisquares.tables.partitions import cut
+    >>> from semisquares.tables.reading import find
+    >>> from semisquares.tables.streamed import prepare_partitions
+    >>> rows = b"size,kind\\n1,a\\n2,a\\n3,a\\n7,b\\n8,b\\n9,b\\n2,\\n8,\\n"
+    >>> parts = cut(find("-", stdin=io.BytesIO(rows)), labels=["kind"], n_bytes=32)
+    >>> table = prepare_partitions(parts, "kind", run=on_dask)
+    >>> model = fit_streamed(table, Order("soft", alpha=1.0, weight=1.0))
+    >>> model.predict(parts[1].read()).labels.tolist(), model.about["rows"]
+    (['a'], 8)
+    """
+    order = order or Order()
+    thin = _thinned(table, order.seed)
+    measured = measure(thin, table.target.classes, order)
+    chosen = decided(order.method, measured.verdict)
+    model = _chosen(thin, chosen, order)
+    with told() as notes:
+        model.fit(*_blocks(table))
+    predicted = model.predict(thin.X)
+    return put_together(table, order, measured, model, predicted, notes, missing)
+
+
+def _chosen(thin: Rows, method: str, order: Order) -> Any:
+    """Return the classifier that is asked for, its alpha and weight chosen, not yet fitted."""
+    alpha, weight = order.alpha, order.weight
+    if alpha is None or (method == "soft" and weight is None):
+        choice = tune(
+            thin.X, thin.codes, groups=thin.groups, seed=order.seed, count=thin.count,
+            alpha=alpha, weight=weight if method == "soft" else None,
+        )  # fmt: skip
+        if method == "soft":
+            alpha, weight = choice.alpha, choice.unlabeled_weight
+            method = method if weight > 0.0 else "supervised"
+        else:
+            alpha = choice.supervised_alpha
+    if method == "supervised" or not (thin.codes < 0).any():
+        return LeastSquaresClassifier(alpha)
+    weight = 1.0 if weight is None else weight
+    if method == "soft":
+        return SoftLabelClassifier(alpha, unlabeled_weight=weight)
+    return HardLabelClassifier(alpha, unlabeled_weight=weight, random_state=order.seed)
+
+
+def _blocks(table: StreamedTable) -> tuple[Any, Any]:
+    """Return the prepared rows and their labels as Dask arrays, a block for each partition."""
+    import dask
+    import dask.array as da
+
+    read = dask.delayed(table.transform, pure=False)
+    width = len(table.features)
+    X, y = [], []
+    for partition in table.partitions:
+        rows = read(partition)
+        X.append(da.from_delayed(rows[0], (partition.n_rows, width), dtype=np.float64))
+        y.append(da.from_delayed(rows[1], (partition.n_rows,), dtype=np.intp))
+    return da.concatenate(X), da.concatenate(y)
+
+
+def _thinned(table: StreamedTable, seed: int) -> Rows:
+    """Bring the labeled rows and a sample of the others together."""
+    target = table.target
+    width = len(table.features)
+    if 8 * width * target.n_labeled > MOST_LABELED:
+        raise TableError(
+            f"{target.n_labeled:,} labeled rows of {width:,} features are too many to be brought "
+            "together for choosing and testing; empty the labels of some of them."
+        )
+    share = min(1.0, MOST_TESTED / max(1, target.n_unlabeled))
+    parts = on_dask(partial(_some, table=table, share=share, seed=seed), table.partitions)
+    X, codes, names = (np.concatenate(part) for part in zip(*parts, strict=True))
+    groups = None if table.group is None else pd.factorize(names)[0]
+    count = max(1.0, target.n_unlabeled / max(1, int((codes < 0).sum())))
+    return Rows(X, codes, groups, count)
+
+
+def _some(
+    partition: Partition, table: StreamedTable, share: float, seed: int
+) -> tuple[Array, Array, Array]:
+    """Return the labeled rows of a partition and a share of the others, with their groups."""
+    X, codes = table.transform(partition)
+    kept = np.ones(len(codes), dtype=bool)
+    if share < 1.0:
+        kept = np.random.default_rng([seed, partition.start]).random(len(codes)) < share
+    kept |= codes >= 0
+    names = np.empty(0, dtype=object)
+    if table.group is not None:
+        places, texts = text_cells(partition.read([table.group])[table.group], text_of)
+        # a row without a group is one of its own: no text is a number
+        alone = partition.start + np.arange(len(places))
+        names = np.where(places >= 0, np.append(texts, "")[places], alone)[kept]
+    return X[kept], codes[kept], names

@@ -1,0 +1,130 @@
+"""``semisquares fit --engine dask``: the same model from a table in parts."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+
+from semisquares.tables import load
+from semisquares.tables.models.fitting import fit_order
+from semisquares.tables.models.measuring import Order
+from semisquares.tables.models.streaming import fit_streamed
+from semisquares.tables.partitions import cut
+from semisquares.tables.prepared import prepare
+from semisquares.tables.reading import find, read
+from semisquares.tables.streamed import prepare_partitions
+
+
+def frame(n_rows=600, seed=0):
+    rng = np.random.default_rng(seed)
+    ill = rng.integers(2, size=n_rows)
+    labels = np.where(rng.permutation(n_rows) < 60, np.array(["no", "yes"])[ill], None)
+    return pd.DataFrame(
+        {
+            "age": np.where(rng.random(n_rows) < 0.1, np.nan, rng.normal(50, 9, n_rows) + 9 * ill),
+            "weight": rng.normal(70, 9, n_rows) - 6 * ill,
+            "town": rng.choice(["Ulm", "Bern", "Graz"], n_rows),
+            "clinic": rng.integers(12, size=n_rows),
+            "seen": pd.Timestamp("2024-01-01")
+            + pd.to_timedelta(rng.integers(400, size=n_rows), "D"),
+            "ill": labels,
+        }
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = frame()
+    for k in range(3):
+        rows[200 * k : 200 * k + 200].to_parquet(tmp_path / f"rows{k}.parquet", index=False)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    return tmp_path
+
+
+ORDERS = {
+    "auto": Order(folds=2, repeats=1),
+    "soft": Order("soft", folds=2, repeats=1),
+    "soft, given": Order("soft", alpha=2.0, weight=0.5, folds=2, repeats=1),
+    "hard": Order("hard", folds=2, repeats=1),
+    "supervised": Order("supervised", folds=2, repeats=1),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("group", [None, "clinic"], ids=["alone", "in groups"])
+def test_a_table_in_parts_gives_the_model_of_the_whole_table(folder, name, group):
+    """All rows are in the sample that choosing sees, so that nothing is left to chance."""
+    source = find(str(folder / "rows*.parquet"))
+    prepared = prepare(read(source, labels=["ill"]), "ill", group=group)
+    parts = cut(source, labels=["ill"], n_bytes=4096)
+    table = prepare_partitions(parts, "ill", group=group)
+    expected, found = fit_order(prepared, ORDERS[name]), fit_streamed(table, ORDERS[name])
+    one, other = expected.pipeline["classifier"], found.pipeline["classifier"]
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=0, atol=1e-9 * abs(one.coef_).max())
+    same = ("method", "alpha", "unlabeled_weight", "rows", "labeled", "metrics", "verdict", "notes")
+    for key in same:
+        assert told(found, key) == pytest.approx(told(expected, key), rel=1e-9), key
+
+
+def told(model, key):
+    """Return the numbers and texts of what a model says of itself, one after the other."""
+    flat = pd.json_normalize({key: model.about[key]}, sep=".").iloc[0]
+    return [value if isinstance(value, float | int) else hash(str(value)) for value in flat]
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    with (
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            host="127.0.0.1",
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster),
+    ):
+        yield cluster.scheduler_address
+
+
+def test_the_command_fits_on_a_scheduler_and_says_so(semisquares, folder, scheduler):
+    code, out, err = semisquares(
+        "fit", str(folder / "rows*.parquet"), "--target", "ill", "-o", str(folder / "m"),
+        "--engine", "dask", "--scheduler", scheduler, "--json", "--folds", "2", "--repeats", "1",
+    )  # fmt: skip
+    assert code == 0, err
+    assert json.loads(out)["rows"] == 600
+    assert json.loads(out)["engine"] == "dask"
+    assert load(str(folder / "m")).about["labeled"] == 60
+
+
+def test_tables_that_fit_stay_in_memory(semisquares, folder):
+    code, out, err = semisquares(
+        "fit", str(folder / "rows.csv"), "--target", "ill", "-o", str(folder / "m"),
+        "--method", "soft", "--alpha", "1", "--weight", "1", "--folds", "2", "--repeats", "1",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "Engine: memory" in out
+
+
+WRONG = {
+    "no scheduler": (["--scheduler", "tcp://127.0.0.1:9"], "No Dask scheduler answers"),
+    "no address": (["--scheduler", "nowhere"], "No Dask scheduler answers"),
+    "no amount": (["--engine", "dask", "--memory-limit", "much"], "is no amount of memory"),
+    "too little": (["--engine", "dask", "--memory-limit", "100MB"], "leaves too little"),
+    "both": (["--engine", "memory", "--memory-limit", "2GB"], "are for --engine dask"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_wishes_get_one_sentence(semisquares, folder, monkeypatch, name):
+    monkeypatch.setattr("semisquares.cli.engine.PATIENCE", "1s")
+    options, sentence = WRONG[name]
+    code, _, err = semisquares(
+        "fit", str(folder / "rows.csv"), "--target", "ill", "-o", str(folder / "m"), *options
+    )
+    assert code == 2
+    assert sentence in err
+    assert "Traceback" not in err
