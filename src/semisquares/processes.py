@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
-__all__ = ["each"]
+__all__ = ["each", "workers_deaf_to_ctrl_c"]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -68,7 +68,7 @@ def _spread(
         )
     results: Any = None
     try:
-        with _workers_deaf_to_ctrl_c():
+        with workers_deaf_to_ctrl_c():
             results = parallel(delayed(function)(item) for item in items)
         # not `yield from`, which would close them before the warning is silenced
         for result in results:  # noqa: UP028
@@ -93,7 +93,7 @@ def _follow(parent: int) -> None:
 
 
 @contextmanager
-def _workers_deaf_to_ctrl_c() -> Iterator[None]:
+def workers_deaf_to_ctrl_c() -> Iterator[None]:
     """Start processes that leave Ctrl-C to this one, from their first moment on.
 
     A terminal sends it to all of them, and each would print a traceback.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UserError
+from ..processes import workers_deaf_to_ctrl_c
 
 if TYPE_CHECKING:
     from ..tables.reading import Source
@@ -73,13 +75,14 @@ class Engine:
                 yield client
             return
         limit = self.per_worker(jobs)
-        with (
-            LocalCluster(
+        with workers_deaf_to_ctrl_c():
+            cluster = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, memory_limit=limit, host="127.0.0.1",
-                dashboard_address=None, silence_logs=50,
-            ) as cluster,
-            Client(cluster) as client,
-        ):  # fmt: skip
+                dashboard_address=None, silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+        # what Dask was waiting for when it was stopped is nothing that people need to know
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+        with cluster, Client(cluster) as client:
             yield client
 
     def per_worker(self, jobs: int) -> int:
