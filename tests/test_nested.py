@@ -103,7 +103,7 @@ def test_with_few_labels_the_authors_soft_labels_are_where_their_iteration_ends(
 def test_on_transfusion_errors_have_settled_after_1000_steps_of_the_authors_iteration():
     settings = FIGURES["fig6"].settings("authors")
     errors = []
-    for repeat in range(40):
+    for repeat in range(20):
         draw = fig6.draw(settings, "Transfusion", repeat)
         n_train = draw.n_labeled + 512
         objective = draw.objective(512)

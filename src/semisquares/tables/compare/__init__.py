@@ -73,7 +73,7 @@ def compare_table(
     >>> sick = rng.random(90) < 0.5
     >>> frame = pd.DataFrame({"pulse": rng.normal(70 + 20 * sick, 8)})
     >>> frame["sick"] = np.where(np.arange(90) < 30, np.where(sick, "yes", "no"), None)
-    >>> found = compare_table(prepare(frame, "sick"), repeats=2)
+    >>> found = compare_table(prepare(frame, "sick"), folds=2, repeats=1)
     >>> found.verdict.answer, len(found.rivals)
     ('unclear', 6)
     """
