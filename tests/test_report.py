@@ -45,6 +45,7 @@ FEW = {
     "fig6": {"datasets": ("Haberman", "Sonar"), "repeats": 3},
     "ridge": {"datasets": ("Haberman",), "repeats": 2},
     "fractions": {"datasets": ("Haberman",), "repeats": 2},
+    "rivals": {"datasets": ("Haberman",), "repeats": 2},
 }
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

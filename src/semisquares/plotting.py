@@ -181,14 +181,17 @@ def band(
     x: ArrayLike,
     mean: ArrayLike,
     error: ArrayLike,
-    method: str,
+    method: str | Look,
     *,
     label: str | None = None,
     marked: bool = True,
     log: bool = False,
 ) -> None:
-    """Draw a method's curve with a band of two standard errors on either side (`band_ends`)."""
-    looks = look(method)
+    """Draw a method's curve with a band of two standard errors on either side (`band_ends`).
+
+    The method is one of `LOOKS`, or a look of its own.
+    """
+    looks = look(method) if isinstance(method, str) else method
     x, mean = np.asarray(x, dtype=float), np.asarray(mean, dtype=float)
     low, high = band_ends(mean, error, log=log)
     axes.fill_between(x, low, high, color=looks.colour, alpha=BAND_ALPHA, linewidth=0)

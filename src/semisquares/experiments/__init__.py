@@ -17,9 +17,10 @@ from .fig6_learning_curves import FIG6
 from .figure import PRESETS, Figure, Finding, Settings, Table
 from .fractions_of_labels import FRACTIONS
 from .ridge import RIDGE
+from .rivals import RIVALS
 
 FIGURES: dict[str, Figure] = {
-    figure.name: figure for figure in (FIG1, FIG2, FIG3, FIG4, FIG5, FIG6, RIDGE, FRACTIONS)
+    figure.name: figure for figure in (FIG1, FIG2, FIG3, FIG4, FIG5, FIG6, RIDGE, FRACTIONS, RIVALS)
 }
 """Every experiment, by the name that the command line knows."""
 

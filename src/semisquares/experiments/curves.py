@@ -58,6 +58,8 @@ class Curves:
     """Where an upright line stands in the panels of some data sets."""
     upright_label: str = ""
     log_x: bool = True
+    looks: Mapping[str, plotting.Look] = field(default_factory=dict)
+    """How methods look that have no look in `plotting`."""
 
 
 def draw_curves(
@@ -159,7 +161,8 @@ def _draw_panel(
     for method, label in curves.labels.items():
         curve = ours[ours["method"] == method]
         x, mean, error = (curve[name].to_numpy() for name in (curves.x, curves.y, f"{curves.y}_se"))
-        plotting.band(panel, x, mean, error, method, label=label, log=log)
+        look = curves.looks.get(method, method)
+        plotting.band(panel, x, mean, error, look, label=label, log=log)
         means.append(mean)
         ends += plotting.band_ends(mean, error, log=log)
         if theirs is not None and len(theirs):

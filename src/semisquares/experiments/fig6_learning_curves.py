@@ -158,11 +158,16 @@ def curves(
     return pd.concat(frames, ignore_index=True)
 
 
-def learning_curve_axes(settings: Settings, view: str, labels: Mapping[str, str]) -> Curves:
+def learning_curve_axes(
+    settings: Settings,
+    view: str,
+    labels: Mapping[str, str],
+    looks: Mapping[str, plotting.Look] | None = None,
+) -> Curves:
     """Say what a picture of learning curves shows; data sets have L beside their names."""
     names = settings.datasets
     notes = {name: f"L = {n_labeled(n_components(name, settings.preset))}" for name in names}
-    return Curves("n_unlabeled", view, "unlabeled rows", labels, notes)
+    return Curves("n_unlabeled", view, "unlabeled rows", labels, notes, looks=looks or {})
 
 
 def agreement(summary: pd.DataFrame) -> pd.DataFrame:

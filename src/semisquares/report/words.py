@@ -9,6 +9,7 @@ from ..experiments.fig4_failure import NAMED_SEEDS
 from ..experiments.fig5_local_optima import N_STARTS, TEST_SHARE, UNLABELED_SHARE
 from ..experiments.figure import Figure, Settings
 from ..experiments.ridge import ALPHAS
+from ..experiments.rivals_methods import METHODS
 from .typeset import counted
 
 PRESETS = {
@@ -26,6 +27,14 @@ VIEWS = {
     "fig6": {"error": "Classification error, as published", "loss": "Squared loss"},
     "ridge": {"error": "Classification error", "loss": "Squared loss"},
     "fractions": {"error": "Classification error", "loss": "Squared loss"},
+    "rivals": {
+        "overview": "Mean error over the data sets",
+        "least_squares": "Error on each data set: least squares",
+        "discriminants": "Error on each data set: discriminants",
+        "others": "Error on each data set: margins and graphs",
+        "ranks": "Mean ranks, and which of them a test tells apart",
+        "pairs": "Each method against each other",
+    },
 }
 
 _SEEDLESS = ("fig1", "fig2", "fig3", "fig4")
@@ -131,6 +140,15 @@ def _fractions(settings: Settings) -> str:
     )
 
 
+def _rivals(settings: Settings) -> str:
+    most = "1, 4, 16, 64, 256" if settings.preset == "paper" else "2, 8, 32, 128, 512"
+    return (
+        f"{counted(settings.repeats, 'repeat', 'repeats')} on each of {_sets(settings)}, drawn as "
+        f"in Figure 6, with {most} unlabeled rows as far as there are rows; {len(METHODS)} "
+        "methods, and regression with missing outcomes beside them. The intercept is free."
+    )
+
+
 _SAYINGS: dict[str, Callable[[Settings], str]] = {
     "fig1": lambda settings: (
         "The published points, from R's generator (seed 4), re-created here. Nothing else is "
@@ -143,4 +161,5 @@ _SAYINGS: dict[str, Callable[[Settings], str]] = {
     "fig6": _fig6,
     "ridge": _ridge,
     "fractions": _fractions,
+    "rivals": _rivals,
 }

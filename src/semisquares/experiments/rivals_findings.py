@@ -1,0 +1,263 @@
+"""What `rivals` shows, in words: who is ahead, who helps, who hurts, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .fig6_learning_curves import ENOUGH_REPEATS, ENOUGH_SETS
+from .figure import Finding, Table
+from .protocol import compared
+from .ranking import LEVEL
+from .rivals_methods import (
+    COMPETITORS,
+    LABELS_ALONE,
+    METHODS,
+    MOST_TO_ENUMERATE,
+    OPTIMISTS,
+    PESSIMISTS,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SAME = 1e-8
+"""Decision values that differ by less, as a share of the largest, are those of one fit."""
+WITHOUT_RIDGE = ("soft", "hard", "implicitly_constrained")
+
+
+def findings(table: Table) -> list[Finding]:
+    """Say what the table shows, claim by claim."""
+    return [
+        _ranks_differ(table),
+        _one_is_ahead(table),
+        _best_where(table),
+        _beats(table, "soft", "supervised"),
+        _beats(table, "soft", "hard"),
+        _nearest_to_the_oracle(table),
+        *(_never_hurts(table, name) for name in PESSIMISTS),
+        _optimists_hurt(table),
+        _all_help(table),
+        _against_the_ridge(table),
+        *_all_labelings(table),
+        _missing_outcomes(table),
+        _failures(table),
+    ]
+
+
+def _name(method: str) -> str:
+    return METHODS[method].look.label
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _listed(parts: Iterable[str], none: str = "none") -> str:
+    return ", ".join(parts) or none
+
+
+def _enough(table: Table, n_sets: int = 2) -> bool:
+    """Tell whether there are repeats and data sets enough for a verdict."""
+    some = table.summary["dataset"].nunique() >= n_sets
+    return some and table.settings.repeats >= ENOUGH_REPEATS
+
+
+def _ranks_differ(table: Table) -> Finding:
+    test = table.details["friedman"].iloc[0]
+    k, N = int(test["methods"]), int(test["datasets"])
+    told = bool(np.isfinite(test["p"]))
+    return Finding(
+        "The methods differ in mean rank",
+        bool(test["p"] < LEVEL) if told and _enough(table) else None,
+        f"{k} methods on {N} data sets at {test['n_unlabeled']:.0f} unlabeled rows; Friedman's "
+        f"test in the form of Iman and Davenport: F = {test['F']:.1f} with {k - 1} and "
+        f"{(k - 1) * (N - 1)} degrees of freedom, p = {test['p']:.1g}"
+        if told
+        else "one data set is too few for a test",
+    )
+
+
+def _one_is_ahead(table: Table) -> Finding:
+    found, test = table.details["ranks"], table.details["friedman"].iloc[0]
+    apart = float(test["critical_difference"])
+    near = found[found["mean_rank"] - found["mean_rank"].min() <= apart]
+    first, *others = (
+        f"{_name(method)} ({rank:.1f})"
+        for method, rank in zip(near["method"], near["mean_rank"], strict=True)
+    )
+    return Finding(
+        "One method is ahead of all others in mean rank",
+        bool(test["p"] < LEVEL and not others) if _enough(table, ENOUGH_SETS) else None,
+        f"the best is {first}; not significantly worse (Nemenyi's test at {_percent(LEVEL)}: "
+        f"within {apart:.1f}) are {_listed(others)}",
+    )
+
+
+def _at_common_size(table: Table) -> pd.DataFrame:
+    at = table.details["friedman"]["n_unlabeled"].iloc[0]
+    return table.summary[table.summary["n_unlabeled"] == at]
+
+
+def _best_where(table: Table) -> Finding:
+    here = _at_common_size(table)
+    here = here[here["method"].isin(COMPETITORS)].dropna(subset=["error"])
+    best = here.loc[here.groupby("dataset", sort=False)["error"].idxmin()]
+    wins = best.groupby("method", sort=False)["dataset"].agg(list)
+    wins = wins.loc[wins.map(len).sort_values(ascending=False, kind="stable").index]
+    n_sets = table.summary["dataset"].nunique()
+    return Finding(
+        "One method has the lowest error on most data sets",
+        bool(len(wins.iloc[0]) > n_sets / 2) if _enough(table) else None,
+        "lowest are " + "; ".join(f"{_name(m)} on {', '.join(sets)}" for m, sets in wins.items()),
+    )
+
+
+def _pair(table: Table, method: str, other: str) -> pd.Series:
+    pairs = table.details["pairs"]
+    return pairs[(pairs["method"] == method) & (pairs["other"] == other)].iloc[0]
+
+
+def _where(pair: pd.Series, side: str) -> str:
+    """Name the data sets on one side of a pair."""
+    return ", ".join(str(pair[f"{side}_on"]).split()) if pair[side] else "none"
+
+
+def _score(pair: pd.Series) -> str:
+    return (
+        f"clearly better on {pair['better']}, worse on {pair['worse']} of "
+        f"{pair['better'] + pair['equal'] + pair['worse']} data sets"
+    )
+
+
+def _beats(table: Table, method: str, other: str) -> Finding:
+    pair = _pair(table, method, other)
+    return Finding(
+        f"{_capital(_name(method))} beat {_name(other)} on most data sets",
+        bool(pair["better"] > table.summary["dataset"].nunique() / 2) if _enough(table) else None,
+        f"{_score(pair)} (worse: {_where(pair, 'worse')})",
+    )
+
+
+def _nearest_to_the_oracle(table: Table) -> Finding:
+    here = _at_common_size(table).pivot(index="dataset", columns="method", values="error")
+    mean = here[["supervised", "oracle", *WITHOUT_RIDGE]].mean()
+    gap = mean["supervised"] - mean["oracle"]
+    claim = "Of least squares without a ridge, soft labels come nearest to the oracle"
+    errors = f"mean error {mean['supervised']:.3f} supervised, {mean['oracle']:.3f} oracle"
+    if not gap > 0.0:
+        return Finding(claim, None, f"{errors}: there is no gap to close")
+    closed = {name: (mean["supervised"] - mean[name]) / gap for name in WITHOUT_RIDGE}
+    return Finding(
+        claim,
+        max(closed, key=closed.__getitem__) == "soft" if _enough(table) else None,
+        f"{errors}; of that gap are closed by "
+        + ", ".join(f"{_name(name)} {_percent(share)}" for name, share in closed.items()),
+    )
+
+
+def _never_hurts(table: Table, method: str) -> Finding:
+    other = METHODS[method].without
+    assert other is not None
+    pair = _pair(table, method, other)
+    return Finding(
+        f"A pessimist never hurts: {_name(method)} against {_name(other)}",
+        bool(pair["worse"] == 0) if _enough(table) else None,
+        f"{_score(pair)} (worse: {_where(pair, 'worse')})",
+    )
+
+
+def _optimists_hurt(table: Table) -> Finding:
+    pairs = {name: _pair(table, name, str(METHODS[name].without)) for name in OPTIMISTS}
+    hurt = any(pair["worse"] for pair in pairs.values())
+    return Finding(
+        "An optimist can hurt: there are data sets on which it is worse than without the "
+        "unlabeled rows",
+        (True if hurt else None) if _enough(table) else None,
+        "; ".join(f"{_name(name)}: {_where(pair, 'worse')}" for name, pair in pairs.items()),
+    )
+
+
+def _all_help(table: Table) -> Finding:
+    pairs = {
+        name: _pair(table, name, str(METHODS[name].without))
+        for name in COMPETITORS
+        if METHODS[name].without
+    }
+    return Finding(
+        "With every method the unlabeled rows help on more data sets than they hurt",
+        all(pair["better"] > pair["worse"] for pair in pairs.values()) if _enough(table) else None,
+        "help and hurt, against the same classifier without them: "
+        + ", ".join(
+            f"{_name(m)} {pair['better']} and {pair['worse']}" for m, pair in pairs.items()
+        ),
+    )
+
+
+def _against_the_ridge(table: Table) -> Finding:
+    learners = [name for name in COMPETITORS if name not in LABELS_ALONE]
+    pairs = sorted(
+        ((name, _pair(table, name, "ridge")) for name in learners),
+        key=lambda one: one[1]["worse"] - one[1]["better"],
+    )
+    most = table.summary["dataset"].nunique() / 2
+    return Finding(
+        "Some method that uses the unlabeled rows beats the tuned supervised ridge on most data "
+        "sets",
+        any(pair["better"] > most for _, pair in pairs) if _enough(table) else None,
+        "better and worse than the ridge: "
+        + ", ".join(f"{_name(name)} {pair['better']} and {pair['worse']}" for name, pair in pairs),
+    )
+
+
+def _all_labelings(table: Table) -> list[Finding]:
+    summary = table.summary
+    at = summary["n_unlabeled"][summary["n_unlabeled"] <= MOST_TO_ENUMERATE].max()
+    points = {
+        method: rows.set_index("dataset")
+        for method, rows in summary[summary["n_unlabeled"] == at].groupby("method")
+    }
+    return [
+        compared(
+            f"With {at} unlabeled rows, the {_name(best)} has a lower error than {_name(local)}",
+            points[best],
+            points[local],
+        )
+        for best, local in (("all_labelings", "hard"), ("all_labelings_lda", "self_learning"))
+    ]
+
+
+def _missing_outcomes(table: Table) -> Finding:
+    found = table.details["missing_outcomes"]
+    fits, undecided = int(found["fits"].sum()), int(found["open"].sum())
+    largest = float(found["largest"].max())
+    return Finding(
+        "Regression with missing outcomes (Yates) is the supervised fit",
+        bool(largest < SAME) if fits else None,
+        (
+            f"decision values differ by {largest:.0e} of the largest at most, in {fits:,} fits"
+            if fits
+            else "no fit tells"
+        )
+        + (f"; in {undecided:,} more, labels leave weights open" if undecided else ""),
+    )
+
+
+def _failures(table: Table) -> Finding:
+    by_method = table.summary.groupby("method", sort=False)[["repeats", "failures", "unfinished"]]
+    counts = by_method.sum()
+    failed, stopped = (counts[counts[name] > 0][name] for name in ("failures", "unfinished"))
+    return Finding(
+        "Every fit gives an answer",
+        bool(failed.empty),
+        f"of {counts['repeats'].sum():,} fits, failed: "
+        + _listed(f"{_name(str(method))} {count}" for method, count in failed.items())
+        + "; stopped before they had converged: "
+        + _listed(f"{_name(str(method))} {count}" for method, count in stopped.items()),
+    )
