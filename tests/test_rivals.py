@@ -1,10 +1,9 @@
-"""The learning curves of all methods: fits, tables, tests over data sets, findings and pictures."""
+"""The learning curves of all methods: what is fitted and measured, and the tables of it."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
+from made_rivals import AT, NAMES, RIVALS, SOME, finding, made
 from semisquares import (
     HardLabelClassifier,
     LeastSquaresClassifier,
@@ -23,136 +23,21 @@ from semisquares import (
 from semisquares.baselines import EMDiscriminantClassifier, OracleClassifier
 from semisquares.experiments import FIGURES
 from semisquares.experiments import fig6_learning_curves as fig6
-from semisquares.experiments.protocol import ALL, AT_HAND, blocks
-from semisquares.experiments.ranking import (
-    critical_difference,
-    friedman,
-    holm,
-    not_told_apart,
-    paired_p,
-    ranks,
-)
+from semisquares.experiments.protocol import AT_HAND, blocks
 from semisquares.experiments.ridge import RIVALS as CURVES_OF_RIDGE
 from semisquares.experiments.rivals import REPEATS_PER_CELL
-from semisquares.experiments.rivals_drawing import shown_with
 from semisquares.experiments.rivals_methods import (
     COMPETITORS,
-    LABELS_ALONE,
     METHODS,
     measure,
     missing_outcomes,
 )
-from semisquares.experiments.store import read_table, write_table
-from semisquares.plotting import render
 
-RIVALS, RIDGE, FIG6 = (FIGURES[name] for name in ("rivals", "ridge", "fig6"))
-NAMES = list(METHODS)
-SOME = ALL[:6]
-AT = (2, 8, 32)
+RIDGE, FIG6 = FIGURES["ridge"], FIGURES["fig6"]
 
 
 def drawn(name="WDBC", repeat=0):
     return replace(fig6.draw(FIG6.settings("authors"), name, repeat), as_authors=False)
-
-
-def made(errors, *, datasets=SOME, repeats=40, sizes=AT, noise=0.01, change=lambda cells: cells):
-    """Make a table whose methods have given errors, 0.3 for those not named."""
-    rng = np.random.default_rng(0)
-    settings = RIVALS.settings("authors", datasets=tuple(datasets), repeats=repeats)
-    able = [[size <= (one.at_most or size) for size in sizes] for one in METHODS.values()]
-    mean = np.array([errors.get(name, 0.3) for name in NAMES])
-    cells = {}
-    for cell in RIVALS.cells(settings):
-        first, last = map(int, cell.split("/")[1].split("-"))
-        shape = (last - first + 1, len(NAMES), len(sizes))
-        error = mean[:, None] + noise * rng.standard_normal(shape)
-        cells[cell] = {
-            "n_unlabeled": np.array(sizes),
-            "error": np.where(able, error, np.nan),
-            "loss": np.where(able, error**2, np.nan),
-            "unfinished": np.zeros(shape, dtype=bool),
-            "missing_outcomes": np.full((shape[0], len(sizes)), 1e-12),
-        }
-    return RIVALS.tabulate(settings, change(cells))
-
-
-def finding(table, words):
-    (found,) = [one for one in RIVALS.findings(table) if words in one.claim]
-    return found
-
-
-# -- tests over data sets --------------------------------------------------------------------------
-
-# Demšar (2006), Table 5a: k = 2 … 10
-QUANTILES = {
-    0.05: [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164],
-    0.10: [1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920],
-}
-
-
-@pytest.mark.parametrize("level", QUANTILES)
-def test_critical_differences_are_those_of_demsars_table(level):
-    for k, q in enumerate(QUANTILES[level], start=2):
-        expected = q * np.sqrt(k * (k + 1) / (6 * 30))
-        assert_allclose(critical_difference(k, 30, level=level), expected, rtol=4e-4)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_friedmans_test_is_scipys_with_ties_too(seed):
-    errors = np.random.default_rng(seed).integers(6, size=(9, 5)) / 10
-    assert_allclose(friedman(errors).chi_square, stats.friedmanchisquare(*errors.T).statistic)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_iman_and_davenports_f_is_that_of_an_analysis_of_variance_of_ranks(seed):
-    placed = ranks(np.random.default_rng(seed).random((8, 4)))
-    between = 8 * ((placed.mean(axis=0) - 2.5) ** 2).sum() / 3
-    left = ((placed - placed.mean(axis=0)) ** 2).sum() / (3 * 7)
-    found = friedman(placed)
-    assert_allclose(found.F, between / left)
-    assert_allclose(found.p, stats.f.sf(between / left, 3, 21))
-
-
-def test_methods_that_never_differ_have_equal_ranks():
-    assert friedman(np.full((5, 4), 0.2)).p == 1.0
-
-
-def test_methods_in_the_same_order_everywhere_differ_for_sure():
-    found = friedman(np.tile([0.1, 0.2, 0.3], (5, 1)))
-    assert (found.chi_square, found.F, found.p) == (10.0, np.inf, 0.0)
-
-
-@pytest.mark.parametrize("shape", [(1, 5), (5, 2)])
-def test_too_little_to_rank_is_not_tested(shape):
-    assert np.isnan(friedman(np.random.default_rng(0).random(shape)).p)
-
-
-def test_holm_multiplies_step_by_step():
-    # 4 × 0.005, 3 × 0.01, 2 × 0.03, and 0.04 which is no smaller than the one before it
-    assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
-
-
-def test_holm_takes_what_cannot_be_told_for_one():
-    assert_allclose(holm(np.array([0.01, np.nan])), [0.02, 1.0])
-
-
-def test_the_paired_test_is_students():
-    a, b = np.random.default_rng(0).random((2, 12))
-    assert_allclose(paired_p(a - b), stats.ttest_rel(a, b).pvalue)
-    assert_allclose(paired_p(np.append(a - b, np.nan)), stats.ttest_rel(a, b).pvalue)
-
-
-@pytest.mark.parametrize(("differences", "p"), [([0.2] * 4, 0.0), ([0.0] * 4, 1.0)])
-def test_differences_that_do_not_vary_are_sure(differences, p):
-    assert paired_p(np.array(differences)) == p
-
-
-def test_one_difference_tells_nothing():
-    assert np.isnan(paired_p(np.array([0.3, np.nan])))
-
-
-def test_runs_that_are_part_of_others_are_left_out():
-    assert not_told_apart([1.0, 2.0, 2.5, 3.1, 9.0], 1.5) == [(0, 2), (1, 3)]
 
 
 # -- methods ---------------------------------------------------------------------------------------
@@ -329,7 +214,7 @@ def test_failed_repeats_are_left_out_of_means_and_counted():
     assert rows["error"].notna().all()
     found = finding(table, "gives an answer")
     assert found.holds is False
-    assert "failed: EM for LDA 3;" in found.evidence
+    assert "missing as the fit failed: 3 of EM for LDA (WDBC);" in found.evidence
 
 
 def test_a_method_that_always_fails_ranks_last():
@@ -340,7 +225,10 @@ def test_a_method_that_always_fails_ranks_last():
 
     table = made({}, change=fail)
     assert table.details["ranks"]["method"].iloc[-1] == "em"
-    assert "failed: EM for LDA 720;" in finding(table, "gives an answer").evidence
+    assert (
+        f"failed: 720 of EM for LDA ({', '.join(SOME)});"
+        in finding(table, "gives an answer").evidence
+    )
     RIVALS.plot(table, "overview").draw_without_rendering()
 
 
@@ -388,166 +276,3 @@ def test_the_order_of_cells_changes_no_number():
 
 def test_quick_needs_no_download():
     assert set(RIVALS.settings("quick").datasets) <= set(AT_HAND)
-
-
-# -- findings --------------------------------------------------------------------------------------
-
-
-def test_a_method_that_is_always_best_is_ahead():
-    table = made({name: 0.3 + 0.01 * k for k, name in enumerate(COMPETITORS)}, datasets=ALL)
-    assert finding(table, "differ in mean rank").holds is True
-    ahead = finding(table, "is ahead of all others")
-    assert ahead.holds is False
-    assert ahead.evidence.startswith("the best is supervised least squares (1.0); not sign")
-    best = finding(table, "lowest error on most")
-    assert best.holds is True
-    assert best.evidence == f"lowest are supervised least squares on {', '.join(ALL)}"
-
-
-@pytest.mark.parametrize(("soft", "holds"), [(0.25, True), (0.35, False), (0.3, False)])
-def test_soft_labels_beat_supervised_where_they_do(soft, holds):
-    table = made({"soft": soft, "oracle": 0.1})
-    assert finding(table, "Soft labels beat supervised").holds is holds
-    assert finding(table, "Soft labels beat hard").holds is holds
-
-
-def test_the_share_of_the_gap_to_the_oracle_is_said():
-    errors = {"supervised": 0.4, "oracle": 0.2, "soft": 0.25, "hard": 0.35}
-    table = made({**errors, "implicitly_constrained": 0.3}, noise=1e-6)
-    found = finding(table, "nearest to the oracle")
-    assert found.holds is True
-    assert "soft labels 75 %, hard labels 25 %, implicitly constrained 50 %" in found.evidence
-
-
-def test_an_oracle_that_is_no_better_leaves_no_gap():
-    found = finding(made({}, noise=0.0), "nearest to the oracle")
-    assert found.holds is None
-    assert found.evidence.endswith(": there is no gap to close")
-
-
-@pytest.mark.parametrize(("error", "holds"), [(0.25, True), (0.35, False)])
-def test_a_pessimist_is_held_against_its_own_classifier(error, holds):
-    table = made({"contrastive_pessimistic": error, "supervised": 0.2})
-    assert finding(table, "contrastive pessimistic LDA against supervised LDA").holds is holds
-
-
-def test_where_an_optimist_hurts_is_said():
-    found = finding(made({"hard": 0.5}), "optimist can hurt")
-    assert found.holds is True
-    assert f"hard labels: {', '.join(SOME)}; EM for LDA: none" in found.evidence
-    assert finding(made({"hard": 0.2}), "optimist can hurt").holds is None
-
-
-@pytest.mark.parametrize(("em", "holds"), [(0.25, True), (0.35, False)])
-def test_unlabeled_rows_help_with_every_method_or_not(em, holds):
-    learners = {name: 0.25 for name, one in METHODS.items() if one.without}
-    assert finding(made({**learners, "em": em}), "With every method").holds is holds
-
-
-@pytest.mark.parametrize(("ridge", "holds"), [(0.1, False), (0.4, True)])
-def test_the_tuned_ridge_is_beaten_or_not(ridge, holds):
-    assert finding(made({"ridge": ridge}), "tuned supervised ridge").holds is holds
-
-
-def test_missing_outcomes_that_differ_are_found():
-    def differ(cells):
-        cells["WDBC/5-9"]["missing_outcomes"][0] = [1e-3, np.nan, 0.0]
-        return cells
-
-    assert finding(made({}), "missing outcomes").holds is True
-    found = finding(made({}, datasets=["WDBC"], change=differ), "missing outcomes")
-    assert found.holds is False
-    assert found.evidence == (
-        "decision values differ by 1e-03 of the largest at most, in 119 fits; in 1 more, labels "
-        "leave weights open"
-    )
-
-
-@pytest.mark.parametrize(("datasets", "repeats"), [(SOME, 3), (SOME, 1), (["WDBC"], 40)])
-def test_too_little_for_a_verdict_leaves_claims_open(datasets, repeats):
-    table = made({"soft": 0.2}, datasets=datasets, repeats=repeats)
-    found = RIVALS.findings(table)
-    assert [one.holds for one in found[:11]] == [None] * 11
-
-
-def test_findings_of_a_table_from_disk_are_the_same(tmp_path):
-    for name, table in {"some": made({"soft": 0.2}), "one": made({}, datasets=["WDBC"])}.items():
-        write_table(table, tmp_path / name)
-        assert RIVALS.findings(read_table(tmp_path / name)) == RIVALS.findings(table)
-
-
-# -- pictures --------------------------------------------------------------------------------------
-
-
-@cache
-def picture(view, n):
-    errors = {name: 0.2 + 0.01 * k for k, name in enumerate(NAMES)}
-    found = RIVALS.plot(made(errors, datasets=ALL[:n]), view)
-    found.draw_without_rendering()
-    return found
-
-
-@pytest.mark.parametrize(
-    ("view", "n"),
-    [
-        *((view, 1) for view in ("overview", "least_squares", "ranks", "pairs")),
-        *((view, 16) for view in ("overview", "discriminants", "ranks", "pairs")),
-    ],
-)
-def test_nothing_is_cut_off(view, n):
-    found = picture(view, n)
-    box = found.get_tightbbox()
-    width, height = found.get_size_inches()
-    assert box.x0 >= -0.02
-    assert box.y0 >= -0.02
-    assert box.x1 <= width + 0.02
-    assert box.y1 <= height + 0.02
-
-
-def test_curves_have_a_panel_for_each_data_set():
-    panels = picture("discriminants", 16).axes
-    assert [panel.get_title(loc="left") for panel in panels] == list(ALL)
-
-
-def test_every_method_is_in_a_picture_of_curves_and_differs_from_its_neighbours():
-    groups = {one.group for one in METHODS.values()}
-    assert {name for group in groups for name in shown_with(group)} == set(METHODS)
-    for group in groups:
-        looks = [METHODS[name].look for name in shown_with(group)]
-        for aspect in ("label", "colour", "marker", "line"):
-            assert len({getattr(look, aspect) for look in looks}) == len(looks)
-
-
-def test_labels_of_methods_differ():
-    assert len({one.look.label for one in METHODS.values()}) == len(METHODS)
-
-
-def test_the_overview_shows_means_over_the_data_sets():
-    errors = {name: 0.2 + 0.01 * k for k, name in enumerate(NAMES)}
-    table = made(errors, datasets=ALL[:2], noise=0.05)
-    panel = RIVALS.plot(table, "overview").axes[0]
-    (line,) = [one for one in panel.lines if one.get_label() == "soft labels"]
-    soft = table.summary[table.summary["method"] == "soft"]
-    assert_allclose(line.get_ydata(), soft.groupby("n_unlabeled")["error"].mean())
-
-
-def test_ranks_are_written_and_hollow_without_unlabeled_rows():
-    panel = picture("ranks", 16).axes[0]
-    dots = [line for line in panel.lines if str(line.get_label()).startswith("mean rank")]
-    hollow = [line for line in dots if line.get_markerfacecolor() == "white"]
-    assert (len(dots), len(hollow)) == (len(COMPETITORS), len(LABELS_ALONE))
-    assert_allclose(sorted(line.get_xdata()[0] for line in dots), range(1, len(COMPETITORS) + 1))
-
-
-def test_pairs_show_how_many_data_sets_the_row_wins():
-    panel = picture("pairs", 16).axes[0]
-    rows = [text.get_text() for text in panel.get_yticklabels()]
-    soft, hard = rows.index("soft labels"), rows.index("hard labels")
-    won = {tuple(text.get_position()): text.get_text() for text in panel.texts}
-    assert (won[hard, soft], won[soft, hard]) == ("16", "0")
-    assert len(won) == len(rows) * (len(rows) - 1)
-
-
-def test_the_same_table_gives_the_same_bytes():
-    first, second = (RIVALS.plot(made({}, datasets=["WDBC"]), "ranks") for _ in range(2))
-    assert render(first, "svg") == render(second, "svg")

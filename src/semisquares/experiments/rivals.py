@@ -88,9 +88,14 @@ class Rivals(Figure):
         import pandas as pd
 
         cells = {name: _joined(settings, name, results) for name in settings.datasets}
-        summary = [tables.curves(name, cell) for name, cell in cells.items()]
-        details = {**tables.standings(cells), "missing_outcomes": tables.missing_outcomes(cells)}
-        return Table(settings, pd.concat(summary, ignore_index=True), details)
+        curves = [tables.curves(name, cell) for name, cell in cells.items()]
+        summary = pd.concat(curves, ignore_index=True)
+        details = {
+            "means": tables.means(summary),
+            **tables.standings(cells),
+            "missing_outcomes": tables.missing_outcomes(cells),
+        }
+        return Table(settings, summary, details)
 
     def plot(self, table: Table, view: str | None = None) -> Picture:
         view = plotting.choose_view(view, self.views)

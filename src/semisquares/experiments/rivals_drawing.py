@@ -16,7 +16,6 @@ from .ranking import not_told_apart
 from .rivals_methods import DISCRIMINANTS, LABELS_ALONE, LEAST_SQUARES, METHODS, OTHERS
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
@@ -35,16 +34,16 @@ def shown_with(group: str) -> list[str]:
 
 def plot_overview(table: Table) -> Picture:
     """Draw the mean error over all data sets, at the sizes that all of them have."""
-    mean = _mean_over_datasets(table.summary)
+    means = table.details["means"]
     picture, panels = plotting.facets(3, 3, row_height=3.9, sharey=True)
     for panel, group in zip(panels, (LEAST_SQUARES, DISCRIMINANTS, OTHERS), strict=True):
         for name in shown_with(group):
-            curve = mean[mean["method"] == name]
+            curve = means[means["method"] == name].dropna(subset=["error"])
             look = METHODS[name].look
             plotting.band(panel, curve["n_unlabeled"], curve["error"], curve["error_se"], look)
         plotting.headline(panel, group)
         panel.set_xlabel("unlabeled rows")
-    log_ticks(panels, mean["n_unlabeled"].to_numpy())
+    log_ticks(panels, means["n_unlabeled"].to_numpy())
     low, high = panels[0].get_ylim()
     mark_round(panels[0].yaxis, low, high)
     panels[0].set_ylabel(f"mean error over {table.summary['dataset'].nunique()} data sets")
@@ -54,17 +53,6 @@ def plot_overview(table: Table) -> Picture:
             labelspacing=0.25,
         )  # fmt: skip
     return picture
-
-
-def _mean_over_datasets(summary: pd.DataFrame) -> pd.DataFrame:
-    n_datasets = summary["dataset"].nunique()
-    points = summary.groupby(["method", "n_unlabeled"], sort=False)
-    found = points.agg(
-        error=("error", lambda one: one.mean(skipna=False)),
-        error_se=("error_se", lambda one: np.sqrt((one**2).sum(skipna=False)) / len(one)),
-        datasets=("dataset", "size"),
-    ).reset_index()
-    return found[found["datasets"] == n_datasets].dropna(subset=["error"])
 
 
 def _plot_curves(group: str) -> Callable[[Table], Picture]:
@@ -144,7 +132,7 @@ def plot_pairs(table: Table) -> Picture:
     panel = picture.subplots()
     drawn = panel.imshow(lead, cmap=colours, vmin=-most, vmax=most, aspect="equal")
     for i, j in np.argwhere(~np.isnan(better)):
-        dark = abs(lead[i, j]) > 0.6 * most
+        dark = abs(lead[i, j]) > 0.85 * most
         panel.text(
             j, i, f"{better[i, j]:.0f}", ha="center", va="center", fontsize=7.2,
             color="white" if dark else plotting.INK,

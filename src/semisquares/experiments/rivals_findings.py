@@ -100,13 +100,16 @@ def _one_is_ahead(table: Table) -> Finding:
     )
 
 
-def _at_common_size(table: Table) -> pd.DataFrame:
-    at = table.details["friedman"]["n_unlabeled"].iloc[0]
-    return table.summary[table.summary["n_unlabeled"] == at]
+def _common_size(table: Table) -> int:
+    return int(table.details["friedman"]["n_unlabeled"].iloc[0])
+
+
+def _here(table: Table) -> str:
+    return f"at {_common_size(table)} unlabeled rows"
 
 
 def _best_where(table: Table) -> Finding:
-    here = _at_common_size(table)
+    here = table.summary[table.summary["n_unlabeled"] == _common_size(table)]
     here = here[here["method"].isin(COMPETITORS)].dropna(subset=["error"])
     best = here.loc[here.groupby("dataset", sort=False)["error"].idxmin()]
     wins = best.groupby("method", sort=False)["dataset"].agg(list)
@@ -115,7 +118,8 @@ def _best_where(table: Table) -> Finding:
     return Finding(
         "One method has the lowest error on most data sets",
         bool(len(wins.iloc[0]) > n_sets / 2) if _enough(table) else None,
-        "lowest are " + "; ".join(f"{_name(m)} on {', '.join(sets)}" for m, sets in wins.items()),
+        f"{_here(table)}, lowest are "
+        + "; ".join(f"{_name(m)} on {', '.join(sets)}" for m, sets in wins.items()),
     )
 
 
@@ -129,10 +133,10 @@ def _where(pair: pd.Series, side: str) -> str:
     return ", ".join(str(pair[f"{side}_on"]).split()) if pair[side] else "none"
 
 
-def _score(pair: pd.Series) -> str:
+def _score(table: Table, pair: pd.Series) -> str:
     return (
-        f"clearly better on {pair['better']}, worse on {pair['worse']} of "
-        f"{pair['better'] + pair['equal'] + pair['worse']} data sets"
+        f"{_here(table)} clearly better on {pair['better']}, worse on {pair['worse']} of "
+        f"{table.summary['dataset'].nunique()} data sets (worse: {_where(pair, 'worse')})"
     )
 
 
@@ -141,16 +145,20 @@ def _beats(table: Table, method: str, other: str) -> Finding:
     return Finding(
         f"{_capital(_name(method))} beat {_name(other)} on most data sets",
         bool(pair["better"] > table.summary["dataset"].nunique() / 2) if _enough(table) else None,
-        f"{_score(pair)} (worse: {_where(pair, 'worse')})",
+        _score(table, pair),
     )
 
 
 def _nearest_to_the_oracle(table: Table) -> Finding:
-    here = _at_common_size(table).pivot(index="dataset", columns="method", values="error")
-    mean = here[["supervised", "oracle", *WITHOUT_RIDGE]].mean()
+    means = table.details["means"]
+    last = means[means["n_unlabeled"] == _common_size(table)]
+    mean = last.set_index("method")["error"]
     gap = mean["supervised"] - mean["oracle"]
     claim = "Of least squares without a ridge, soft labels come nearest to the oracle"
-    errors = f"mean error {mean['supervised']:.3f} supervised, {mean['oracle']:.3f} oracle"
+    errors = (
+        f"{_here(table)} the mean error is {mean['supervised']:.3f} supervised, "
+        f"{mean['oracle']:.3f} for the oracle"
+    )
     if not gap > 0.0:
         return Finding(claim, None, f"{errors}: there is no gap to close")
     closed = {name: (mean["supervised"] - mean[name]) / gap for name in WITHOUT_RIDGE}
@@ -169,7 +177,7 @@ def _never_hurts(table: Table, method: str) -> Finding:
     return Finding(
         f"A pessimist never hurts: {_name(method)} against {_name(other)}",
         bool(pair["worse"] == 0) if _enough(table) else None,
-        f"{_score(pair)} (worse: {_where(pair, 'worse')})",
+        _score(table, pair),
     )
 
 
@@ -180,7 +188,8 @@ def _optimists_hurt(table: Table) -> Finding:
         "An optimist can hurt: there are data sets on which it is worse than without the "
         "unlabeled rows",
         (True if hurt else None) if _enough(table) else None,
-        "; ".join(f"{_name(name)}: {_where(pair, 'worse')}" for name, pair in pairs.items()),
+        f"{_here(table)} worse are "
+        + "; ".join(f"{_name(name)} on {_where(pair, 'worse')}" for name, pair in pairs.items()),
     )
 
 
@@ -193,7 +202,7 @@ def _all_help(table: Table) -> Finding:
     return Finding(
         "With every method the unlabeled rows help on more data sets than they hurt",
         all(pair["better"] > pair["worse"] for pair in pairs.values()) if _enough(table) else None,
-        "help and hurt, against the same classifier without them: "
+        f"{_here(table)}, help and hurt against the same classifier without them: "
         + ", ".join(
             f"{_name(m)} {pair['better']} and {pair['worse']}" for m, pair in pairs.items()
         ),
@@ -211,7 +220,7 @@ def _against_the_ridge(table: Table) -> Finding:
         "Some method that uses the unlabeled rows beats the tuned supervised ridge on most data "
         "sets",
         any(pair["better"] > most for _, pair in pairs) if _enough(table) else None,
-        "better and worse than the ridge: "
+        f"{_here(table)}, better and worse than the ridge: "
         + ", ".join(f"{_name(name)} {pair['better']} and {pair['worse']}" for name, pair in pairs),
     )
 
@@ -250,14 +259,19 @@ def _missing_outcomes(table: Table) -> Finding:
 
 
 def _failures(table: Table) -> Finding:
-    by_method = table.summary.groupby("method", sort=False)[["repeats", "failures", "unfinished"]]
-    counts = by_method.sum()
-    failed, stopped = (counts[counts[name] > 0][name] for name in ("failures", "unfinished"))
+    failed, stopped = (_counted(table, column) for column in ("failures", "unfinished"))
     return Finding(
         "Every fit gives an answer",
-        bool(failed.empty),
-        f"of {counts['repeats'].sum():,} fits, failed: "
-        + _listed(f"{_name(str(method))} {count}" for method, count in failed.items())
-        + "; stopped before they had converged: "
-        + _listed(f"{_name(str(method))} {count}" for method, count in stopped.items()),
+        bool((table.summary["failures"] == 0).all()),
+        f"of {table.summary['repeats'].sum():,} errors to be measured, missing as the fit failed: "
+        f"{failed}; after a fit that stopped before it had converged: {stopped}",
+    )
+
+
+def _counted(table: Table, column: str) -> str:
+    """Say to how many fits of which methods something happened, and on which data sets."""
+    some = table.summary[table.summary[column] > 0]
+    return _listed(
+        f"{rows[column].sum()} of {_name(str(method))} ({', '.join(rows['dataset'].unique())})"
+        for method, rows in some.groupby("method", sort=False)
     )

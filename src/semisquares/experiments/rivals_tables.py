@@ -48,6 +48,20 @@ def curves(name: str, cell: Arrays) -> pd.DataFrame:
     return pd.DataFrame(table)[able]
 
 
+def means(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean error over the data sets, at the sizes that all of them have.
+
+    Where a method has no answer on one of them, it has no mean.
+    """
+    points = summary.groupby(["method", "n_unlabeled"], sort=False)
+    found = points.agg(
+        error=("error", lambda one: one.mean(skipna=False)),
+        error_se=("error_se", lambda one: np.sqrt((one**2).sum(skipna=False)) / len(one)),
+        datasets=("dataset", "size"),
+    )
+    return found[found["datasets"] == summary["dataset"].nunique()].reset_index()
+
+
 def common_size(cells: Mapping[str, Arrays]) -> int:
     """Return the largest number of unlabeled rows that every data set has."""
     shared = set.intersection(*(set(cell["n_unlabeled"].tolist()) for cell in cells.values()))
@@ -74,7 +88,6 @@ def _ranks(errors: Mapping[str, Array], at: int) -> dict[str, pd.DataFrame]:
         {
             "method": COMPETITORS,
             "mean_rank": placed.mean(axis=0),
-            "mean_error": mean_and_error(means)[0],
             "best_rank": placed.min(axis=0),
             "worst_rank": placed.max(axis=0),
         }
