@@ -44,7 +44,8 @@ def sweep(
     if direct and before is None:
         gram = rows.active_gram(found.piece)
     elif direct and before is not None:
-        gram = rows._gram_change(rows._active(found.piece), rows._active(before))
+        nothing = np.zeros((rows.n_weights, rows.n_weights))
+        gram = rows._changed_gram(rows._active(found.piece), rows._active(before), nothing)
     return (found.z, found.piece), (found.loss, found.gradient, found.changed, gram)
 
 

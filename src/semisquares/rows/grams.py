@@ -95,18 +95,18 @@ class Grams(Sums):
         if since is None:
             return self._gram_of(np.flatnonzero(active))
         before = self._active(since[0])
-        n_changed = np.count_nonzero(active != before)
-        if n_changed > np.count_nonzero(active):
+        if np.count_nonzero(active != before) > np.count_nonzero(active):
             return self._gram_of(np.flatnonzero(active))
-        return since[1] + self._gram_change(active, before) if n_changed else since[1]
+        return self._changed_gram(active, before, since[1])
 
-    def _gram_change(self, active: Array, before: Array) -> Array:
-        """Sum the Gram matrix of rows that became active, less that of rows that ceased to be."""
+    def _changed_gram(self, active: Array, before: Array, gram: Array) -> Array:
+        """Add the Gram matrix of rows that became active, take off that of rows that ceased to."""
         added, removed = np.flatnonzero(active & ~before), np.flatnonzero(before & ~active)
-        change = self._gram_of(added)
+        if len(added):
+            gram = gram + self._gram_of(added)
         if len(removed):
-            change -= self._gram_of(removed)
-        return change
+            gram = gram - self._gram_of(removed)
+        return gram
 
     def _active(self, piece: Array) -> Array:
         """Tell which unlabeled rows have curvature."""
