@@ -152,6 +152,19 @@ def test_a_frame_with_missing_text_labels_is_fitted_as_it_is():
     )
 
 
+def test_files_are_fitted_whatever_share_of_their_columns_is_read(tmp_path):
+    X, y = table(n_columns=10)
+    frame = frame_of(X, y)
+    for k, part in enumerate(np.array_split(np.arange(len(frame)), 6)):
+        frame.iloc[part].to_parquet(tmp_path / f"{k}.parquet")
+    files = dd.read_parquet(tmp_path)
+    for columns in (list(frame.columns[:-1]), ["x0", "x3"]):
+        expected = SoftLabelClassifier().fit(frame[columns], frame["kind"])
+        found = SoftLabelClassifier().fit(files[columns], files["kind"])
+        assert_same(found, expected)
+        assert len(found.predict(files[columns]).chunks[0]) == 6
+
+
 @pytest.mark.parametrize(
     "write",
     [

@@ -124,11 +124,20 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
 def blocks_of(X: Any) -> tuple[list[Any], tuple[int, ...] | None, int]:
     """Return the blocks of X, their numbers of rows where these are known, and its columns."""
     if hasattr(X, "columns"):
-        return list(X.to_delayed()), None, len(X.columns)
+        return _partitions(X), None, len(X.columns)
     if len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
     sizes = None if np.isnan(X.chunks[0]).any() else X.chunks[0]
     return list(X.to_delayed().ravel()), sizes, int(X.shape[1])
+
+
+def _partitions(frame: Any) -> list[Any]:
+    """Return the partitions of a frame as its user cut them.
+
+    Dask's own optimisation joins partitions of which few columns are read, those of y but not those
+    of X: here columns that are not needed are left out, and no more.
+    """
+    return list(frame.simplify().to_delayed(optimize_graph=False))
 
 
 def _split(name: str, given: Any, sizes: Sequence[float] | None, n_blocks: int) -> list[Any]:
@@ -151,7 +160,7 @@ def _split(name: str, given: Any, sizes: Sequence[float] | None, n_blocks: int) 
     if hasattr(given, "chunks") and sizes is not None and not np.isnan(given.chunks[0]).any():
         _check_length(name, given.shape[0], int(sum(sizes)))
         given = given.rechunk((sizes,))
-    parts = list(np.ravel(given.to_delayed()))
+    parts = list(given.to_delayed().ravel()) if hasattr(given, "chunks") else _partitions(given)
     if len(parts) != n_blocks:
         raise ValueError(
             f"{name} has {len(parts)} blocks and X has {n_blocks}; give both the same blocks, for "
