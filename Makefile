@@ -11,10 +11,10 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint bench clean
+.PHONY: help install demo test lint bench bench-scale clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 install: $(STAMP) ## build .venv with semisquares and its development tools
 
@@ -40,6 +40,9 @@ lint: $(STAMP) ## check style, format, types and layers
 
 bench: $(STAMP) ## run the benchmarks
 	@$(BIN)/python -m benchmarks
+
+bench-scale: $(STAMP) ## run that of more rows than memory: 8 GB of files, half an hour on two cores
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks scale
 
 clean: ## remove caches and build output, keep .venv
 	rm -rf build demo dist htmlcov .coverage .coverage.* .hypothesis

@@ -1,4 +1,7 @@
-"""Run the benchmarks and print their ratios; `python -m benchmarks large` runs one of them."""
+"""Run the benchmarks and print their ratios; `python -m benchmarks large` runs one of them.
+
+`scale`, which writes 8 GB of files, runs only where it is named.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,19 @@ import numpy
 import scipy
 import sklearn
 
-from . import large, small, solvers, tables
+from . import large, scale, small, solvers, tables
+from .report import Line
 
-SUITES = {"small": small, "solvers": solvers, "large": large, "tables": tables}
+SUITES = {"small": small, "solvers": solvers, "large": large, "tables": tables, "scale": scale}
+USUAL = [name for name in SUITES if name != "scale"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}")
     parser.add_argument("--repeats", type=int, default=5, help="turns of each rival (default 5)")
+    parser.add_argument("--rows", type=int, default=scale.ROWS, help="rows of the scale suite")
+    parser.add_argument("--folder", type=Path, help="where it writes its files, and leaves them")
     parser.add_argument("--json", type=Path, help="also write the lines to this file")
     options = parser.parse_args()
     unknown = set(options.suites) - set(SUITES)
@@ -34,10 +41,11 @@ def main() -> None:
     }
     print(f"Ratios of median times, {options.repeats} turns each, one run; {versions}\n")
     lines = []
-    for name in options.suites or SUITES:
-        for line in SUITES[name].run(options.repeats):
+    for name in options.suites or USUAL:
+        given = (options.rows, options.folder) if name == "scale" else ()
+        for line in SUITES[name].run(options.repeats, *given):
             print(line, flush=True)
-            lines.append(line)
+            lines += [line] if isinstance(line, Line) else []
     missed = [line for line in lines if not line.kept]
     print(f"\n{len(lines)} ratios, {len(missed)} of those promised missed.")
     if options.json:
