@@ -230,6 +230,20 @@ def test_only_small_sums_are_sent():
     assert model.solution_.passes[0].bytes_sent < one_block / 10
 
 
+def test_no_gram_matrix_is_sent_that_no_step_needs():
+    X, y = table(n_rows=40, n_columns=4200, n_labels=10)
+    model = SoftLabelClassifier(tol=1e-3).fit(in_blocks(X, [40]), y)
+    assert max(made.bytes_sent for made in model.solution_.passes) < 2 * X.nbytes
+    assert model.certificate_ <= 1e-3
+
+
+def test_sparse_columns_that_are_too_many_for_alpha_zero_are_told_so():
+    X, y = table(n_columns=300, n_labels=299)
+    blocks = in_blocks(X * (X > 2.5), [150, 150]).map_blocks(sparse.csr_array, dtype=float)
+    with pytest.raises(ValueError, match="alpha=0 needs Gram matrices, and X has 300 sparse"):
+        SoftLabelClassifier(0.0).fit(blocks, y)
+
+
 def test_passes_are_told_when_asked_for(capsys):
     X, y = table()
     SoftLabelClassifier(verbose=1).fit(in_blocks(X, [100, 200]), y)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from .inputs import Problem, check_masses
 from .labels import Labels, encode, labeled_values, one_column, read_labels
+from .objective import MAX_DIRECT
 from .rows import Blocks, Counts, Frame, Known, PartitionedRows, centre, compute
 
 Array = NDArray[Any]
@@ -265,10 +266,10 @@ def _frame(
     if intercept and rows:
         together = np.concatenate(rows)
         shift = centre(together, np.arange(len(together)))
-    gram_columns = np.inf
+    gram_columns = float(MAX_DIRECT)
     if any(rows is None for rows, _, _ in looks):
         seen, values = sum(n for _, n, _ in looks), sum(nnz for _, _, nnz in looks)
-        gram_columns = max(256.0, (values / max(1, seen) * n_rows) ** 0.5)
+        gram_columns = min(gram_columns, max(256.0, (values / max(1, seen) * n_rows) ** 0.5))
     return Frame(n_columns, 1.0, intercept, shift, read), gram_columns
 
 

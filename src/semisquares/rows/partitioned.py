@@ -153,7 +153,11 @@ class PartitionedRows:
     def labeled_gram(self) -> Array:
         """The Gram matrix of the labeled rows."""
         gram = self._labeled.gram
-        assert gram is not None, "asked for where it is too wide to be formed"
+        if gram is None:
+            raise ValueError(
+                f"A fit with alpha=0 needs Gram matrices, and X has {self.n_features} sparse "
+                "columns, for which Dask's blocks form none; pass alpha > 0, or the rows in memory."
+            )
         return gram
 
     @property
