@@ -149,6 +149,17 @@ def test_row_numbers_need_every_step_to_be_one():
     assert kind_of(np.arange(N)).reason == "it counts the rows"
 
 
+@pytest.mark.parametrize("as_cells", [list, lambda ids: [str(k) for k in ids]])
+def test_ids_beyond_what_floats_can_tell_apart_are_compared_exactly(as_cells):
+    ids = [10**17 + k for k in range(N)]  # of which float64 makes three
+    assert kind_of(as_cells(ids)).reason == "it counts the rows"
+    mixed = kind_of(as_cells(ids[::2] + ids[1::2]), "patient_id")
+    assert (mixed.kind, mixed.n_distinct) == ("id", N)
+    assert "repeats" not in mixed.reason
+    assert "it repeats" in kind_of(as_cells([*ids[1:], ids[5]]), "patient_id").reason
+    assert kind_of(as_cells([10**18 + k % 7 for k in range(N)]), "patient_id").kind == "id"
+
+
 def test_few_rows_are_never_left_out_for_being_different():
     words = [f"k{k}" for k in range(19)]
     assert kind_of(np.arange(19)).kind == "number"
@@ -362,6 +373,10 @@ def test_a_mix_that_is_left_out_says_that_it_is_one():
         (["72.5%", "3 %", "+4%", "100%", None], "%", [72.5, 3, 4, 100, np.nan]),
         (["12,345", "950", "1,234,567.25", "-1,000", "0.5"], "1,234",
          [12345, 950, 1234567.25, -1000, 0.5]),
+        (["1,234.50", "(1,234.00)", "( 5 )", "(.5)", None], "1,234",
+         [1234.5, -1234, -5, -0.5, np.nan]),
+        (["$5", "($1,200.50)", "$(3)", "$ (4)", "(7$)"], "$", [5, -1200.5, -3, -4, -7]),
+        (["5", "(6.5)", "1", "2", ""], "(1)", [5, -6.5, 1, 2, np.nan]),
     ],
 )  # fmt: skip
 def test_numbers_with_a_sign_or_commas_are_numbers_with_a_remark(cells, form, numbers):
@@ -384,11 +399,37 @@ def test_numbers_with_a_sign_or_commas_are_numbers_with_a_remark(cells, form, nu
         ["0,123", "1,234"],
         ["A$5", "B$6"],
         ["$", "%"],
+        ["(-5)", "(+5)"],
+        ["-(5)", "((5))"],
+        ["(5", "5)"],
+        ["($(5))", "5)"],
     ],
 )
 def test_other_text_with_signs_and_commas_is_no_number(cells):
     assert kind_of(["x"] * 3 + cells * 2).kind == "category"
     assert "has to hold numbers" in error_of(cells, kinds={"x": "number"})
+
+
+def test_the_cell_that_is_no_number_is_named_and_not_one_with_commas_or_brackets():
+    cells = ["1,234.50", "(5.00)", "7", "5 apples"]
+    assert "4 cells are numbers and 1 is not (the first is 'x', row 5)" in error_of(
+        ["1,234.50", "(5.00)", "7", "-8,000", "x"]
+    )
+    assert "but '5 apples' in row 4 is none" in error_of(cells, kinds={"x": "number"})
+
+
+def test_what_is_always_in_brackets_numbers_a_list_unless_asked_otherwise():
+    cells = ["(1)", "(2)", "(3)", "(2)"] * 10
+    assert (kind_of(cells).kind, kind_of(cells).reason) == ("category", "")
+    assert kind_of(cells, kinds={"x": "number"}).kind == "number"
+
+
+def test_commas_between_thousands_fit_a_column_that_was_written_without():
+    assert to_numbers(pd.Series(["1,234", "950", "(1,000.5)"]), "x").tolist() == [
+        1234,
+        950,
+        -1000.5,
+    ]
 
 
 def test_plain_numbers_fit_a_column_that_was_written_with_a_sign_but_another_sign_does_not():

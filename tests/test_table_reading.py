@@ -20,6 +20,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 from pyarrow import feather, parquet
 
+from semisquares.tables.cells import to_numbers
 from semisquares.tables.formats import csv_files, opening, sniffing
 from semisquares.tables.reading import Format, batches, find, read, text_types
 from semisquares.tables.writing import writer
@@ -128,6 +129,11 @@ def test_what_the_user_says_of_the_form_wins(tmp_path):
         ("a;b\n1.5;x\n", "."),
         ("a;b\n1;x\n", "."),
         ("a;b\n1.5;2,5\n2.5;x\n", "."),
+        ("a;b;c\n5.263;2,5;1.250\n", ","),  # thousands beside decimals
+        ("a;b\n5.263;x\n", "."),
+        ("a;b\n5.262,81;1.5\n1.000,50;2\n", ","),
+        ("a;b\n5.262,81 €;72,5 %\n", ","),
+        ("a;b\n5,262.81;1,250\n2,262.81;x\n", "."),
         ("a;b\n1.5;x, y\n", "."),
     ],
 )
@@ -144,6 +150,47 @@ def test_decimal_commas_become_numbers(tmp_path):
     cells, pieces = next(batches(find(path), numbers=["a", "b"]))
     assert cells["a"].to_pylist() == ["1,5", "", ",25"]
     assert_frame_equal(pieces, frame)  # text that is a number among other text as well
+
+
+GERMAN = (
+    "whole;part;money;share;day;word;y\n"
+    "5.263;5.262,81;1.200,50 €;72,5 %;31.12.2020;1.2.3;1.5\n"
+    "992;-0,5;7 €;3%;01.02.2021;a, b.;2.5\n"
+    "1.234.567;(1.000,00);0,99 €;+4,25%;05.06.2022;5.26;1.5\n"
+)
+
+
+def test_beside_decimal_commas_a_point_stands_between_thousands(tmp_path):
+    path = put(tmp_path, "a.csv", GERMAN)
+    frame = read(find(path), labels=["y"])
+    assert frame.to_dict("list") == {
+        "whole": ["5,263", "992", "1,234,567"],
+        "part": ["5,262.81", "-0.5", "(1,000.00)"],
+        "money": ["1,200.50 €", "7 €", "0.99 €"],
+        "share": ["72.5 %", "3%", "+4.25%"],
+        "day": ["31.12.2020", "01.02.2021", "05.06.2022"],
+        "word": ["1.2.3", "a, b.", "5,26"],
+        "y": ["1.5", "2.5", "1.5"],  # to be written as it is
+    }
+    assert_frame_equal(next(batches(find(path), labels=["y"]))[1], frame)
+    forms = {"money": "€", "share": "%"}
+    numbers = {n: to_numbers(frame[n], n, forms.get(n)).tolist() for n in frame.columns[:4]}
+    assert numbers == {
+        "whole": [5263, 992, 1234567],
+        "part": [5262.81, -0.5, -1000],
+        "money": [1200.5, 7, 0.99],
+        "share": [72.5, 3, 4.25],
+    }
+
+
+def test_points_between_thousands_are_gone_where_types_are_kept(tmp_path):
+    path = put(tmp_path, "a.csv", GERMAN)
+    cells, _ = next(batches(find(path)))
+    typed = text_types(find(path)).cast(cells).to_pydict()
+    assert typed["whole"] == [5263, 992, 1234567]
+    assert typed["part"] == ["5262.81", "-0.5", "(1,000.00)"]
+    assert typed["money"] == ["1,200.50 €", "7 €", "0.99 €"]
+    assert typed["word"] == ["1.2.3", "a, b.", "5.26"]
 
 
 # -- cells -----------------------------------------------------------------------------------------

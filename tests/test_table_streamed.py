@@ -15,8 +15,8 @@ import pytest
 
 from semisquares.tables import TableError, prepare
 from semisquares.tables.kinds import columns_of, kinds_of, look_at_all
-from semisquares.tables.looks import Rows
 from semisquares.tables.partitions import cut
+from semisquares.tables.quantities import Rows
 from semisquares.tables.reading import find, read
 from semisquares.tables.streamed import prepare_partitions
 from semisquares.tables.sums import Moments

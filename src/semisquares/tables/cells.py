@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from .amounts import parse_amounts
+from .amounts import THOUSANDS, parse_amounts
 from .dates import parse_dates
 from .errors import CellError, TableError
 
@@ -143,7 +143,7 @@ def to_numbers(values: pd.Series, name: str, form: str | None = None) -> Array:
     """Return a column as float64, NaN where a cell is missing; TableError where one is no number.
 
     Infinities, and numbers whose squares are, are no numbers here. Text may be written in a form
-    of `amounts`, too.
+    of `amounts`, too, and in any case with commas between thousands.
     """
     numbers = read_numbers(values, name, form)
     check_finite(name, *strays_of(numbers, values))
@@ -172,7 +172,7 @@ def _parse_numbers(values: pd.Series, name: str, form: str | None) -> Array:
     lost = np.isnan(numbers) & values.notna().to_numpy()
     if lost.any():
         codes, texts = text_cells(values.where(lost), text_of)  # of which blanks are none
-        read = parse_amounts(texts, form) if form else np.full(len(texts), np.nan)
+        read = parse_amounts(texts, form or THOUSANDS)
         _check_all(values, name, codes, np.isnan(read), "numbers", "none")
         numbers = np.where(codes >= 0, np.append(read, np.nan)[codes], numbers)
     return numbers

@@ -7,7 +7,7 @@ from shlex import quote
 
 import numpy as np
 
-from .looks import Numbers
+from .quantities import Numbers
 from .tallies import Tally
 
 _SAMPLE = 20_000

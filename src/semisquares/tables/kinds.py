@@ -15,7 +15,8 @@ from .cells import BOOLEANS, Stray, check_finite, level_of, no_such
 from .dates import one_format
 from .errors import CellError, TableError
 from .ids import kind_of_words, why_id
-from .looks import Look, Rows, count_filled, look_at
+from .looks import Look, count_filled, look_at
+from .quantities import Rows
 from .tallies import Tally
 from .wishes import check_wishes
 
@@ -68,7 +69,8 @@ def kinds_of(
     """Tell the kind of each column of a table, in the order of the table.
 
     * number: numbers, durations (in seconds), and text that is numbers throughout, be it with the
-      same sign everywhere ($, €, £, ¥ or %) or with commas between thousands.
+      same sign everywhere ($, €, £, ¥ or %), with commas between thousands, or with brackets around
+      those below zero.
     * boolean: true/false, and text with true/false, yes/no, y/n or t/f alone. 0/1 are numbers.
     * date: dates, and text that is dates throughout, all in one form. Where nothing tells days
       from months (no day is beyond the 12th), it stays text.
@@ -238,9 +240,10 @@ def _decided_text(look: Look, name: str) -> Column:
         return replace(column, kind="boolean")
     if writing is None:
         return _decided_words(column, tally, look.n_filled)
-    written = writing.form if writing.no_number is not None else None
-    if look.numbers is not None and (writing.no_number is None or written is not None):
-        return _with_form(_decided_numbers(look, name), written)
+    if writing.decoration is not None and writing.decoration.enumerates:
+        return _decided_words(column, tally, look.n_filled)
+    if look.numbers is not None and (writing.no_number is None or writing.form is not None):
+        return _with_form(_decided_numbers(look, name), writing.form)
     if writing.no_number is not None and writing.n_numbers >= _REFUSED * look.n_filled:
         raise _mixed(name, writing.n_numbers, writing.no_number)
     form, ambiguous = one_format(writing.formats)

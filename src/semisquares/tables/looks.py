@@ -9,120 +9,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .amounts import Decoration, decoration_of, parse_amounts
+from .amounts import THOUSANDS, Decoration, decoration_of, parse_amounts
 from .cells import (
     Stray,
     family_of,
     first_of,
     level_of,
     read_numbers,
-    strays_of,
     text_cells,
     text_of,
     to_booleans,
     to_dates,
 )
 from .dates import formats_of, one_format
+from .quantities import Numbers, Rows
 from .tallies import Tally
 
 Array = NDArray[Any]
-
-_MANY_ROWS, _SAMPLE = 100_000, 20_000
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Which rows of a table some cells are."""
-
-    start: int
-    total: int
-    """Rows of the whole table."""
-
-    @property
-    def step(self) -> int:
-        """One in so many rows is in the sample by which numbers are judged."""
-        return 1 if self.total <= _MANY_ROWS else self.total // _SAMPLE
-
-    @property
-    def sample(self) -> slice:
-        """The places, from `start` on, of the rows in the sample."""
-        return slice(-self.start % self.step, None, self.step)
-
-
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """What tells a quantity from an identifier."""
-
-    first: tuple[int, float]
-    """The place and the number of the first row that has one."""
-    low: float
-    high: float
-    sample: Array
-    """The different numbers in the sample."""
-    n_sample: int
-    whole: bool
-    """Whether all are whole."""
-    offset: float
-    """What each number is more than the place of its row, NaN where that differs."""
-    infinite: Stray | None
-    beyond: Stray | None
-
-    @classmethod
-    def of(cls, numbers: Array, values: pd.Series, rows: Rows) -> Numbers:
-        """Look at numbers, which have been read from the cells `values`."""
-        sample = numbers[rows.sample]
-        sample = sample[~np.isnan(sample)]
-        place = int(np.isnan(numbers).argmin()) if len(numbers) else 0
-        strays = strays_of(numbers, values, rows.start)
-        whole = strays == (None, None) and _are_whole(sample) and _are_whole(numbers)
-        return cls(
-            first=(rows.start + place, float(numbers[place]) if len(numbers) else np.nan),
-            low=np.fmin.reduce(numbers, initial=np.inf),
-            high=np.fmax.reduce(numbers, initial=-np.inf),
-            sample=pd.unique(sample),
-            n_sample=len(sample),
-            whole=whole,
-            offset=_offset(numbers, rows.start) if whole else np.nan,
-            infinite=strays[0],
-            beyond=strays[1],
-        )
-
-    @property
-    def n_distinct(self) -> int:
-        """Different numbers in the sample; at least two where they differ at all."""
-        return max(2, len(self.sample)) if self.low < self.high else 1
-
-    @property
-    def count_rows(self) -> bool:
-        """Whether each number is one more than that of the row before."""
-        exact = max(abs(self.low), abs(self.high)) <= 2.0**53
-        return exact and not np.isnan(self.offset)
-
-    def merge(self, other: Numbers) -> Numbers:
-        """Return what is known of both."""
-        return Numbers(
-            first=min(self.first, other.first),
-            low=min(self.low, other.low),
-            high=max(self.high, other.high),
-            sample=pd.unique(np.concatenate([self.sample, other.sample])),
-            n_sample=self.n_sample + other.n_sample,
-            whole=self.whole and other.whole,
-            offset=self.offset if self.offset == other.offset else np.nan,
-            infinite=first_of(self.infinite, other.infinite),
-            beyond=first_of(self.beyond, other.beyond),
-        )
-
-
-def _are_whole(numbers: Array) -> bool:
-    return bool(((numbers == np.trunc(numbers)) | np.isnan(numbers)).all())
-
-
-def _offset(numbers: Array, start: int) -> float:
-    """Return what whole numbers are more than the places of their rows, NaN where that differs."""
-    if not len(numbers) or numbers[-1] - numbers[0] != len(numbers) - 1:
-        return np.nan
-    offsets = numbers - np.arange(start, start + len(numbers))
-    return float(offsets[0]) if (offsets == offsets[0]).all() else np.nan
 
 
 @dataclass(frozen=True)
@@ -130,7 +33,7 @@ class Writing:
     """How texts are written that may be numbers or dates."""
 
     n_numbers: int
-    """Cells that are plain numbers."""
+    """Cells that are numbers without a sign."""
     no_number: Stray | None
     """Those that are none."""
     decoration: Decoration | None
@@ -267,7 +170,9 @@ def _look_at_text(values: pd.Series, name: str, family: str, rows: Rows) -> Look
 
 def _writing(values: pd.Series, codes: Array, texts: Array, rows: Rows) -> tuple[Writing, Array]:
     """Find how texts are written, and read them as numbers, NaN where one is none."""
-    numbers = np.asarray(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
+    numbers = np.array(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
+    if (lost := np.isnan(numbers)).any():
+        numbers[lost] = parse_amounts(texts[lost], THOUSANDS)
     lost = np.isnan(numbers)
     none = Stray.of(np.append(lost, False)[codes], values, rows.start)
     n_numbers = int(np.count_nonzero(codes >= 0)) - (none.n if none else 0)

@@ -239,7 +239,7 @@ def _frame(
     for name, column in zip(cells.column_names, cells.columns, strict=True):
         column = blanked(plain(column, name, reader.file.name), reader.missing.of(name))
         if form.decimal == ",":
-            column = with_points(column)
+            column = with_points(column, label=name in reader.missing.labels)
         columns.append(numbers_or_text(column) if name in numbers else column)
     return to_pandas(pa.Table.from_arrays(columns, names=cells.column_names))
 

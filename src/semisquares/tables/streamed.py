@@ -12,11 +12,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from .cells import text_cells, text_of
 from .kinds import Column, columns_of, look_at_all
-from .looks import Look, Rows
+from .looks import Look
 from .partitions import Partition, Run
 from .parts import Feature
 from .preparation import TablePreparation, cleaned, summed
 from .prepared import Marker, Wish, look_at_marker
+from .quantities import Rows
 from .sums import Sums
 from .target import Labels, Target, TargetLook, decide_target, has_label, look_at_target
 

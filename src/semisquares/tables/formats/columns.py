@@ -20,6 +20,14 @@ NO_LABEL = tuple(word for word in MISSING if word not in ("", "None"))
 Column = Any  # pyarrow.ChunkedArray; pyarrow has no types to check
 
 _DECIMAL_COMMA = r"^(\s*[+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?\s*)$"
+_GROUPED_POINTS = r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]*)?"
+_GROUPED_COMMAS = r"^[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?$"
+_BLANK = "[\\s\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]*"
+_WITH_COMMAS = (  # 1,5 and 1.234,5 with what `amounts` knows beside them; 5.26 is no number
+    rf"^{_BLANK}\(?{_BLANK}[+-]?{_BLANK}[$€£¥]?{_BLANK}\(?{_BLANK}[+-]?{_BLANK}"
+    rf"(?:{_GROUPED_POINTS}|[0-9]*[.,][0-9]+(?:[eE][+-]?[0-9]+)?)"
+    rf"{_BLANK}[$€£¥%]?{_BLANK}\)?{_BLANK}\)?{_BLANK}$"
+)
 
 
 @dataclass(frozen=True)
@@ -133,13 +141,40 @@ def blanked(column: Column, words: Sequence[str]) -> Column:
     return pc.if_else(found, pa.scalar(None, column.type), column)
 
 
-def with_points(column: Column) -> Column:
-    """Write the decimal comma of text that is a number as a point."""
+def with_points(column: Column, *, label: bool = False) -> Column:
+    """Exchange points and commas in text that is a number of a table with decimal commas.
+
+    So 1.234,5 is 1,234.5, and 5.26, which is no number there, is 5,26 and none here. The points of
+    a label stay: it is to be written as it was read.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> column = pa.chunked_array([["1,5", "5.263", "1.234,5 €", "31.12.2020", "a, b."]])
+    >>> with_points(column).to_pylist()
+    ['1.5', '5,263', '1,234.5 €', '31.12.2020', 'a, b.']
+    """
     import pyarrow.compute as pc
 
-    if not is_text(column.type) or not pc.any(pc.match_substring(column, ",")).as_py():
+    if not is_text(column.type):
         return column
-    return pc.replace_substring_regex(column, _DECIMAL_COMMA, r"\1.\2")
+    if label:
+        return pc.replace_substring_regex(column, _DECIMAL_COMMA, r"\1.\2")
+    found = pc.match_substring_regex(column, _WITH_COMMAS)
+    if not pc.any(found).as_py():
+        return column
+    exchanged = column
+    for old, new in ((",", "\0"), (".", ","), ("\0", ".")):
+        exchanged = pc.replace_substring(exchanged, old, new)
+    return pc.if_else(found, exchanged, column)
+
+
+def without_groups(column: Column) -> Column:
+    """Leave out the commas between the thousands of text that is a number."""
+    import pyarrow.compute as pc
+
+    grouped = pc.match_substring_regex(column, _GROUPED_COMMAS)
+    return pc.if_else(grouped, pc.replace_substring(column, ",", ""), column)
 
 
 def numbers_or_text(column: Column) -> Column:

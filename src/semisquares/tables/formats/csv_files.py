@@ -60,7 +60,9 @@ class CsvFile:
             column = plain(column, name, self.file.name)
             if is_text(column.type):
                 column = blanked(column, self.missing.of(name))
-            columns.append(with_points(column) if self.form.decimal == "," else column)
+            if self.form.decimal == ",":
+                column = with_points(column, label=name in self.missing.labels)
+            columns.append(column)
         return pa.Table.from_arrays(columns, names=list(wanted))
 
     def spans(self, most_rows: int, most_bytes: int) -> list[Span]:

@@ -43,9 +43,10 @@ _FOREIGN = (
     (re.compile(rb"\s*<\?xml"), "an XML file"),
     (re.compile(rb'\s*(\{\s*"|\[\s*[\[{])'), "a JSON file"),
 )
-_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
-_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
-_POINT = re.compile(r"\s*[+-]?\d*\.\d+\s*")
+_BEFORE, _AFTER = r"\s*\(?[+-]?\s*[$€£¥]?\s*[+-]?", r"\s*[$€£¥%]?\)?\s*"
+_COMMA = re.compile(rf"{_BEFORE}(\d*|[1-9]\d{{0,2}}(\.\d{{3}})+),\d+{_AFTER}")
+_POINT = re.compile(rf"{_BEFORE}(\d*|[1-9]\d{{0,2}}(,\d{{3}})+)\.\d+{_AFTER}")
+_THOUSANDS = re.compile(rf"{_BEFORE}[1-9]\d{{0,2}}[.,]\d{{3}}{_AFTER}")
 
 
 def compression_of(start: bytes) -> str | None:
@@ -89,10 +90,12 @@ def decimal_of(text: str, delimiter: str, *, whole: bool) -> str:
         return "."
     rows = records(text, delimiter, whole=whole)[1:]
     commas = [cell for row in rows for cell in row if _COMMA.fullmatch(cell)]
-    points = sum(_POINT.fullmatch(cell) is not None for row in rows for cell in row)
-    if delimiter == "\t" and all(_THOUSANDS.fullmatch(cell) for cell in commas):
+    points = [cell for row in rows for cell in row if _POINT.fullmatch(cell)]
+    if not all(_THOUSANDS.fullmatch(cell) for cell in commas):
+        points = [cell for cell in points if not _THOUSANDS.fullmatch(cell)]  # 5.263 beside 1,5
+    elif delimiter == "\t":
         return "."  # 1,234 between tabs is rather 1234; a semicolon is there to free the comma
-    return "," if len(commas) > points else "."
+    return "," if len(commas) > len(points) else "."
 
 
 def records(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .columns import Column, blanked, is_text, spellings, with_points
+from .columns import Column, blanked, is_text, spellings, with_points, without_groups
 
 _PATTERNS = {
     "int64": r"^[+-]?(0|[1-9][0-9]*)$",  # 007 is a code, and 0x1F too
@@ -16,6 +16,11 @@ _PATTERNS = {
     "timestamp": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$",
 }
 """Of each type the text that it holds without loss; the narrower type first."""
+_AMOUNTS = (
+    r"^\(?[+-]?\s*[$€£¥]?\s*\(?[+-]?\s*([1-9][0-9]{0,2}(,[0-9]{3})+|[0-9]*)(\.[0-9]*)?"
+    "[\\s\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]*[$€£¥%]?\\)?$"
+)
+"""Text that stays text, but not with decimal commas: there, 5.263 € would be something else."""
 
 
 class TextTypes:
@@ -40,7 +45,8 @@ class TextTypes:
 
     def __init__(self, missing: Mapping[str, Sequence[str]], *, decimal: str) -> None:
         self._missing, self._decimal = missing, decimal
-        self._left = {name: list(_PATTERNS) for name in missing}
+        self._patterns = _PATTERNS | ({"string": _AMOUNTS} if decimal == "," else {})
+        self._left = {name: list(self._patterns) for name in missing}
         self._filled: set[str] = set()
 
     def look(self, table: Any) -> None:
@@ -55,13 +61,15 @@ class TextTypes:
         import pyarrow.compute as pc
 
         column = cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([list(cells)])
-        self._left.setdefault(name, list(_PATTERNS))
+        self._left.setdefault(name, list(self._patterns))
         if not is_text(column.type):
             return
         column = pc.drop_null(self._plain(name, column))
         if len(column):
             self._filled.add(name)
-        self._left[name] = [kind for kind in self._left[name] if _fits(column, kind)]
+        self._left[name] = [
+            kind for kind in self._left[name] if _fits(column, kind, self._patterns[kind])
+        ]
 
     def cast(self, table: Any) -> Any:
         """Give the columns of a piece their types; an empty text is a missing cell."""
@@ -84,15 +92,18 @@ class TextTypes:
         import pyarrow.compute as pc
 
         column = blanked(pc.utf8_trim_whitespace(column), self._missing.get(name, ()))
-        return with_points(column) if self._decimal == "," else column
+        if self._decimal != ",":
+            return column
+        # other files have no decimal mark to tell that 5.263 is 5263
+        return without_groups(with_points(column))
 
 
-def _fits(column: Column, kind: str) -> bool:
+def _fits(column: Column, kind: str, pattern: str) -> bool:
     """Tell whether all cells can be of a type."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pc.all(pc.match_substring_regex(column, _PATTERNS[kind]), min_count=0).as_py():
+    if not pc.all(pc.match_substring_regex(column, pattern), min_count=0).as_py():
         return False
     with suppress(pa.ArrowInvalid):  # beyond int64, or no day of the calendar
         column.cast(_type(kind))
