@@ -15,7 +15,7 @@ from pyarrow import parquet
 from semisquares.tables import fit_table, prepare
 from semisquares.tables.models.files import dumps, loads
 from semisquares.tables.predicting import Tally, predict_rows
-from semisquares.tables.reading import find
+from semisquares.tables.reading import find, read
 
 GIVEN = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
 
@@ -174,3 +174,46 @@ def test_inspect_lists_features_by_the_strength_that_it_shows(semisquares):
     shown = [abs(float(row.split()[1].replace("−", "-"))) for row in rows]
     assert len(shown) == 5
     assert shown == sorted(shown, reverse=True)
+
+
+# -- numbers ------------------------------------------------------------------------------------
+
+
+def in_points(values):
+    """Write numbers with a decimal comma and points between thousands."""
+    return [f"{value:,.2f}".translate(str.maketrans(",.", ".,")) for value in values]
+
+
+@pytest.mark.parametrize("fitted_from", ["points", "commas", "numbers"])
+def test_amounts_are_the_same_numbers_however_both_tables_write_them(fitted_from):
+    plain = damages().assign(size=lambda table: (table["size"] * 1e6).round(2))
+    tables = {
+        "points": plain.assign(size=in_points(plain["size"])),
+        "commas": plain.assign(size=[f"{value:,.2f}" for value in plain["size"]]),
+        "numbers": plain,
+    }
+    sources = {
+        name: io.BytesIO(table.to_csv(index=False, sep=";", decimal=mark).encode())
+        for (name, table), mark in zip(tables.items(), ",..", strict=True)
+    }
+    model = fitted(read(find("-", stdin=sources[fitted_from]), labels=["damage"]))
+    found = {}
+    for name, content in sources.items():
+        content.seek(0)
+        pieces = predict_rows(model, find("-", stdin=content), Tally())
+        found[name] = next(pieces)["damage_decision_Minor"].to_pylist()
+    assert found["points"] == found["commas"] == found["numbers"]
+
+
+def test_percentages_without_their_sign_are_noted():
+    frame = damages()
+    model = fitted(frame.assign(size=[f"{100 * value:.1f}%" for value in frame["size"]]))
+    bare, signed = Tally(), Tally()
+    list(predict_rows(model, csv_of(frame), bare, rows=20))
+    assert bare.notes == [
+        "Column 'size' was fitted from cells with %, and here none has it: numbers are read as "
+        "percent, so write 72.5 and not 0.725."
+    ]
+    some = [f"{value}%" if k == 30 else str(value) for k, value in enumerate(frame["size"])]
+    list(predict_rows(model, csv_of(frame.assign(size=some)), signed, rows=20))
+    assert signed.notes == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .cells import text_of
 from .errors import TableError
+from .kinds import Column
 from .models.model import Prediction, TableModel
 from .reading import Source, batches, text_types
 from .target import has_label, marker_column
@@ -34,6 +35,18 @@ class Tally:
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     replaced: Counter[str] = field(default_factory=Counter)
     """Cells of the target that were filled though they were not empty: what they said."""
+    signed: dict[str, bool] = field(default_factory=dict)
+    """Whether any cell has a %, of columns that were fitted from cells with it."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What is worth saying of the numbers, a sentence each."""
+        return [
+            f"Column {name!r} was fitted from cells with %, and here none has it: numbers are read "
+            "as percent, so write 72.5 and not 0.725."
+            for name, signed in self.signed.items()
+            if not signed
+        ]
 
     def add(self, prediction: Prediction) -> None:
         """Count the predictions of one batch."""
@@ -41,6 +54,14 @@ class Tally:
         self.counts.update(map(str, prediction.labels.tolist()))
         for column, levels in prediction.unseen.items():
             self.unseen.setdefault(column, Counter()).update(levels)
+
+    def look(self, frame: pd.DataFrame, columns: Iterable[Column]) -> None:
+        """Look how the numbers of one batch are written."""
+        for name in (column.name for column in columns if column.format == "%"):
+            cells = frame[name].dropna()
+            signed = cells.dtype.kind not in "iuf" and cells.astype(str).str.contains("%").any()
+            if len(cells):
+                self.signed[name] = bool(signed) or self.signed.get(name, False)
 
 
 def predict_rows(
@@ -88,6 +109,7 @@ def predict_rows(
             prediction = model.predict(frame)
             tally.add(prediction)
             yield cast(_beside(model, cells, prediction, names))
+        tally.look(frame, model.preparation.columns_)
         tally.n_rows += len(frame)
         progress(tally.n_rows)
 
