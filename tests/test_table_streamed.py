@@ -93,6 +93,10 @@ def table(n=N, seed=0):
             "income": texts(
                 [f"{c:,}" if k > n // 3 else f"{c % 999}" for k, c in enumerate(cents)]
             ),
+            "account": texts([f"({c})" if k > n // 3 else f"{c}" for k, c in enumerate(cents)]),
+            "point": texts([f"({c % 5})" for c in cents]),
+            "serial": at + 10**17,
+            "serial_id": np.where(at < n // 2, at, 10**17 + at),
             "plain": texts([f" {c}" for c in cents]),
             "mostly": texts(np.where(rng.random(n) < 0.2, rng.choice(["4", "7"], n), "few")),
             "levels": texts(
