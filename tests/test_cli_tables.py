@@ -410,6 +410,7 @@ def test_ctrl_c_keeps_the_old_model(model, table, tmp_path):
     before = model.read_bytes()
     words = ("fit", table, "--target", "state", "--seed", "1", "-o", model)
     process = begin(*words, folder=tmp_path)
+    assert "Engine: memory" in process.stdout.readline()
     assert "80 rows" in process.stdout.readline()
     os.killpg(process.pid, signal.SIGINT)
     process.communicate(timeout=20)
