@@ -68,6 +68,23 @@ def test_a_table_in_parts_gives_the_model_of_the_whole_table(folder, name, group
         assert told(found, key) == pytest.approx(told(expected, key), rel=1e-9), key
 
 
+def test_what_has_to_be_known_of_a_model_is_told_of_a_table_in_parts_too(folder):
+    ill = frame()["ill"]
+    rows = frame().assign(ill_filled=np.arange(600) % 2 == 0, ill_predicted=ill.fillna("no"))
+    rows.assign(result=3 * (ill == "yes")).to_parquet(folder / "t.parquet", row_group_size=200)
+    source, order = find(str(folder / "t.parquet")), Order("supervised", alpha=2.0, folds=2)
+    parts = cut(source, labels=["ill"], n_bytes=4096)
+    assert len(parts) > 2
+    expected = fit_order(prepare(read(source, labels=["ill"]), "ill"), order).about
+    found = fit_streamed(prepare_partitions(parts, "ill"), order).about
+    assert found["notes"] == expected["notes"]
+    assert found["summary"] == expected["summary"]
+    assert [note.split(" labels")[0].split(" alone")[0] for note in found["notes"]] == [
+        f"{(ill.notna() & rows['ill_filled']).sum()} of the 60",
+        "Column 'result'",
+    ]
+
+
 def told(model, key):
     """Return the numbers and texts of what a model says of itself, one after the other."""
     flat = pd.json_normalize({key: model.about[key]}, sep=".").iloc[0]

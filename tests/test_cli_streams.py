@@ -21,7 +21,7 @@ def table(tmp_path):
     """A table of two classes, whose model is larger than any buffer."""
     names = [f"c{j}" for j in range(60)]
     rest = [",".join(str((i * j) % 11) for j in range(1, 60)) for i in range(40)]
-    lines = [f"{i % 3 + 99 * (i % 2)},{cells},{'xy'[i % 2]}" for i, cells in enumerate(rest)]
+    lines = [f"{i % 3 + 2 * (i % 2)},{cells},{'xy'[i % 2]}" for i, cells in enumerate(rest)]
     path = tmp_path / "t.csv"
     path.write_text("\n".join([",".join([*names, "state"]), *lines, ""]))
     return path

@@ -11,6 +11,7 @@ from semisquares.tables import TableError, compare_table, find, fit_table, prepa
 from semisquares.tables.compare.comparison import METRICS
 from semisquares.tables.compare.evaluation import evaluate
 from semisquares.tables.compare.intervals import honest_score, interval
+from semisquares.tables.compare.notices import leaks
 from semisquares.tables.compare.splits import plan, training_mask
 from semisquares.tables.predicting import Tally, predict_rows
 
@@ -204,3 +205,44 @@ def test_a_lost_class_is_told_in_words_of_the_table():
     model = fit_table(rows, method="hard", alpha=2.0, weight=0.3, folds=2, repeats=1)
     assert "The model never predicts class 'y'" in model.about["notes"][0]
     assert "Some class was given to no unlabeled row at all" in model.about["notes"][1]
+
+
+# -- what has to be known of a model ------------------------------------------------------------
+
+
+def fitted(frame):
+    return fit_table(prepare(frame, "label"), method="supervised", alpha=2.0, repeats=2)
+
+
+def test_a_column_that_gives_the_label_away_is_told_as_compare_tells_it():
+    frame = table()
+    frame["known after"] = np.where(np.arange(120) % 2, 3.0, 9.0)
+    (notice,) = leaks(prepare(frame, "label"), seed=0)
+    assert fitted(frame).about["notes"] == [f"{notice.sentence} {notice.meaning}"]
+    assert fitted(table()).about["notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("n_filled", "words"),
+    [
+        (25, "; 25 of the 40 labels were filled in by a model, so this error mostly says how far"),
+        (20, "; 20 of the 40 labels were filled in by a model, so this error partly says how far"),
+        (1, "; 1 of the 40 labels was filled in by a model, so this error partly says how far"),
+    ],
+)
+def test_an_error_on_labels_of_a_model_says_so_and_the_model_keeps_it(n_filled, words):
+    about = fitted(table().assign(label_filled=np.arange(120) < n_filled)).about
+    assert words in about["summary"]
+    assert about["notes"][0].startswith(f"{n_filled} of the 40 labels in column 'label' w")
+    assert (
+        "filled" not in fitted(table().assign(label_filled=np.arange(120) >= 40)).about["summary"]
+    )
+
+
+def test_predictions_beside_the_labels_change_no_model():
+    frame = table()
+    known = np.arange(120) % 2
+    written = frame.assign(label_predicted=known, label_soft_y=known, label_decision_y=known - 0.5)
+    one, other = fitted(frame), fitted(written)
+    np.testing.assert_array_equal(one.classifier.coef_, other.classifier.coef_)
+    assert one.about["metrics"] == other.about["metrics"]

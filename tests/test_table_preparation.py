@@ -661,6 +661,40 @@ def test_a_column_named_like_the_marks_that_holds_something_else_is_a_feature():
     assert (asked.columns[1].kind, asked.notes) == ("boolean", ())
 
 
+def with_predictions():
+    """A table as predict writes it: the last three columns know the labels."""
+    frame = pd.DataFrame({"x": np.arange(8.0), "y": ["a", "b", None, "b"] * 2})
+    known = {"y_predicted": list("abab") * 2, "y_soft_b": np.arange(8) / 9, "y_decision_b": 2.0}
+    return frame.assign(**known)
+
+
+def test_predictions_of_a_model_are_no_features_unless_asked_for():
+    whole = prepare(with_predictions(), "y")
+    assert [column.name for column in whole.columns if column.used] == ["x"]
+    reasons = {column.reason for column in whole.columns[1:]}
+    assert reasons == {"a model has predicted it from the labels"}
+    asked = prepare(with_predictions(), "y", kinds={"y_soft_b": "number"}, drop=["y_predicted"])
+    assert [column.name for column in asked.columns if column.used] == ["x", "y_soft_b"]
+    assert asked.columns[1].reason == "as asked"
+
+
+@pytest.mark.parametrize(
+    ("names", "left"),
+    [
+        (["y_soft_b", "y_decision_b"], []),
+        (["y_predicted", "y_soft_b", "y_decision_c"], []),
+        (["y_soft_b", "y_decision_c"], ["y_soft_b", "y_decision_c"]),
+        (["y_soft", "y_predicted_by_me", "my_predicted"], None),
+    ],
+)
+def test_a_name_counts_as_a_prediction_by_what_is_beside_it(names, left):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(8, len(names))), columns=names)
+    columns = prepare(frame.assign(x=range(8, 0, -1), y=list("abababab")), "y").columns
+    expected = names if left is None else left
+    assert [c.name for c in columns if c.kind != "dropped" and c.name != "x"] == expected
+
+
 def test_wishes_that_make_no_sense_for_the_target_are_refused():
     frame = table().assign(y=["a", "b", None] * 40)
     assert error_of(prepare, frame, "y", drop=["y"]) == (

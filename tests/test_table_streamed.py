@@ -169,6 +169,17 @@ def test_what_is_asked_of_columns_is_done_in_all_parts():
     }
 
 
+def test_what_a_model_has_written_is_left_out_of_all_parts():
+    known = {"sick_predicted": "yes", "sick_soft_yes": np.arange(N), "sick_decision_yes": 1.0}
+    frame = table().assign(**known)
+    streamed = assert_as_in_memory(slices(frame, [0, 50, 238]), frame, unlabeled="?")
+    assert not {column.name for column in streamed.columns if column.used} & {
+        *known,
+        "sick_filled",
+    }
+    assert streamed.n_filled == prepare(frame, "sick", unlabeled="?").n_filled > 0
+
+
 def test_a_large_table_is_judged_by_the_same_sample_of_its_rows():
     rng, n = np.random.default_rng(3), 101_000
     frame = pd.DataFrame(

@@ -129,7 +129,8 @@ def fit(
             model = fitted(prepared, order, missing=reading.missing)
     store_model(model, out)
     for note in model.about["notes"]:
-        talk.warn(note)
+        if note not in prepared.notes:  # which were told before the work
+            talk.warn(note)
     talk.say(model.about["summary"])
     talk.answer(f"Model: {out}", style=None)
     exported = None if onnx is None else write_onnx(talk, model, onnx)

@@ -16,7 +16,8 @@ from .errors import TableError
 from .kinds import Column
 from .models.model import Prediction, TableModel
 from .reading import Source, batches, text_types
-from .target import has_label, marker_column
+from .target import has_label
+from .written import marker_column, prediction_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,12 +132,7 @@ def _new_names(model: TableModel, *, only_missing: bool) -> list[str]:
     target, classes = model.target, [model.spelling(value) for value in model.classes]
     if only_missing:
         return [marker_column(target)]
-    shown = classes[1:] if len(classes) == 2 else classes
-    return [
-        f"{target}_predicted",
-        *(f"{target}_soft_{name}" for name in shown),
-        *(f"{target}_decision_{name}" for name in shown),
-    ]
+    return prediction_columns(target, classes)
 
 
 def _check_names(

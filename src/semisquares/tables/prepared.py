@@ -17,8 +17,9 @@ from .errors import TableError
 from .kinds import Column, wishes_of
 from .parts import Feature
 from .preparation import TablePreparation, as_frame
-from .target import Target, marker_column, read_target
+from .target import Target, read_target
 from .wishes import check_column
+from .written import filled_note, marker_column, predictions_among
 
 Array = NDArray[Any]
 
@@ -39,6 +40,8 @@ class Prepared:
     """What marks a missing label, besides the empty cell."""
     notes: tuple[str, ...] = ()
     """What is worth saying of labels, columns and groups though it is no error, a sentence each."""
+    n_filled: int = 0
+    """Labels that a model has filled in, as the table itself says."""
 
     @cached_property
     def fingerprints(self) -> Array:
@@ -73,8 +76,9 @@ def prepare(
 ) -> Prepared:
     """Read the labels of a table, and turn its other columns into numbers.
 
-    All rows, labeled or not, settle how columns are filled, scaled and encoded; labels do not. The
-    column that marks the labels filled in by a model ("sick_filled") is left out.
+    All rows, labeled or not, settle how columns are filled, scaled and encoded; labels do not.
+    What a model has written into the table is left out: the column that marks the labels filled in
+    ("sick_filled"), and predictions ("sick_predicted", "sick_soft_yes", "sick_decision_yes").
 
     Parameters
     ----------
@@ -107,7 +111,8 @@ def prepare(
     preparation = wish.preparation(marker)
     X = preparation.fit_transform(frame[wish.names])
     notes = wish.notes(labels, marker, preparation, n_alone)
-    return Prepared(source, X, labels, preparation, groups, group, unlabeled, notes)
+    n_filled = 0 if marker is None else marker.n_filled
+    return Prepared(source, X, labels, preparation, groups, group, unlabeled, notes, n_filled)
 
 
 @dataclass(frozen=True)
@@ -183,12 +188,13 @@ class Wish:
             {name: kind for name, kind in kinds.items() if name not in (target, group)},
             [name for name in drop if name != group],
         )
+        written = [name for name in predictions_among(names, target) if name not in kinds]
         return cls(
             target,
             group,
             names,
             asked,
-            unwanted,
+            {name: "a model has predicted it from the labels" for name in written} | unwanted,
             as_levels=kinds.get(target) == "category",
             marker=marker if marker in columns and marker not in kinds else None,
             unlabeled=unlabeled,
@@ -210,11 +216,7 @@ class Wish:
         """Say what is worth saying of labels, columns and groups."""
         notes = list(labels.hints)
         if marker is not None and marker.n_filled:
-            notes.append(
-                f"{marker.n_filled:,} of the {labels.n_labeled:,} labels in column "
-                f"{labels.name!r} were filled in by a model, as {self.marker!r} says, and are "
-                "taken as given; empty them to learn from the others alone."
-            )
+            notes.append(filled_note(labels.name, labels.n_labeled, marker.n_filled))
         remarked = [column for column in preparation.columns_ if column.used and column.reason]
         notes += [f"Column {column.name!r}: {column.reason}." for column in remarked]
         if n_alone:

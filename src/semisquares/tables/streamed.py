@@ -38,6 +38,8 @@ class StreamedTable:
     """What marks a missing label, besides the empty cell."""
     notes: tuple[str, ...] = ()
     """What is worth saying of labels, columns and groups though it is no error, a sentence each."""
+    n_filled: int = 0
+    """Labels that a model has filled in, as the table itself says."""
 
     @property
     def target(self) -> Target:
@@ -137,7 +139,9 @@ def prepare_partitions(
     row = first.read([column.name for column in columns if column.used]).head(1)
     preparation.settle(wish.names, columns, sums, cleaned(row, columns))
     notes = wish.notes(labels.target, known.marker, preparation, known.n_alone)
-    return StreamedTable(source, tuple(partitions), labels, preparation, group, unlabeled, notes)
+    n_filled = 0 if known.marker is None else known.marker.n_filled
+    parts = tuple(partitions)
+    return StreamedTable(source, parts, labels, preparation, group, unlabeled, notes, n_filled)
 
 
 @dataclass(frozen=True, eq=False)

@@ -193,17 +193,6 @@ def is_marker(value: Any, unlabeled: str | None) -> bool:
     return unlabeled is not None and level_of(value) == level_of(unlabeled)
 
 
-def marker_column(target: str) -> str:
-    """Name the column that marks the labels which a model has filled in.
-
-    Examples
-    --------
-    >>> marker_column("ripe")
-    'ripe_filled'
-    """
-    return f"{target}_filled"
-
-
 def _counted(cells: Tally, marked: Sequence[bool]) -> Counter[str]:
     """Count the rows of each mark of a missing label."""
     found: Counter[str] = Counter()

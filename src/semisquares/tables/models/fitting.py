@@ -19,9 +19,11 @@ from ...versions import versions
 from ..compare.choice import thinned
 from ..compare.comparison import plain
 from ..compare.majority import worth
+from ..compare.notices import leaks
 from ..compare.rivals import LOST_CLASS
 from ..compare.verdict import percent
 from ..prepared import Prepared
+from ..written import filled_note
 from .measuring import METHODS, Measured, Order, Rows, decided, fit_as_asked, measure
 from .model import TableModel, slim
 
@@ -88,13 +90,13 @@ def fit_order(prepared: Prepared, order: Order, *, missing: Sequence[str] = ()) 
     chosen = decided(order.method, measured.verdict)
     with told() as notes:
         classifier = fit_as_asked(rows, chosen, order.alpha, order.weight, order.seed)
-    return put_together(
-        prepared, order, measured, classifier, classifier.predict(rows.X), notes, missing
-    )
+    predicted = classifier.predict(rows.X)
+    return put_together(prepared, prepared, order, measured, classifier, predicted, notes, missing)
 
 
 def put_together(
     table: Any,
+    sample: Prepared,
     order: Order,
     measured: Measured,
     classifier: Any,
@@ -104,10 +106,10 @@ def put_together(
 ) -> TableModel:
     """Put a model together: the preparation of a table, the classifier, and what is known of both.
 
-    `table` is a `Prepared`, or has its attributes but for the rows; `predicted` are predictions of
-    many of them.
+    `table` is a `Prepared`, or has its attributes but for the rows; `sample` has many of them, all
+    that are labeled, and `predicted` are predictions of these.
     """
-    said = _worth(table, measured, predicted)
+    said = _filled(table) + _leaks(sample, order.seed) + _worth(table, measured, predicted)
     about = _about(table, order, classifier, measured, [*said, *notes])
     return TableModel(
         Pipeline([("preparation", table.preparation), ("classifier", slim(classifier))]),
@@ -138,6 +140,17 @@ def _for_people(warning: str) -> str:
             "--method soft, or a smaller --weight."
         )
     return warning
+
+
+def _filled(table: Any) -> list[str]:
+    """Say so where labels were filled in by a model."""
+    target = table.target
+    return [filled_note(target.name, target.n_labeled, table.n_filled)] if table.n_filled else []
+
+
+def _leaks(sample: Prepared, seed: int) -> list[str]:
+    """Say which columns give the label away, as `compare_table` does."""
+    return [f"{found.sentence} {found.meaning}" for found in leaks(sample, seed=seed)]
 
 
 def _worth(table: Any, measured: Measured, predicted: Array) -> list[str]:
@@ -176,7 +189,7 @@ def _about(
             "seed": order.seed,
             "versions": versions("pandas", "skops"),
             "created": datetime.now(UTC).date().isoformat(),
-            "summary": _summary(method, classifier, weight, measured, target.n_unlabeled),
+            "summary": _summary(method, classifier, weight, measured, table),
             "notes": notes,
         }
     )
@@ -195,14 +208,12 @@ def _used_weight(classifier: Any) -> float:
     return float(classifier.unlabeled_weight)
 
 
-def _summary(
-    method: str, classifier: Any, weight: float, measured: Measured, n_unlabeled: int
-) -> str:
+def _summary(method: str, classifier: Any, weight: float, measured: Measured, table: Any) -> str:
     """Say in a sentence what the model is and how well it does."""
     alpha = _used_alpha(classifier)
     if method == "supervised":
         counts = ""
-    elif not n_unlabeled:
+    elif not table.target.n_unlabeled:
         counts = ", no unlabeled rows"
     else:
         counts = f", an unlabeled row counts {weight:g}" if weight else ", unlabeled rows left out"
@@ -212,5 +223,17 @@ def _summary(
     return (
         f"{_NAMES[method]}, alpha {alpha:.3g}{counts}: error {percent(1 - accuracy.mean)} on "
         f"labeled rows that the fit had not seen (95 % interval {percent(1 - accuracy.high)} to "
-        f"{percent(1 - accuracy.low)})."
+        f"{percent(1 - accuracy.low)}){_against_a_model(table)}."
+    )
+
+
+def _against_a_model(table: Any) -> str:
+    """Say what an error means where labels were filled in by a model."""
+    if not table.n_filled:
+        return ""
+    n_labels, verb = table.target.n_labeled, "was" if table.n_filled == 1 else "were"
+    much = "mostly" if 2 * table.n_filled > n_labels else "partly"
+    return (
+        f"; {table.n_filled:,} of the {n_labels:,} labels {verb} filled in by a model, "
+        f"so this error {much} says how far it agrees with that model"
     )

@@ -7,6 +7,7 @@ sees all rows: each pass reads the parts again, where Dask computes, and sums tr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,7 @@ from ..cells import text_cells, text_of
 from ..compare.choice import MOST_TESTED, tune
 from ..errors import TableError
 from ..partitions import Partition
+from ..prepared import Prepared
 from ..streamed import StreamedTable
 from .fitting import put_together, told
 from .measuring import Order, Rows, decided, measure
@@ -79,7 +81,9 @@ def fit_streamed(
     with told() as notes:
         model.fit(*_blocks(table))
     predicted = model.predict(thin.X)
-    return put_together(table, order, measured, model, predicted, notes, missing)
+    target = replace(table.target, codes=thin.codes)
+    sample = Prepared(table.source, thin.X, target, table.preparation)
+    return put_together(table, sample, order, measured, model, predicted, notes, missing)
 
 
 def _chosen(thin: Rows, method: str, order: Order) -> Any:

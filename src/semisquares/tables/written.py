@@ -1,0 +1,81 @@
+"""The columns that a model writes into a table: labels filled in, and predictions.
+
+A table that comes back with them is learned from as if they were not there: they know the labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def marker_column(target: str) -> str:
+    """Name the column that marks the labels which a model has filled in.
+
+    Examples
+    --------
+    >>> marker_column("ripe")
+    'ripe_filled'
+    """
+    return f"{target}_filled"
+
+
+def prediction_columns(target: str, classes: Sequence[str]) -> list[str]:
+    """Name the columns that hold what a model predicts of a target, beside the cells of a table.
+
+    Examples
+    --------
+    >>> prediction_columns("ripe", ["no", "yes"])
+    ['ripe_predicted', 'ripe_soft_yes', 'ripe_decision_yes']
+    """
+    shown = classes[1:] if len(classes) == 2 else classes
+    numbers = [f"{start}{name}" for start in _number_columns(target) for name in shown]
+    return [f"{target}_predicted", *numbers]
+
+
+def predictions_among(columns: Sequence[str], target: str) -> list[str]:
+    """Find the columns that a model has written, by the names of `prediction_columns`.
+
+    The model may have had other classes than the labels have now, so any will do. But a column
+    "drink_soft_cola" is a prediction of "drink" only where another one is beside it.
+
+    Examples
+    --------
+    >>> predictions_among(["age", "ripe_predicted", "ripe_soft_yes", "ripe_decision_yes"], "ripe")
+    ['ripe_predicted', 'ripe_soft_yes', 'ripe_decision_yes']
+    >>> predictions_among(["drink_soft_cola"], "drink")
+    []
+    """
+    label, (soft, decision) = f"{target}_predicted", _number_columns(target)
+    twins = {soft: decision, decision: soft}
+    return [
+        name
+        for name in columns
+        if name == label
+        or any(
+            name.startswith(start)
+            and (label in columns or twin + name.removeprefix(start) in columns)
+            for start, twin in twins.items()
+        )
+    ]
+
+
+def _number_columns(target: str) -> tuple[str, str]:
+    """Return how the names of soft labels and of decision values begin."""
+    return f"{target}_soft_", f"{target}_decision_"
+
+
+def filled_note(target: str, n_labels: int, n_filled: int) -> str:
+    """Say that so many of the labels were filled in by a model.
+
+    Examples
+    --------
+    >>> print(filled_note("ripe", 80, 70))
+    70 of the 80 labels in column 'ripe' were filled in by a model, as 'ripe_filled' says, and are
+    taken as given; empty them to learn from the others alone.
+    """
+    verb = "was" if n_filled == 1 else "were"
+    return (
+        f"{n_filled:,} of the {n_labels:,} labels in column {target!r} {verb} filled in by a "
+        f"model, as {marker_column(target)!r} says, and {'is' if n_filled == 1 else 'are'} taken "
+        f"as given; empty {'it' if n_filled == 1 else 'them'} to learn from the others alone."
+    )
