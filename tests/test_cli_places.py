@@ -86,6 +86,25 @@ def test_what_cannot_be_written_is_said_before_the_work(semisquares, folder, wor
     assert content(folder) == before
 
 
+@pytest.mark.parametrize("name", ["new.csv", "new.CSV.gz", "new.parquet", "new.xlsx", "u.csv"])
+@pytest.mark.parametrize(
+    ("words", "ending"),
+    [
+        (("fit", "t.csv", *TARGET, "-o"), ".model"),
+        (("fit", "t.csv", *TARGET, "-o", "fine", "--onnx"), ".onnx"),
+        (("compare", "t.csv", *TARGET, "-o"), ".html"),
+        (("export", "m", "-o"), ".onnx"),
+    ],
+    ids=["fit", "onnx", "compare", "export"],
+)
+def test_what_is_no_table_does_not_get_the_name_of_one(semisquares, folder, words, ending, name):
+    before = content(folder)
+    said = refused(semisquares(*words, name))
+    assert f"{words[-1]} {name!r} is the name of a table" in said
+    assert said.endswith(f"end it in {ending}.\n")
+    assert content(folder) == before
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that takes no file")
 @pytest.mark.parametrize(
     "words",

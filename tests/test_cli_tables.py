@@ -377,6 +377,8 @@ def test_new_levels_at_predict_are_accepted_and_counted(semisquares, model):
         (("fit", "T", "--target", "state", "-o", "m", "--kind", "age=weight"), "'weight'"),
         (("fit", "T", "--target", "state", "-o", "m", "--drop", "agee"), "'age'"),
         (("fit", "T", "--target", "state", "--group", "state", "-o", "m"), "both target and group"),
+        (("fit", "T", "--target", "state", "-o", "m", "--unlabeled", "?", "--unlabeled", "-"),
+         "--unlabeled was given twice; give one, and the other spellings with --missing."),
         (("compare", "T"), "--target"),
         (("predict", "T", "T", "-o", "out.csv"), "no semisquares model"),
         (("predict", "nothing", "T", "-o", "out.csv"), "'nothing'"),
@@ -385,7 +387,7 @@ def test_new_levels_at_predict_are_accepted_and_counted(semisquares, model):
         (("inspect", "M", "--plot", "plot.doc"), ".png or .svg"),
         (("cmopare", "T"), "cmopare"),
     ],
-)
+)  # fmt: skip
 def test_wrong_use_gets_one_sentence_and_exit_code_2(semisquares, model, table, words, needs):
     words = [{"T": table, "M": model}.get(word, word) for word in words]
     assert needs in refused(semisquares(*words, *(["--quiet"] * (words[0] != "cmopare"))))

@@ -69,7 +69,7 @@ def compare(
     use of unlabeled rows the labels choose, and the ridge classifier tuned on the labels alone.
     """
     page = None if no_report else out or beside(table, ".report.html")
-    with checked(reads=files_of(table), writes={"-o": page}):
+    with checked(reads=files_of(table), writes={"-o": page}, endings={"-o": ".html"}):
         from ..tables.compare import compare_table
         from .describe import describe
         from .inputs import read_prepared

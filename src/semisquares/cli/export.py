@@ -28,7 +28,7 @@ def export(model: str, talk: Talk, out: str) -> None:
     are checked against the model's with onnxruntime before it is written.
     """
     refuse_standard_output("-o", out)
-    with checked(reads=[model], writes={"-o": out}):
+    with checked(reads=[model], writes={"-o": out}, endings={"-o": ".onnx"}):
         load_onnx()
         from .models import open_model
 

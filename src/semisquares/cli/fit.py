@@ -101,7 +101,11 @@ def fit(
     and none of the table's rows. Reading it runs no code.
     """
     refuse_standard_output("--onnx", onnx)
-    with checked(reads=files_of(table), writes={"-o": out, "--onnx": onnx}):
+    with checked(
+        reads=files_of(table),
+        writes={"-o": out, "--onnx": onnx},
+        endings={"-o": ".model", "--onnx": ".onnx"},
+    ):
         from ..tables.models.fitting import fit_order
         from ..tables.models.measuring import Order
         from ..tables.models.streaming import fit_streamed

@@ -63,6 +63,15 @@ def _kinds(context: click.Context, option: click.Parameter, given: tuple[str, ..
     return {name: kind for name, _, kind in pairs}
 
 
+def _one_mark(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> Any:
+    if len(given) > 1:
+        often = "twice" if len(given) == 2 else f"{len(given)} times"
+        raise click.UsageError(
+            f"--unlabeled was given {often}; give one, and the other spellings with --missing."
+        )
+    return given[0] if given else None
+
+
 def reading(command: Command) -> Command:
     """Add the options of `Reading`, handed over as `reading`."""
 
@@ -112,7 +121,11 @@ def columns(command: Command) -> Command:
         help="Read a column as number, category, boolean or date; repeatable.",
     )
     @click.option(
-        "--unlabeled", metavar="TEXT", help="Marks a missing label, besides the empty cell."
+        "--unlabeled",
+        multiple=True,
+        metavar="TEXT",
+        callback=_one_mark,
+        help="Marks a missing label, besides the empty cell.",
     )
     @wraps(command)
     def with_columns(

@@ -24,7 +24,10 @@ STANDARD = "-"
 
 @contextmanager
 def checked(
-    *, reads: Sequence[str] = (), writes: Mapping[str, str | None] | None = None
+    *,
+    reads: Sequence[str] = (),
+    writes: Mapping[str, str | None] | None = None,
+    endings: Mapping[str, str] | None = None,
 ) -> Iterator[None]:
     """Check where a command is to write, then let it import what it needs, and begin its work.
 
@@ -36,6 +39,8 @@ def checked(
         The files to read; none of them may be written to.
     writes : mapping
         From options to the files to write; None where an option is not given.
+    endings : mapping
+        From options whose file is no table to how its name may end; the name of a table is refused.
     """
     outputs = {option: path for option, path in (writes or {}).items() if path is not None}
     for option, path in outputs.items():
@@ -47,6 +52,7 @@ def checked(
     assert isinstance(stop, Stop)
     stop.sentence = lambda: _kept(before)
     stop.loading = False
+    _check_no_tables(outputs, endings or {})
 
 
 def files_of(table: str) -> list[str]:
@@ -125,6 +131,29 @@ def _check_apart(reads: Sequence[str], outputs: Mapping[str, str]) -> None:
                     f"{other_option} and {option} both name {path!r}; give each its own file."
                 )
         seen.append((option, path))
+
+
+def _check_no_tables(outputs: Mapping[str, str], endings: Mapping[str, str]) -> None:
+    """Raise UserError if what is no table is to be written to a name of a table.
+
+    People give such a name by mistake, and may have a table there.
+    """
+    for option, ending in endings.items():
+        if (path := outputs.get(option)) is not None and _names_table(path):
+            raise UserError(
+                f"{option} {path!r} is the name of a table, and what is written there is none; end "
+                f"it in {ending}."
+            )
+
+
+def _names_table(path: str) -> bool:
+    """Tell whether a name ends like that of a table, or of a workbook of tables."""
+    from ..tables.formats.format import COMPRESSIONS, ENDINGS, FOREIGN
+
+    rest, ending = os.path.splitext(path.lower())
+    if ending in COMPRESSIONS:
+        ending = os.path.splitext(rest)[1]
+    return ending in ENDINGS or FOREIGN.get(ending) in ("an Excel workbook", "a spreadsheet")
 
 
 def _same(a: str, b: str) -> bool:
