@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import stdtrit
 
 from semisquares import LeastSquaresClassifier
 from semisquares.tables import compare_table, prepare
 from semisquares.tables.compare.comparison import Estimate
-from semisquares.tables.compare.majority import Majority, against_majority, worth
+from semisquares.tables.compare.majority import _SURER, Majority, against_majority, worth
 from semisquares.tables.compare.splits import plan, training_mask
 
 
@@ -79,10 +80,17 @@ def test_of_many_classes_that_are_never_predicted_three_are_named():
     assert "never predicts classes 'b', 'c', 'd' and 2 more, for none" in found.sentence
 
 
-@pytest.mark.parametrize(("low", "ranked"), [(0.55, True), (0.45, False)])
-def test_an_order_of_rows_that_is_better_than_chance_is_told(low, ranked):
+@pytest.mark.parametrize(("low", "ranked"), [(0.55, True), (0.53, False), (0.45, False)])
+def test_an_order_of_rows_that_is_surely_better_than_chance_is_told(low, ranked):
     found = told(0.0, 0.02, auc=Estimate(0.65, low, 0.75))
-    assert found.meaning.endswith("AUC 0.65 (95 % interval 0.55 to 0.75).") == ranked
+    said = f"may be better than chance: AUC 0.65 (95 % interval {low} to 0.75)."
+    assert found.meaning.endswith(said) == ranked
+
+
+def test_surely_is_by_an_interval_of_99_per_cent_over_ten_folds():
+    ratio = stdtrit(9, 0.995) / stdtrit(9, 0.975)
+    assert ratio == pytest.approx(_SURER, abs=0.02)
+    assert ratio < _SURER
 
 
 def test_compare_tells_of_it_first_and_its_intervals_have_width():
