@@ -11,6 +11,7 @@ from rich.console import Console
 from command_line import begin
 from comparisons import binary
 from semisquares.cli import compare, talk
+from semisquares.tables.compare.comparison import Estimate
 
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")
 FIT = ("fit", "t.csv", "--target", "state", "--method", "soft", "--alpha", "1", "--weight", "1")
@@ -123,3 +124,13 @@ def test_why_a_rival_failed_stands_below_the_table(capsys):
     lines = printed_rivals(found, 60, capsys)
     assert lines[lines.index("") - 1].split() == ["tuned", "ridge", "failed"]
     assert f"tuned ridge failed: {why}" in lines
+
+
+def test_one_repeat_is_singular_and_no_gain_has_no_sign(capsys):
+    found = binary(repeats=1)
+    none = replace(found.rivals[1], gains={"accuracy": Estimate(-0.0001, -0.033, 0.033)})
+    words = talk.Talk()
+    compare._print_rivals(words, replace(found, rivals=(found.rivals[0], none, *found.rivals[2:])))
+    printed = capsys.readouterr().out
+    assert "5 folds × 1 repeat, 95 %" in printed
+    assert " 0.0 (−3.3 to +3.3) " in printed

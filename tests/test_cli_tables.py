@@ -123,6 +123,11 @@ def test_predictions_are_right_and_cells_are_kept(semisquares, model, table, tmp
     np.testing.assert_allclose(decision, load(model).predict(frame).decision, rtol=1e-12)
 
 
+def test_predict_says_nothing_with_quiet(semisquares, model, table):
+    assert semisquares("predict", model, table, "-o", "out.csv", "--quiet") == (0, "", "")
+    assert Path("out.csv").exists()
+
+
 def test_only_missing_fills_the_empty_cells_and_marks_them(semisquares, model, table, tmp_path):
     code, _, _ = semisquares("predict", model, table, "--only-missing", "-o", tmp_path / "out.csv")
     assert code == 0

@@ -217,6 +217,26 @@ def test_features_are_in_the_units_of_the_table(page, text):
     assert "−2.5·10<sup>−7</sup></span> per unit" in text
 
 
+@pytest.mark.parametrize(
+    ("weight", "which"),
+    [
+        (0.5, "soft labels, chosen by the labels, fitted to all rows;"),
+        (
+            0.0,
+            "tuned ridge (the labels chose to leave the unlabeled rows out), fitted to all rows;",
+        ),
+    ],
+)
+def test_the_page_says_whose_features_these_are_and_what_a_bar_is(said, weight, which):
+    words = said(binary(unlabeled_weight=weight))
+    assert f"The classifier is that of {which} the bars show what one standard" in words
+
+
+def test_a_single_repeat_is_not_anew(said):
+    assert "were split into 5 parts, once. Each" in said(binary(repeats=1))
+    assert "were split into 5 parts, 10 times anew. Each" in said(binary())
+
+
 def test_features_of_several_classes_name_theirs(said):
     assert "radius_mean class 2 0.1 per unit +0.200" in said(many_classes())
 

@@ -120,11 +120,12 @@ def _print(talk: Talk, comparison: Comparison) -> None:
 def _print_rivals(talk: Talk, comparison: Comparison) -> None:
     """Print the rivals as rows: error, its gain over the tuned ridge, and the other scores."""
     from ..tables.compare.rivals import DECIDING
+    from .describe import counted
 
     first, second = (rival.label for rival in comparison.rivals if rival.name in DECIDING)
     talk.say(
-        f"\n{comparison.folds} folds × {comparison.repeats} repeats, 95 % intervals; the verdict "
-        f"is about {first!r} and {second!r}",
+        f"\n{comparison.folds} folds × {counted(comparison.repeats, 'repeat')}, 95 % intervals; "
+        f"the verdict is about {first!r} and {second!r}",
         "dim",
     )
     rows = [(rival.label, _cells(rival)) for rival in comparison.rivals]
@@ -174,7 +175,11 @@ def _cells(rival: Rival) -> list[str]:
 
 
 def _points(gain: Estimate) -> str:
-    low, mean, high = (
-        f"{100 * x:+.1f}".replace("-", "−") for x in (gain.low, gain.mean, gain.high)
-    )
+    low, mean, high = (_signed(100 * x) for x in (gain.low, gain.mean, gain.high))
     return f"{mean} ({low} to {high})"
+
+
+def _signed(number: float) -> str:
+    """Write a number with its sign; what rounds to nothing has none."""
+    said = f"{number:+.1f}"
+    return said.replace("-", "−") if float(said) else said[1:]

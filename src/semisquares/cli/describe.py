@@ -20,7 +20,7 @@ def describe(talk: Talk, prepared: Any) -> None:
         f"{name} {count:,}" for name, count in zip(target.classes, target.counts, strict=True)
     )
     talk.say(
-        f"{prepared.source}: {_counted(target.n_rows, 'row')}, {target.n_labeled:,} with a label "
+        f"{prepared.source}: {counted(target.n_rows, 'row')}, {target.n_labeled:,} with a label "
         f"in {target.name!r} ({counts}), {target.n_unlabeled:,} without"
     )
     talk.say(f"  {used(prepared.columns)}")
@@ -55,8 +55,8 @@ def used(columns: tuple[Column, ...]) -> str:
     )
     missing = sum(column.n_missing for column in taken)
     verb = "is" if len(taken) == 1 else "are"
-    filled = f"{_counted(missing, 'missing cell')} {'is' if missing == 1 else 'are'} filled"
-    return f"{_counted(len(taken), 'column')} {verb} used: {said}; {filled}"
+    filled = f"{counted(missing, 'missing cell')} {'is' if missing == 1 else 'are'} filled"
+    return f"{counted(len(taken), 'column')} {verb} used: {said}; {filled}"
 
 
 def listed(columns: tuple[Column, ...]) -> list[str]:
@@ -77,8 +77,16 @@ def listed(columns: tuple[Column, ...]) -> list[str]:
 
 
 def why(column: Column) -> str:
-    """Say why a column is left out."""
+    """Say why a column is left out.
+
+    Examples
+    --------
+    >>> why(Column("remark", "text", "it is free text, 90 different ones in 99 cells", 0, 90))
+    'free text, 90 different ones in 99 cells'
+    """
     what = _WHY.get(column.kind, "")
+    if what and column.reason.startswith(f"it is {what}"):
+        return column.reason.removeprefix("it is ")
     return f"{what} ({column.reason})" if what and column.reason else what or column.reason
 
 
@@ -100,5 +108,6 @@ def facts(prepared: Any) -> dict[str, Any]:
     }
 
 
-def _counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Write a number of things."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

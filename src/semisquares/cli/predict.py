@@ -67,7 +67,7 @@ def predict(
             to.write(batch)
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tally.counts.items()))
     what = f"{tally.n_filled:,} missing labels filled" if only_missing else "labels predicted"
-    talk.answer(f"{tally.n_rows:,} rows, {what} ({counts or 'none'}): {out}", style=None)
+    talk.say(f"{tally.n_rows:,} rows, {what} ({counts or 'none'}): {out}")
     for text, count in tally.replaced.most_common():
         talk.warn(f"{count:,} of the filled cells said {text!r}, which is no label.")
     for column, levels in tally.unseen.items():

@@ -28,7 +28,7 @@ KINDS = {
     "constant": "one value only",
     "empty": "empty",
     "text": "free text",
-    "dropped": "left out on request",
+    "dropped": "left out",
 }
 METRICS = {
     "accuracy": "accuracy, %",
@@ -97,9 +97,10 @@ def cross_validation(comparison: Comparison) -> str:
     grouped = ""
     if comparison.group is not None:
         grouped = f" Rows with the same {shortened(comparison.group)} stay together."
+    anew = "once" if comparison.repeats == 1 else f"{comparison.repeats:,} times anew"
     return (
         f"The {counted(comparison.n_labeled, 'labeled row was', 'labeled rows were')} split into "
-        f"{comparison.folds} parts, {counted(comparison.repeats, 'time', 'times')} anew. Each part "
+        f"{comparison.folds} parts, {anew}. Each part "
         "was held back once, while every rival learned from the others, and those that can from "
         f"the unlabeled rows, too. The numbers are means over all parts held back.{grouped}"
     )
@@ -182,6 +183,18 @@ def sample_words(comparison: Comparison) -> str:
     if len(found.before) >= found.n_rows:
         return ""
     return f"The dots are a random sample of {len(found.before):,} rows."
+
+
+def strength_words(comparison: Comparison) -> str:
+    """Say which classifier the strongest features are of, and what their numbers mean."""
+    which = "soft labels, chosen by the labels"
+    if not comparison.unlabeled_weight:
+        which = "tuned ridge (the labels chose to leave the unlabeled rows out)"
+    return (
+        f"The classifier is that of {which}, fitted to all rows; the bars show what one standard "
+        "deviation of a feature does, that of a level, too, where “semisquares inspect” shows the "
+        "whole step from rows without the level to those with it."
+    )
 
 
 def certificate_words(comparison: Comparison) -> Markup:
