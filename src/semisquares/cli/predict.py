@@ -72,12 +72,15 @@ def predict(
         talk.warn(f"{count:,} of the filled cells said {text!r}, which is no label.")
     for column, levels in tally.unseen.items():
         talk.warn(_new_levels(column, dict(levels.most_common())))
+    for note in tally.notes:
+        talk.warn(note)
     talk.hand_over(
         {
             "rows": tally.n_rows,
             "predicted": tally.n_filled,
             "counts": dict(sorted(tally.counts.items())),
             "replaced": dict(tally.replaced.most_common()),
+            "notes": list(tally.notes),
             "new_levels": {name: dict(levels) for name, levels in tally.unseen.items()},
             "out": out,
         }

@@ -129,7 +129,8 @@ def told() -> Iterator[list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield notes
-    notes += [_for_people(str(warning.message)) for warning in caught]
+    said = (w for w in caught if issubclass(w.category, UserWarning))  # not of files left open, say
+    notes += [_for_people(str(warning.message)) for warning in said]
 
 
 def _for_people(warning: str) -> str:
