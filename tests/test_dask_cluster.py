@@ -13,7 +13,7 @@ from distributed import Client, LocalCluster
 
 from semisquares import HardLabelClassifier, SoftLabelClassifier
 
-KILLS = int(os.environ.get("SEMISQUARES_KILLS", "2"))
+KILLS = int(os.environ.get("SEMISQUARES_KILLS", "1"))
 """Workers that are killed in the middle of fits, one in each."""
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UserError
-from ..processes import workers_deaf_to_ctrl_c
 
 if TYPE_CHECKING:
     from ..tables.reading import Source
@@ -74,6 +73,8 @@ class Engine:
             with client:
                 yield client
             return
+        from ..processes import workers_deaf_to_ctrl_c
+
         limit = self.per_worker(jobs)
         with workers_deaf_to_ctrl_c():
             cluster = LocalCluster(
