@@ -119,7 +119,7 @@ def compared(sweep: Work, flipped: float, rates: Rates, passes: Sequence[Pass]) 
     lines = [
         f"A worker reads {rates.read / 1e6:.0f} MB/s and does {rates.stream / 1e9:.2f} Gflop/s "
         f"with vectors, {rates.gram / 1e9:.1f} in X'X; the scheduler {rates.tasks:.0f} tasks/s.",
-        f"Of the rows {sweep.active:.1%} are active; {flipped:.2%} change their side in a step.",
+        f"Active: {100 * sweep.active:.2g} %; {100 * flipped:.2g} % change their side a step.",
         "",
         "| pass | model, s | measured, s | measured / model | sent, model, MB | measured, MB |",
         "|---|---|---|---|---|---|",

@@ -82,7 +82,7 @@ def _all_labels(on: Measured, rows: int) -> Iterator[Line]:
     for goal, seconds in zip(goals, taken, strict=True):
         ratio_of = f"SGD to {goal:g} of the loss / least squares"
         yield Line(what, ratio_of, seconds / least, remark=shown)
-        shown = f"inf: not in {MOST_EPOCHS} epochs"
+        shown = f"inf would be: not in {MOST_EPOCHS} epochs"
     for name, module, fit in (
         ("dask-ml LogisticRegression", "dask_ml", _dask_ml),
         ("Spark LinearRegression", "pyspark", _spark),
@@ -106,8 +106,8 @@ def descend(
     """Return the seconds until the squared loss is within shares of the best, falling ones.
 
     Looking at the loss is not timed: it is a quadratic of the weights, known before. A share that
-    is not reached has infinite seconds. Steps fall slowly and iterates are averaged: of the
-    settings tried, that which is fastest here.
+    is not reached has infinite seconds. Steps fall slowly and iterates are averaged: of eight
+    settings tried on half a million such rows, all labeled, that with the least loss in the end.
     """
     moments, n_rows = _moments(all_rows)
 

@@ -35,12 +35,12 @@ def in_this_process(n_workers):
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask's own, as it reads Parquet
 def test_the_scale_suite_measures_on_a_small_size_and_leaves_its_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(scale_files, "SIZES", 4)
-    monkeypatch.setattr(scale, "SIZES", 4)
+    monkeypatch.setattr(scale_files, "SIZES", 2)
+    monkeypatch.setattr(scale, "SIZES", 2)
     monkeypatch.setattr(scale, "TASKS", 10)
     monkeypatch.setattr(scale, "ADDITIONS", 1000)
     monkeypatch.setattr(scale_rivals, "MOST_EPOCHS", 1)
-    said = list(scale.run(1, 800, tmp_path, in_this_process))
+    said = list(scale.run(1, 400, tmp_path, in_this_process))
     lines = {line.ratio_of: line for line in said[:-2]}
     assert lines["certified relative gap"].value < 1e-12
     assert lines["fit / (passes × reading)"].value > 0.0
@@ -48,7 +48,7 @@ def test_the_scale_suite_measures_on_a_small_size_and_leaves_its_files(tmp_path,
     sent = re.search(r"all active rows .* ([\d.]+) \| ([\d.]+) \|", said[-2])
     assert sent[1] == sent[2]
     assert "1,000,000,000 × 200, 50 workers" in said[-1]
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_every_size_of_the_scale_suite_has_the_same_labels(tmp_path):

@@ -17,6 +17,8 @@ from semisquares import baselines
 
 PAGES = {page.stem: page.read_text(encoding="utf-8") for page in sorted(METHOD_PAGES.glob("*.md"))}
 OF_METHODS = sorted(set(PAGES) - {"index", "mey_loog"})
+REPOSITORY = METHOD_PAGES.parents[1]
+SCALE = (REPOSITORY / "docs" / "scale.md").read_text(encoding="utf-8")
 HEADINGS = ["Formula", "When to use it", "What it costs", "Example", "Picture", "Citation"]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -60,12 +62,23 @@ def test_the_index_leads_to_every_page():
 
 
 def test_the_readme_leads_to_the_index():
-    readme = METHOD_PAGES.parents[1] / "README.md"
-    assert "](docs/methods/index.md)" in readme.read_text(encoding="utf-8")
+    assert "](docs/methods/index.md)" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_leads_to_the_page_on_scale():
+    assert "](docs/scale.md)" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_numbers_on_scale_are_those_of_the_run():
+    results = (REPOSITORY / "benchmarks" / "scale_results.txt").read_text(encoding="utf-8")
+    beside = ("#", "Ratios of", "11 ratios")
+    measured = [line for line in results.splitlines() if line and not line.startswith(beside)]
+    assert len(measured) > 15
+    assert not [line for line in measured if line not in SCALE.splitlines()]
 
 
 def test_formulas_are_closed():
-    for text in PAGES.values():
+    for text in (*PAGES.values(), SCALE):
         assert text.count("$$") % 2 == 0
         assert re.sub(r"\$\$.*?\$\$", "", text, flags=re.DOTALL).count("$") % 2 == 0
 

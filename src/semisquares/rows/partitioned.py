@@ -170,8 +170,11 @@ class PartitionedRows:
         return self._pass(work.labeled_product, V)[0]
 
     def labeled_loss(self, w: Array) -> float:
-        """Return Σ a ‖z - y‖² over the labeled rows."""
-        return float(self._pass(work.labeled_loss, w)[0])
+        """Return Σ a ‖z - y‖² over the labeled rows, without a pass where all were brought here."""
+        known = self._labeled
+        if len(known.y) < self.counts.n_labeled:
+            return float(self._pass(work.labeled_loss, w)[0])
+        return self._in_memory(known.sample, known).labeled_loss(w)
 
     # -- Newton ---------------------------------------------------------------------------------
 
@@ -242,27 +245,30 @@ class PartitionedRows:
         known = self._labeled
         X, weight = (list(part) for part in zip(*parts, strict=True))
         weights = np.concatenate(weight)
+        self.blocks.passes += some.passes
         X = [known.sample, *X]
         whole = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
-        table = (
-            SparseTable(whole) if sparse.issparse(whole) else DenseTable(whole, self.frame.shift)
-        )
-        n_known = len(known.y)
-        rows = Rows(
-            table,
-            np.arange(n_known),
-            known.y,
-            labeled_weight=known.weight,
-            row_weight=np.concatenate((known.weight, weights)),
-            unlabeled_weight=self.unlabeled_weight
-            * self.counts.unlabeled_weight
-            / max(weights.sum(), np.finfo(float).tiny),
-            intercept=self.intercept,
-        )
+        rows = self._in_memory(whole, known, weights)
         if known.gram is not None:
             rows.labeled_gram = known.gram
         rows.labeled_moment = known.moment
         return rows
+
+    def _in_memory(self, X: Any, known: _Labeled, weights: Array | None = None) -> Rows:
+        """Return rows that were brought here: labeled ones, then others that count for all."""
+        table = SparseTable(X) if sparse.issparse(X) else DenseTable(X, self.frame.shift)
+        weights = np.empty(0) if weights is None else weights
+        total = float(weights.sum())
+        share = self.counts.unlabeled_weight / total if total > 0.0 else 0.0
+        return Rows(
+            table,
+            np.arange(len(known.y)),
+            known.y,
+            labeled_weight=known.weight,
+            row_weight=np.concatenate((known.weight, weights)),
+            unlabeled_weight=self.unlabeled_weight * share,
+            intercept=self.intercept,
+        )
 
     # -- block descent --------------------------------------------------------------------------
 
