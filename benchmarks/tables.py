@@ -53,7 +53,8 @@ def _lines(table: Path, repeats: int) -> Iterator[Line]:
     yield Line(what, "fit, alpha and weight given / reading", ratio, high=dominated)
     choosing = taken["auto"] - taken["given"]
     shown = f"choosing takes {choosing:.1f} s of {taken['auto']:.1f} s, whatever the number of rows"
-    yield Line(what, "fit, method auto / reading", taken["auto"] / taken["read"], remark=shown)
+    ratio = taken["auto"] / taken["read"]
+    yield Line(what, "fit, method auto / reading", ratio, high=dominated, remark=shown)
     model = given()
 
     def predict() -> None:

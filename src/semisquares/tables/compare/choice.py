@@ -30,6 +30,8 @@ SEARCHED, SEARCHED_PER_COLUMN = 2_000, 20
 MOST_TESTED = 100_000
 """Cross-validation sees so many unlabeled rows, each counted more often where there are more."""
 FOLDS = 5
+MANY_LABELS, FEWER_FOLDS = 1_000, 3
+"""With so many labels, so few folds of the search tell as much: all of them are tested anyway."""
 COPIED = 100_000
 """More rows than this are not copied for a fit: those outside get the weight 0."""
 
@@ -250,7 +252,8 @@ def _search(
         ridge = LeastSquaresClassifier(alpha).fit(X, codes)
         return _Found(Choice(alpha, weight or 0.0, alpha, 0), ridge, ridge, more > 1.0)
     counts = None if count == 1.0 else np.where(codes < 0, count, 1.0)
-    model = SoftLabelClassifierCV(cv=splits, random_state=seed)
+    many = splits is None and np.count_nonzero(codes >= 0) >= MANY_LABELS
+    model = SoftLabelClassifierCV(cv=FEWER_FOLDS if many else splits, random_state=seed)
     model.alphas = None if alpha is None else [alpha]
     model.unlabeled_weights = model.unlabeled_weights if weight is None else [weight]
     model.fit(X, codes, sample_weight=counts)
