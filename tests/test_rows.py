@@ -81,7 +81,7 @@ def test_the_slope_between_two_sweeps_needs_no_pass(weights, n_classes, monkeypa
     first, second = (rows.sweep(random_weights(rows, seed=s), soft(n_classes)) for s in (0, 1))
     between = rows.sweep(0.7 * first.w + 0.3 * second.w, soft(n_classes))
     monkeypatch.delattr(rows.table, "X")
-    slope = rows.slope(first, second, 0.3, soft(n_classes))
+    slope = rows.slope(first.z, second.z, 0.3, soft(n_classes))
     assert slope == pytest.approx(np.vdot(between.gradient, second.w - first.w), rel=1e-10)
     assert rows.loss(first.z, soft(n_classes)) == pytest.approx(first.loss, rel=1e-13)
 
@@ -90,8 +90,8 @@ def test_a_sweep_counts_the_rows_that_changed_their_piece():
     _, rows = problem_and_rows()
     before, after = (rows.sweep(random_weights(rows, seed=s), SoftLabels()) for s in (0, 1))
     differ = np.count_nonzero(before.piece != after.piece)
-    assert rows.sweep(after.w, SoftLabels(), before).changed == differ > 0
-    assert rows.sweep(after.w, SoftLabels(), after).changed == 0
+    assert rows.sweep(after.w, SoftLabels(), before.piece).changed == differ > 0
+    assert rows.sweep(after.w, SoftLabels(), after.piece).changed == 0
 
 
 @pytest.mark.parametrize("z", [0.0, 1.0])
@@ -99,7 +99,7 @@ def test_a_row_on_the_border_to_rounding_keeps_its_piece(z):
     X = np.array([[0.0], [1.0], [z + 1e-16], [z - 1e-16], [0.4]])
     rows = Problem(X, np.array([0, 1, -1, -1, -1])).rows(DenseTable(X))
     before = rows.sweep(np.array([1.0, 0.0]), SoftLabels())
-    after = rows.sweep(np.array([1.0, -3e-16]), SoftLabels(), before)
+    after = rows.sweep(np.array([1.0, -3e-16]), SoftLabels(), before.piece)
     assert after.changed == 0
     np.testing.assert_array_equal(after.piece, before.piece)
 

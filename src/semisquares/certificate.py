@@ -110,10 +110,11 @@ def _dual_value(objective: Objective, sweep: Sweep, gradient: Array) -> float:
         curvature = active_curvature(objective, sweep.piece, rows.active_gram(sweep.piece))
         step = curvature.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
         w = w + step
-    sums = rows.dual_sums(sweep, step, 0.0, labeling)
+    sums = rows.dual_sums(sweep.z, sweep.piece, step, 0.0, labeling)
     if alpha > 0.0 and rows.intercept and not labeling.per_class:
         # move the intercept: θ must sum to nothing
-        sums = rows.dual_sums(sweep, step, float(sums.image[-1]) / sums.weight, labeling)
+        shift = float(sums.image[-1]) / sums.weight
+        sums = rows.dual_sums(sweep.z, sweep.piece, step, shift, labeling)
     ridge = _ridge_term(objective, w, sums.image, sums.squares)
     return -(sums.squares + ridge + 2.0 * sums.known + 2.0 * sums.free)
 

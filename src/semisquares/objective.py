@@ -61,13 +61,13 @@ class Objective:
         """Return half the derivative of J along the segment between two sweeps."""
         direction = second.w - first.w
         w = first.w + t * direction
-        data = self.rows.slope(first, second, t, self.labeling)
+        data = self.rows.slope(first.z, second.z, t, self.labeling)
         return data + float(np.vdot(penalty(self.alpha, self.rows.intercept, w), direction))
 
     def sweep(self, w: Array, previous: Sweep | None = None) -> Sweep:
         """Pass over the rows once at w; the labeling must be a convex one."""
         labeling: ConvexLabeling = self.labeling  # type: ignore[assignment]
-        return self.rows.sweep(w, labeling, previous)
+        return self.rows.sweep(w, labeling, None if previous is None else previous.piece)
 
     def with_labeling(self, labeling: Labeling) -> Objective:
         """Return the objective with the missing labels filled in by another rule."""

@@ -1,8 +1,9 @@
 """Rows: the only place where a fit touches X. Sums over blocks of rows, in float64."""
 
 from .blocks import Blocks, Frame, Known, Pass, PerRow, compute
-from .in_memory import DualSums, Relabeling, Rows, Sweep
+from .in_memory import Rows
 from .partitioned import Counts, PartitionedRows
+from .results import DualSums, Relabeling, Sweep
 from .tables import DenseTable, SparseTable, Table, centre
 from .threads import single_threaded_blas
 from .wide import Span, compress

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..labelings import ConvexLabeling, Labeling
-from .in_memory import Rows, Sweep
+from .in_memory import Rows
 from .sums import differs
 
 Array = NDArray[Any]
@@ -38,8 +39,7 @@ def sweep(
     rows: Rows, w: Array, labeling: ConvexLabeling, direct: bool, before: Array | None = None
 ) -> Result:
     """Pass over a block; with the change of its active rows' Gram matrix, or all of that."""
-    previous = None if before is None else Sweep(w, w, before, 0.0, w, 0)
-    found = rows.sweep(w, labeling, previous)
+    found = rows.sweep(w, labeling, before)
     gram: Any = 0.0
     if direct and before is None:
         gram = rows.active_gram(found.piece)
@@ -66,24 +66,18 @@ def n_outside(rows: Rows, support: Array) -> Result:
 
 
 def slope(rows: Rows, t: float, labeling: Labeling, first: Array, second: Array) -> Result:
-    direction = second - first
-    z = first + t * direction
-    residual = z - labeling.impute(z)
-    rows._weigh(0, rows.n_rows, z, residual)
-    return (), (float(np.vdot(residual, direction)),)
+    return (), (rows.slope(first, second, t, labeling),)
 
 
 def dual_sums(
     rows: Rows,
-    w: Array,
     step: Array | None,
     shift: float,
     labeling: ConvexLabeling,
     z: Array,
     piece: Array,
 ) -> Result:
-    sums = rows.dual_sums(Sweep(w, z, piece, 0.0, w, 0), step, shift, labeling)
-    return (), (sums.squares, sums.image, sums.known, sums.free, sums.weight)
+    return (), astuple(rows.dual_sums(z, piece, step, shift, labeling))
 
 
 def sample(rows: Rows, n_unlabeled: int, seed: int) -> Result:

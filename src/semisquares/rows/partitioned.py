@@ -17,8 +17,9 @@ from scipy import sparse
 from ..labelings import ConvexLabeling, Labeling
 from . import block_work as work
 from .blocks import Blocks, Frame, Pass, PerRow
-from .in_memory import DualSums, Relabeling, Rows, Sweep
-from .sums import check_finite
+from .in_memory import Rows
+from .results import DualSums, Relabeling, Sweep
+from .sums import ShiftedColumns, check_finite
 from .tables import DenseTable, SparseTable
 
 Array = NDArray[Any]
@@ -66,7 +67,7 @@ class _Labeled:
     """How much a row of the sample counts."""
 
 
-class PartitionedRows:
+class PartitionedRows(ShiftedColumns):
     """Labeled and unlabeled rows whose blocks Dask holds."""
 
     def __init__(self, blocks: Blocks, frame: Frame, counts: Counts, gram_columns: float) -> None:
@@ -94,21 +95,6 @@ class PartitionedRows:
         if "_labeled" in vars(self):
             vars(other)["_labeled"] = self._labeled
         return other
-
-    def to_user(self, w: Array) -> Array:
-        """Translate weights from the shifted columns to X's own."""
-        return self._translate(w, -1.0)
-
-    def from_user(self, w: Array) -> Array:
-        """Translate weights from X's own columns to the shifted ones."""
-        return self._translate(w, 1.0)
-
-    def _translate(self, w: Array, sign: float) -> Array:
-        if self.table.shift is None:
-            return w
-        out = w.copy()
-        out[-1] += sign * (self.table.shift @ w[:-1])
-        return out
 
     # -- labeled rows ---------------------------------------------------------------------------
 
@@ -178,20 +164,20 @@ class PartitionedRows:
 
     # -- Newton ---------------------------------------------------------------------------------
 
-    def sweep(self, w: Array, labeling: ConvexLabeling, previous: Sweep | None = None) -> Sweep:
+    def sweep(self, w: Array, labeling: ConvexLabeling, before: PerRow | None = None) -> Sweep:
         """Pass over the rows once: decision values, pieces, loss, gradient and curvature at w.
 
         Blocks may have to be read from files: the curvature comes with the same pass, that of all
         active rows or, after a sweep before, of those that changed.
         """
         direct = not labeling.per_class and self.n_features <= self.table.gram_columns
-        before = () if previous is None else (previous.piece,)
+        since = () if before is None else (before,)
         (z, piece), (loss, gradient, changed, gram) = self.blocks.run(
-            work.sweep, self.frame, w, labeling, direct, per_row=before, keep=2
+            work.sweep, self.frame, w, labeling, direct, per_row=since, keep=2
         )
         check_finite(loss)
         if direct:
-            piece = _Piece(piece.parts, piece.pick, gram, previous.piece if previous else None)
+            piece = _Piece(piece.parts, piece.pick, gram, before)
         return Sweep(w, z, piece, float(loss), gradient, int(changed))
 
     def active_gram(self, piece: _Piece, since: tuple[_Piece, Array] | None = None) -> Array:
@@ -220,18 +206,15 @@ class PartitionedRows:
         """Count the classes that labels leave out, over all rows."""
         return int(self._known(work.n_outside, per_row=(support,))[0])
 
-    def slope(self, first: Sweep, second: Sweep, t: float, labeling: Labeling) -> float:
-        """Return half the loss's derivative in t at ``(1-t) first + t second``, without a pass."""
-        states = (first.z, second.z)
-        return float(self._known(work.slope, t, labeling, per_row=states)[0])
+    def slope(self, first: PerRow, second: PerRow, t: float, labeling: Labeling) -> float:
+        """Return half the loss's derivative in t at z = ``(1-t) first + t second``: no pass."""
+        return float(self._known(work.slope, t, labeling, per_row=(first, second))[0])
 
     def dual_sums(
-        self, sweep: Sweep, step: Array | None, shift: float, labeling: ConvexLabeling
+        self, z: PerRow, piece: PerRow, step: Array | None, shift: float, labeling: ConvexLabeling
     ) -> DualSums:
-        """Sum up the dual point of the residuals at a sweep, moved by a step and less a shift."""
-        states = (sweep.z, sweep.piece)
-        sums = self._pass(work.dual_sums, sweep.w, step, shift, labeling, per_row=states)
-        return DualSums(*sums)
+        """Sum up the dual point of the residuals at z, moved by a step and less a shift."""
+        return DualSums(*self._pass(work.dual_sums, step, shift, labeling, per_row=(z, piece)))
 
     def sample(self, n_unlabeled: int, rng: np.random.Generator) -> Rows:
         """Bring the labeled rows and a sample of the others together, which counts for all."""

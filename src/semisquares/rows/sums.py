@@ -24,7 +24,28 @@ THREADED_VALUES = 1 << 22
 PANELS = 8
 
 
-class Sums:
+class ShiftedColumns:
+    """Weights speak of columns that may be shifted, `table.shift`; these two translate."""
+
+    table: Any
+
+    def to_user(self, w: Array) -> Array:
+        """Translate weights from the shifted columns to X's own."""
+        return self._translate(w, -1.0)
+
+    def from_user(self, w: Array) -> Array:
+        """Translate weights from X's own columns to the shifted ones."""
+        return self._translate(w, 1.0)
+
+    def _translate(self, w: Array, sign: float) -> Array:
+        if self.table.shift is None:
+            return w
+        out = w.copy()
+        out[-1] += sign * (self.table.shift @ w[:-1])
+        return out
+
+
+class Sums(ShiftedColumns):
     """Labeled and unlabeled rows of one table, with their weights.
 
     Parameters
@@ -45,6 +66,7 @@ class Sums:
         Whether the weights end with an intercept.
     """
 
+    table: Table
     passes: tuple[Any, ...] = ()
     """Passes are counted where rows are in blocks elsewhere."""
 
@@ -111,14 +133,6 @@ class Sums:
     def weights_shape(self) -> tuple[int, ...]:
         return (self.n_weights, *self.y.shape[1:])
 
-    def to_user(self, w: Array) -> Array:
-        """Translate weights from the shifted columns to X's own."""
-        return self._translate(w, -1.0)
-
-    def from_user(self, w: Array) -> Array:
-        """Translate weights from X's own columns to the shifted ones."""
-        return self._translate(w, 1.0)
-
     def decisions(self, w: Array) -> Array:
         """Return the decision values of all rows: one pass."""
         z = np.empty((self.n_rows, *w.shape[1:]), order="F")
@@ -143,13 +157,6 @@ class Sums:
             return self._combine(self.table.slice(start, stop), theta[start:stop])
 
         return theta, self._sum(work, self.n_rows).reshape(self.n_weights, *error.shape[1:])
-
-    def _translate(self, w: Array, sign: float) -> Array:
-        if self.table.shift is None:
-            return w
-        out = w.copy()
-        out[-1] += sign * (self.table.shift @ w[:-1])
-        return out
 
     def _decide(self, block: Any, w: Array) -> Array:
         d = self.n_features

@@ -1,0 +1,59 @@
+"""What passes over the rows tell; the same of rows in memory and of rows in blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What one pass over the rows tells about weights w under a convex labeling."""
+
+    w: Array
+    z: Any
+    """Decision values of all rows: an array, or a handle of rows in blocks."""
+    piece: Any
+    """On which piece of the labeling each row is (`Labeling.piece`)."""
+    loss: float
+    """Σ a ‖z - t‖², with t the known or imputed label and a the weight of a row."""
+    gradient: Array
+    """Half the gradient of the loss in w."""
+    changed: int
+    """How many rows are on another piece than in the sweep before (all rows in the first)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Relabeling:
+    """What one pass over the rows tells when their labels are filled in anew."""
+
+    labels: Any
+    """The new labels of all rows (those of labeled rows are not used)."""
+    moment: Array
+    """Σ a x t over all rows: the right-hand side of the next fit."""
+    loss_before: Array
+    """Σ a (z - t)² plus the labeling's penalty, with the labels as they were."""
+    loss: Array
+    """The same with the new labels."""
+    changed: Array
+    """How many unlabeled rows have another label."""
+
+
+@dataclass(frozen=True, eq=False)
+class DualSums:
+    """What a dual point θ = a e, e a residual of each row, sums up to."""
+
+    squares: float
+    """Σ θ'e."""
+    image: Array
+    """Σ x θ."""
+    known: float
+    """Σ θ'y over the labeled rows."""
+    free: float
+    """Σ over the unlabeled rows of the most that θ'u can be for a label u."""
+    weight: float
+    """Σ a over the rows that are not inside [0, 1]."""
