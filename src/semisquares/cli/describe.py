@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ..tables.kinds import KINDS, Column
+from ..tables.prepared import Understood
 from .talk import Talk
 
 _SHOWN = 6
@@ -13,7 +14,7 @@ _PLURALS = {"number": "numbers", "category": "categories", "boolean": "booleans"
 _WHY = {"id": "an id", "constant": "constant", "empty": "empty", "text": "free text"}
 
 
-def describe(talk: Talk, prepared: Any) -> None:
+def describe(talk: Talk, prepared: Understood) -> None:
     """Say what rows, labels and columns were found, and which columns are left out and why."""
     target = prepared.target
     counts = ", ".join(
@@ -24,9 +25,8 @@ def describe(talk: Talk, prepared: Any) -> None:
         f"in {target.name!r} ({counts}), {target.n_unlabeled:,} without"
     )
     talk.say(f"  {used(prepared.columns)}")
-    if prepared.group is not None and getattr(prepared, "groups", None) is not None:
-        n_groups = len(set(prepared.groups.tolist()))
-        talk.say(f"  {n_groups:,} groups by {prepared.group!r}")
+    if prepared.n_groups is not None:
+        talk.say(f"  {prepared.n_groups:,} groups by {prepared.group!r}")
     left_out = [line for line in listed(prepared.columns) if line.startswith("left out: ")]
     for line in left_out[:_SHOWN]:
         talk.say(f"  {line}")
@@ -90,7 +90,7 @@ def why(column: Column) -> str:
     return f"{what} ({column.reason})" if what and column.reason else what or column.reason
 
 
-def facts(prepared: Any) -> dict[str, Any]:
+def facts(prepared: Understood) -> dict[str, Any]:
     """Return the same for JSON."""
     target = prepared.target
     return {

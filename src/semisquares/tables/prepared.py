@@ -24,17 +24,13 @@ from .written import filled_note, marker_column, predictions_among
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Rows and labels of a table as the classifiers get them."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Understood:
+    """What is known of a table that is ready for classifiers, wherever its rows are."""
 
     source: str
-    X: Array
-    """(n_rows, n_features), float64."""
     target: Target
     preparation: TablePreparation
-    groups: Array | None = None
-    """A number for each row: rows of one group are never on both sides of a split."""
     group: str | None = None
     unlabeled: str | None = None
     """What marks a missing label, besides the empty cell."""
@@ -43,16 +39,6 @@ class Prepared:
     n_filled: int = 0
     """Labels that a model has filled in, as the table itself says."""
 
-    @cached_property
-    def fingerprints(self) -> Array:
-        """A number for each row, equal where all features are."""
-        return pd.util.hash_pandas_object(pd.DataFrame(self.X, copy=False), index=False).to_numpy()
-
-    @property
-    def codes(self) -> Array:
-        """The class of each row, -1 where it has no label."""
-        return self.target.codes
-
     @property
     def columns(self) -> tuple[Column, ...]:
         """What each column of the table is."""
@@ -60,8 +46,38 @@ class Prepared:
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What each column of `X` is."""
+        """What each column that classifiers get is."""
         return self.preparation.features_
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups of rows there are, where they have been counted."""
+        return None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Prepared(Understood):
+    """Rows and labels of a table as the classifiers get them."""
+
+    X: Array
+    """(n_rows, n_features), float64."""
+    groups: Array | None = None
+    """A number for each row: rows of one group are never on both sides of a split."""
+
+    @cached_property
+    def fingerprints(self) -> Array:
+        """A number for each row, equal where all features are."""
+        return pd.util.hash_pandas_object(pd.DataFrame(self.X, copy=False), index=False).to_numpy()
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups of rows there are, where the table has any."""
+        return None if self.groups is None else len(np.unique(self.groups))
+
+    @property
+    def codes(self) -> Array:
+        """The class of each row, -1 where it has no label."""
+        return self.target.codes
 
 
 def prepare(
@@ -110,9 +126,17 @@ def prepare(
     marker = None if wish.marker is None else look_at_marker(frame[wish.marker], labels.codes >= 0)
     preparation = wish.preparation(marker)
     X = preparation.fit_transform(frame[wish.names])
-    notes = wish.notes(labels, marker, preparation, n_alone)
-    n_filled = 0 if marker is None else marker.n_filled
-    return Prepared(source, X, labels, preparation, groups, group, unlabeled, notes, n_filled)
+    return Prepared(
+        source=source,
+        target=labels,
+        preparation=preparation,
+        group=group,
+        unlabeled=unlabeled,
+        notes=wish.notes(labels, marker, preparation, n_alone),
+        n_filled=0 if marker is None else marker.n_filled,
+        X=X,
+        groups=groups,
+    )
 
 
 @dataclass(frozen=True)

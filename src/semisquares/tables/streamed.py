@@ -14,47 +14,25 @@ from .cells import text_cells, text_of
 from .kinds import Column, columns_of, look_at_all
 from .looks import Look
 from .partitions import Partition, Run
-from .parts import Feature
-from .preparation import TablePreparation, cleaned, summed
-from .prepared import Marker, Wish, look_at_marker
+from .preparation import cleaned, summed
+from .prepared import Marker, Understood, Wish, look_at_marker
 from .quantities import Rows
 from .sums import Sums
-from .target import Labels, Target, TargetLook, decide_target, has_label, look_at_target
+from .target import Labels, TargetLook, decide_target, has_label, look_at_target
 
 Array = NDArray[Any]
 Known = TypeVar("Known", "Looks", Sums)
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedTable:
-    """What `Prepared` is for a table in memory: all but the rows, which are made on demand."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StreamedTable(Understood):
+    """What `Prepared` is for a table in memory: all but the rows, which are made on demand.
 
-    source: str
+    The codes of its `target` are empty.
+    """
+
     partitions: tuple[Partition, ...]
     labels: Labels
-    preparation: TablePreparation
-    group: str | None = None
-    unlabeled: str | None = None
-    """What marks a missing label, besides the empty cell."""
-    notes: tuple[str, ...] = ()
-    """What is worth saying of labels, columns and groups though it is no error, a sentence each."""
-    n_filled: int = 0
-    """Labels that a model has filled in, as the table itself says."""
-
-    @property
-    def target(self) -> Target:
-        """The classes and their counts; its codes are empty."""
-        return self.labels.target
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """What each column of the table is."""
-        return self.preparation.columns_
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """What each column of `X` is."""
-        return self.preparation.features_
 
     @property
     def n_rows(self) -> tuple[int, ...]:
@@ -138,10 +116,17 @@ def prepare_partitions(
     first = next(partition for partition in partitions if partition.n_rows)
     row = first.read([column.name for column in columns if column.used]).head(1)
     preparation.settle(wish.names, columns, sums, cleaned(row, columns))
-    notes = wish.notes(labels.target, known.marker, preparation, known.n_alone)
-    n_filled = 0 if known.marker is None else known.marker.n_filled
-    parts = tuple(partitions)
-    return StreamedTable(source, parts, labels, preparation, group, unlabeled, notes, n_filled)
+    return StreamedTable(
+        source=source,
+        target=labels.target,
+        preparation=preparation,
+        group=group,
+        unlabeled=unlabeled,
+        notes=wish.notes(labels.target, known.marker, preparation, known.n_alone),
+        n_filled=0 if known.marker is None else known.marker.n_filled,
+        partitions=tuple(partitions),
+        labels=labels,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from ..compare.majority import worth
 from ..compare.notices import leaks
 from ..compare.rivals import LOST_CLASS
 from ..compare.verdict import percent
-from ..prepared import Prepared
+from ..prepared import Prepared, Understood
 from ..written import filled_note
 from .measuring import METHODS, Measured, Order, Rows, decided, fit_as_asked, measure
 from .model import TableModel, slim
@@ -95,7 +95,7 @@ def fit_order(prepared: Prepared, order: Order, *, missing: Sequence[str] = ()) 
 
 
 def put_together(
-    table: Any,
+    table: Understood,
     sample: Prepared,
     order: Order,
     measured: Measured,
@@ -106,8 +106,7 @@ def put_together(
 ) -> TableModel:
     """Put a model together: the preparation of a table, the classifier, and what is known of both.
 
-    `table` is a `Prepared`, or has its attributes but for the rows; `sample` has many of them, all
-    that are labeled, and `predicted` are predictions of these.
+    `sample` has many of its rows, all that are labeled, and `predicted` are predictions of these.
     """
     said = _filled(table) + _leaks(sample, order.seed) + _worth(table, measured, predicted)
     about = _about(table, order, classifier, measured, [*said, *notes])
@@ -143,7 +142,7 @@ def _for_people(warning: str) -> str:
     return warning
 
 
-def _filled(table: Any) -> list[str]:
+def _filled(table: Understood) -> list[str]:
     """Say so where labels were filled in by a model."""
     target = table.target
     return [filled_note(target.name, target.n_labeled, table.n_filled)] if table.n_filled else []
@@ -154,7 +153,7 @@ def _leaks(sample: Prepared, seed: int) -> list[str]:
     return [f"{found.sentence} {found.meaning}" for found in leaks(sample, seed=seed)]
 
 
-def _worth(table: Any, measured: Measured, predicted: Array) -> list[str]:
+def _worth(table: Understood, measured: Measured, predicted: Array) -> list[str]:
     """Say so where the model may be worth no more than one answer, or could not be tested."""
     if measured.majority is None:
         return [measured.note] if measured.note else []
@@ -164,7 +163,7 @@ def _worth(table: Any, measured: Measured, predicted: Array) -> list[str]:
 
 
 def _about(
-    table: Any, order: Order, classifier: Any, measured: Measured, notes: list[str]
+    table: Understood, order: Order, classifier: Any, measured: Measured, notes: list[str]
 ) -> dict[str, Any]:
     """Note how the model came about, as JSON can say it."""
     target = table.target
@@ -209,7 +208,9 @@ def _used_weight(classifier: Any) -> float:
     return float(classifier.unlabeled_weight)
 
 
-def _summary(method: str, classifier: Any, weight: float, measured: Measured, table: Any) -> str:
+def _summary(
+    method: str, classifier: Any, weight: float, measured: Measured, table: Understood
+) -> str:
     """Say in a sentence what the model is and how well it does."""
     alpha = _used_alpha(classifier)
     if method == "supervised":
@@ -228,7 +229,7 @@ def _summary(method: str, classifier: Any, weight: float, measured: Measured, ta
     )
 
 
-def _against_a_model(table: Any) -> str:
+def _against_a_model(table: Understood) -> str:
     """Say what an error means where labels were filled in by a model."""
     if not table.n_filled:
         return ""

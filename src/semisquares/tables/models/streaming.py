@@ -82,7 +82,7 @@ def fit_streamed(
         model.fit(*_blocks(table))
     predicted = model.predict(thin.X)
     target = replace(table.target, codes=thin.codes)
-    sample = Prepared(table.source, thin.X, target, table.preparation)
+    sample = Prepared(source=table.source, target=target, preparation=table.preparation, X=thin.X)
     return put_together(table, sample, order, measured, model, predicted, notes, missing)
 
 
