@@ -23,7 +23,7 @@ class Rates:
     """What one worker does in a second, the others busy too; and what a task and a message cost."""
 
     read: float
-    """Bytes that come out of files as an array."""
+    """Bytes that come out of files as an array, in a pass that only adds them up."""
     stream: float
     """Operations of a matrix with a vector, the writing of float32 as float64 included."""
     gram: float
@@ -153,24 +153,22 @@ def worked_out(sweep: Work, flipped: float, rates: Rates) -> str:
     return "\n".join(lines)
 
 
-def rates_here(read: Callable[[], Any], n_tasks: int, tasks_seconds: float) -> Rates:
-    """Measure the rates of this process, where `read` makes an array of a file."""
-    X = np.require(read(), requirements=["A", "C"])
+def rates_here(X: Any, read: float, tasks: float) -> Rates:
+    """Measure the rates of this process on a block as it was read; two are known already."""
     w = np.ones(X.shape[1])
     few = X[: max(1, len(X) // 4)].astype(np.float64)
 
     def stream() -> None:
         step = max(256, (1 << 23) // (8 * X.shape[1]))  # as the fit cuts a block for the cache
         for start in range(0, len(X), step):
-            block = X[start : start + step].astype(np.float64)
-            block.T @ (block @ w)
+            X[start : start + step].astype(np.float64) @ w
 
     best = partial(_median_seconds, repeats=5)
     return Rates(
-        read=X.nbytes / best(read),
-        stream=4.0 * X.size / best(stream),
+        read=read,
+        stream=2.0 * X.size / best(stream),
         gram=few.size * few.shape[1] / best(lambda: few.T @ few),
-        tasks=n_tasks / tasks_seconds,
+        tasks=tasks,
     )
 
 

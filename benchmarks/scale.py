@@ -78,6 +78,8 @@ class Measured:
     def __init__(self, client: Client, files: Files) -> None:
         self.client, self.files = client, files
         self.fits: dict[int, Fit] = {}
+        self.read_seconds = np.nan
+        """What Dask alone takes for all files."""
 
     def timed(self, work: Callable[[], Any]) -> tuple[float, float, Any]:
         """Return seconds, seconds of the workers' processors, and what comes out."""
@@ -117,7 +119,9 @@ class Measured:
         trivial = [dask.delayed(int)(k) for k in range(TASKS)]
         dask.compute(trivial)
         seconds = self.timed(lambda: dask.compute(trivial))[0]
-        found = self.client.run(_rates, str(self.files.path(0)), len(trivial), seconds)
+        read = self.files.bytes / len(self.memory()) / self.read_seconds
+        tasks = len(trivial) / seconds
+        found = self.client.run(_rates, str(self.files.path(0)), read, tasks)
         return mean_rates(list(found.values()))
 
     def free_cores(self) -> float:
@@ -136,6 +140,7 @@ def _out_of_core(on: Measured, rows: int) -> Iterator[Line]:
     fit = on.fit(n_files)
     second, second_cpu = on.reading(n_files)
     reading, cpu = (first + second) / 2, (first_cpu + second_cpu) / 2
+    on.read_seconds = reading
     n_passes = len(fit.passes)
     what = f"{rows:,} × {COLUMNS}, 2 workers"
     shown = f"fit {fit.seconds:.1f} s, {n_passes} passes, reading {reading:.1f} s"
@@ -206,14 +211,9 @@ def _sum(part: Any) -> float:
     return float(np.asarray(part).sum())
 
 
-def _rates(path: str, n_tasks: int, tasks_seconds: float) -> Rates:
+def _rates(path: str, read: float, tasks: float) -> Rates:
     part = dask.dataframe.read_parquet([path])[NAMES].to_delayed()[0]
-
-    def read() -> Any:
-        return np.asarray(part.compute(scheduler="synchronous"))
-
-    read()
-    return rates_here(read, n_tasks, tasks_seconds)
+    return rates_here(np.asarray(part.compute(scheduler="synchronous")), read, tasks)
 
 
 def _spin(n_additions: int) -> float:

@@ -152,6 +152,20 @@ def test_a_frame_with_missing_text_labels_is_fitted_as_it_is():
     )
 
 
+def test_a_part_of_a_frame_is_fitted_as_the_copy_that_a_worker_is_sent():
+    X, y = table(n_rows=301, n_columns=9)
+    wide = frame_of(X, y)
+    parts = [wide.iloc[:120], wide.iloc[120:]]
+    copies = [part.copy() for part in parts]
+
+    def weights(parts):
+        frame = dd.from_delayed([dask.delayed(part) for part in parts], meta=wide.iloc[:0])
+        features = [name for name in wide.columns if name != "kind"]
+        return SoftLabelClassifier().fit(frame[features], frame["kind"]).coef_
+
+    np.testing.assert_array_equal(weights(parts), weights(copies))
+
+
 def test_files_are_fitted_whatever_share_of_their_columns_is_read(tmp_path):
     X, y = table(n_columns=10)
     frame = frame_of(X, y)

@@ -284,6 +284,8 @@ def _floats(block: Any, n_columns: int) -> Any:
     """Make a float array, dense or CSR, of a block."""
     if sparse.issparse(block):
         X = sparse.csr_array(block)
+    elif hasattr(block, "columns"):
+        X = np.asfortranarray(block)  # part of another frame or not: a worker would send it so
     else:
         X = np.asarray(block)
     if X.ndim != 2 or X.shape[1] != n_columns:

@@ -168,9 +168,9 @@ def compute(
         _cancel(persisted)
         if type(error).__name__ in _LOST:
             raise RuntimeError(
-                "A block of the rows was lost with the worker that held it, and could not be "
-                f"computed again ({type(error).__name__}); load the rows in a way that can be "
-                "repeated, from files for instance, and fit anew."
+                "A block of the rows cannot be computed: it was lost with the worker that held it, "
+                f"or Dask lacks what it is made of ({type(error).__name__}); load the rows in a "
+                "way that can be repeated, from files for instance, and fit anew."
             ) from error
         raise
 
@@ -220,11 +220,16 @@ def _on_block(
 
 
 def table_of(x: Any, frame: Frame) -> Table:
-    """Write a block as a table; where its memory is not aligned BLAS would sum in another order."""
+    """Write a block as a table.
+
+    BLAS sums in another order where memory is not aligned or is laid out otherwise, so both are
+    settled: columns one after the other stay so (frames have them), all else is row by row.
+    """
     X = frame.read(x)
     if sparse.issparse(X):
         return SparseTable(X)
-    return DenseTable(np.require(X, requirements=["A", "C"]), frame.shift)
+    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
+    return DenseTable(np.require(X, requirements=["A", "F" if by_columns else "C"]), frame.shift)
 
 
 def _tree(results: Sequence[Any]) -> Any:
