@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import RidgeClassifierCV
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
-from semisquares.estimators.search import choose
+from semisquares.curvature import left_out_errors
+from semisquares.estimators.search import choose, row_losses
+from semisquares.labelings import soft
 from semisquares.model_selection import LabeledStratifiedKFold
+from semisquares.objective import Objective
 from semisquares.rows.grams import Grams
 
 ALPHAS = (0.1, 1.0, 10.0)
@@ -105,13 +109,64 @@ def test_weight_zero_is_the_supervised_classifier():
     np.testing.assert_allclose(model.supervised_.coef_, plain.coef_, atol=1e-12)
 
 
-def test_the_supervised_classifier_beside_it_has_the_best_alpha_without_unlabeled_rows():
+@pytest.mark.parametrize("options", [{"cv": LabeledStratifiedKFold(3)}, {"scoring": "accuracy"}])
+def test_the_supervised_classifier_beside_it_has_the_best_score_without_unlabeled_rows(options):
     X, y, _ = table(n_labels=12, d=8)
-    model = SoftLabelClassifierCV(ALPHAS).fit(X, y)
+    model = SoftLabelClassifierCV(ALPHAS, **options).fit(X, y)
     results = model.cv_results_
     without = results["param_unlabeled_weight"] == 0.0
     best = results["param_alpha"][without][results["mean_test_score"][without].argmax()]
     assert model.supervised_.alpha == best
+
+
+@pytest.mark.parametrize("d", [3, 60])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("seed", range(3))
+def test_without_unlabeled_rows_it_is_the_tuned_ridge_of_scikit_learn(d, n_classes, form, seed):
+    X, y, _ = table(n_labels=40, d=d, n_classes=n_classes, seed=seed)
+    model = SoftLabelClassifierCV(unlabeled_weights=[0.0]).fit(form(X + 5.0), y)
+    grid = np.unique(model.cv_results_["param_alpha"])
+    ridge = RidgeClassifierCV(grid).fit(X[:40], y[:40])
+    assert model.alpha_ == model.supervised_alpha_ == ridge.alpha_
+    np.testing.assert_array_equal(model.predict(form(X + 5.0)), ridge.predict(X))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_errors_of_rows_left_out_are_those_of_fits_without_them(intercept, n_classes):
+    X, y, _ = table(n_labels=12, n_rows=20, n_classes=n_classes)
+    weight = np.random.default_rng(2).uniform(0.5, 2.0, size=len(X))
+    model = LeastSquaresClassifier(0.3, fit_intercept=intercept)
+    rows = model._read(X, y, weight, all_rows=False).rows
+    errors = left_out_errors(Objective(rows, soft(n_classes), 0.3))
+    for k, error in enumerate(errors):
+        others = np.delete(np.arange(12), k)
+        model.fit(X[others], y[others], sample_weight=weight[others])
+        z = model.decision_function(X[[k]])[0] + 0.5
+        np.testing.assert_allclose(error, z - np.eye(n_classes)[y[k]][-error.size :], rtol=1e-9)
+
+
+def test_a_row_that_is_tested_in_many_splits_counts_once_in_the_standard_error():
+    tests = [np.array([3, 5]), np.array([5, 3]), np.array([7])]
+    losses = [np.array([[1.0, 2.0]]), np.array([[4.0, 3.0]]), np.array([[9.0]])]
+    np.testing.assert_array_equal(row_losses(losses, tests), [[2.0, 3.0, 9.0]])
+
+
+def test_folds_of_few_labels_are_drawn_three_times():
+    X, y, _ = table(n_labels=300, n_rows=320)
+    assert SoftLabelClassifierCV([1.0]).fit(X, y).n_splits_ == 3 * 5
+    X, y, _ = table(n_labels=301, n_rows=320)
+    assert SoftLabelClassifierCV([1.0]).fit(X, y).n_splits_ == 5
+
+
+def test_where_nothing_is_known_without_a_row_the_folds_choose():
+    X, y, _ = table(n_labels=12, d=8)
+    X[:, 0] = np.arange(len(X)) == 0  # only the first row has it: without a ridge its leverage is 1
+    model = SoftLabelClassifierCV([0.0, 1.0], unlabeled_weights=[0.0], cv=3).fit(X, y)
+    assert (
+        model.alpha_ == model.cv_results_["param_alpha"][model.cv_results_["rank_test_score"] == 1]
+    )
 
 
 def test_a_gain_within_one_standard_error_does_not_count():
@@ -151,7 +206,7 @@ def test_a_rare_class_among_many_labels_means_fewer_folds():
     X, y, truth = table(n_labels=0)
     rare, common = np.flatnonzero(truth == 0)[:3], np.flatnonzero(truth == 1)[:40]
     y[rare], y[common] = 0, 1
-    assert SoftLabelClassifierCV(ALPHAS).fit(X, y).n_splits_ == 3
+    assert SoftLabelClassifierCV(ALPHAS, cv=5).fit(X, y).n_splits_ == 3
 
 
 def test_a_class_with_one_label_is_an_error_that_names_it():
@@ -190,7 +245,7 @@ def test_few_labels_and_a_score_of_both_classes_are_folds_not_single_rows():
     kept = np.concatenate([np.flatnonzero(truth == k)[:3] for k in (0, 1)])
     y[kept] = truth[kept]
     model = SoftLabelClassifierCV(ALPHAS, scoring="roc_auc").fit(X, y)
-    assert model.n_splits_ == 3
+    assert model.n_splits_ == 3 * 3
     assert np.isfinite(model.best_score_)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from ..certificate import gradient_bound
-from ..curvature import fit_labeled
+from ..curvature import fit_labeled, left_out_errors
 from ..inputs import Problem
 from ..labelings import soft
 from ..objective import Objective
@@ -25,8 +25,12 @@ ROUGH = 1e-10
 """The relative gap that is good enough for choosing, where steps are exact."""
 ROUGHER = 1e-8
 """The same where they come from conjugate gradients."""
+RESOLVED = 1e-5
+"""Differences of scores, relative to them, that fits to such a gap may make."""
 FEW_LABELS = 30
 """Up to so many labels, with a class of fewer than five, every label is a fold of its own."""
+FEW_TO_SPLIT, REPEATS = 300, 3
+"""Up to so many labels the folds are drawn so often: which labels share one matters then."""
 
 
 # -- splits -------------------------------------------------------------------------------------
@@ -55,12 +59,14 @@ def labeled_splits(
         for row in labels.labeled:
             yield np.delete(everything, row), np.array([row])
         return
-    folds = StratifiedKFold(
-        min(most, fewest), shuffle=True, random_state=int(rng.integers(2**31 - 1))
-    )
-    for _, test in folds.split(labels.codes, labels.codes):
-        rows = labels.labeled[test]
-        yield np.delete(everything, rows), rows
+    again = REPEATS if n_folds is None and len(labels.codes) <= FEW_TO_SPLIT else 1
+    for _ in range(again):
+        folds = StratifiedKFold(
+            min(most, fewest), shuffle=True, random_state=int(rng.integers(2**31 - 1))
+        )
+        for _, test in folds.split(labels.codes, labels.codes):
+            rows = labels.labeled[test]
+            yield np.delete(everything, rows), rows
 
 
 def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
@@ -182,12 +188,39 @@ def _stiffer(w: Array, i: int, j: int) -> Array:
     return w[i, j + 1] if j + 1 < w.shape[1] else w[0, j]
 
 
-def choose(scores: Array, losses: Array | None) -> tuple[tuple[int, int], int]:
+def row_losses(losses: list[Array], tests: list[Array]) -> Array:
+    """Put the losses of splits together: the mean of each row that was tested, in all splits."""
+    rows, place = np.unique(np.concatenate(tests), return_inverse=True)
+    together = np.concatenate(losses, axis=-1)
+    total = np.zeros((*together.shape[:-1], len(rows)))
+    np.add.at(total.T, place, together.T)
+    return total / np.bincount(place)
+
+
+def leave_one_out(problem: Problem, alphas: Array) -> int | None:
+    """Choose the alpha of a fit without unlabeled rows, each label left out once, in closed form.
+
+    This is what ``RidgeClassifierCV`` does. None where no Gram matrix is factored, or some alpha
+    leaves nothing to predict a label by.
+    """
+    weight, labeling = problem.rows.labeled_weight, soft(problem.n_classes)
+    losses = []
+    for alpha in alphas:
+        errors = left_out_errors(Objective(problem.rows, labeling, float(alpha)))
+        if errors is None:
+            return None
+        losses.append(weight @ (errors**2).reshape(len(weight), -1).sum(axis=1))
+    return int(np.argmin(losses)) if np.isfinite(losses).all() else None
+
+
+def choose(
+    scores: Array, losses: Array | None, supervised: int | None = None
+) -> tuple[tuple[int, int], int]:
     """Choose (weight, alpha), and the alpha that is best without unlabeled rows.
 
     Another weight than 0 must be better by more than one standard error of the difference, taken
     row by row where the score is a loss of rows and split by split otherwise. A choice without a
-    score is never taken.
+    score is never taken. `supervised` is the second where it is known already.
     """
     mean = scores.mean(axis=-1)
     if np.isnan(mean[0]).all():
@@ -196,8 +229,10 @@ def choose(scores: Array, losses: Array | None) -> tuple[tuple[int, int], int]:
             "a cv whose test sets have rows of every class."
         )
     mean = np.where(np.isnan(mean), -np.inf, mean)
-    best = np.unravel_index(int(mean.argmax()), mean.shape)
-    supervised = int(mean[0].argmax())
+    place = np.unravel_index(int(mean.argmax()), mean.shape)
+    best = (int(place[0]), int(place[1]))
+    if supervised is None:
+        supervised = int(mean[0].argmax())
     if best[0] == 0:
         return (0, supervised), supervised
     if losses is not None:
@@ -205,9 +240,9 @@ def choose(scores: Array, losses: Array | None) -> tuple[tuple[int, int], int]:
     else:
         difference = scores[best] - scores[0, supervised]
     error = difference.std(ddof=1) / np.sqrt(len(difference)) if len(difference) > 1 else np.inf
-    if mean[best] - mean[0, supervised] <= error:
-        return (0, supervised), supervised
-    return (int(best[0]), int(best[1])), supervised
+    alone = mean[0, supervised]
+    better = mean[best] - alone > error + RESOLVED * abs(alone)
+    return best if better else (0, supervised), supervised
 
 
 def results_table(alphas: Array, weights: Array, scores: Array) -> dict[str, Any]:

@@ -16,7 +16,16 @@ from ..curvature import fit_labeled
 from ..inputs import Problem
 from ..objective import Objective
 from ..solvers import Solution
-from .search import Search, choose, given_splits, labeled_splits, read_grid, results_table
+from .search import (
+    Search,
+    choose,
+    given_splits,
+    labeled_splits,
+    leave_one_out,
+    read_grid,
+    results_table,
+    row_losses,
+)
 from .semi_supervised import SemiSupervised, _Report
 from .soft import SoftLabelClassifier
 
@@ -31,7 +40,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     Cross-validation on the labeled rows chooses `alpha` and `unlabeled_weight` together, with all
     unlabeled rows in every training set. Weight 0 ("leave the unlabeled rows out") is always among
     the choices, and is taken unless another is better by more than one standard error of the
-    difference: where the evidence is weak, this is the tuned supervised ridge.
+    difference: where the evidence is weak, this is the supervised ridge that
+    ``RidgeClassifierCV`` chooses, by leaving out each label once.
 
     Parameters
     ----------
@@ -41,10 +51,10 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     unlabeled_weights : array-like, default=(0.0, 0.01, 0.1, 1.0)
         The weights of an unlabeled row to choose from; 0 is added where it is missing.
     cv : int, splitter, iterable or None, default=None
-        How the labeled rows are split: a number of stratified folds (five for None), fewer where a
-        class has fewer labels; leave-one-out for None where labels are very few (with the default
-        scoring). A splitter or an iterable gives indices over all rows; rows without a label are
-        never tested on.
+        How the labeled rows are split: a number of stratified folds, fewer where a class has fewer
+        labels. None is five folds, drawn three times up to 300 labels, and leave-one-out where
+        labels are very few (with the default scoring). A splitter or an iterable gives indices over
+        all rows, and chooses the supervised alpha too; rows without a label are never tested on.
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is the squared loss of the decision values (negated).
     fit_intercept, class_weight, unlabeled, tol, max_iter, record_path, verbose
@@ -57,7 +67,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     alpha_, unlabeled_weight_ : float
         What was chosen; weight 0 means that the unlabeled rows were left out.
     supervised_alpha_ : float
-        The best alpha without the unlabeled rows.
+        The best alpha without the unlabeled rows: by leave-one-out, as ``RidgeClassifierCV`` has
+        it, where the folds are drawn here and scoring is the default; otherwise by the scores.
     best_score_ : float
         The mean score of the choice.
     cv_results_ : dict of arrays
@@ -189,8 +200,12 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             found.append(search.scores(*split))
             report.note(f"split {k + 1} of {len(splits)}")
         scores = np.stack([scores for scores, _ in found], axis=-1)
-        losses = np.concatenate([losses for _, losses in found], axis=-1)
-        best, best_supervised = choose(scores, losses if scorer is None else None)
+        losses = supervised = None
+        if scorer is None:
+            losses = row_losses([losses for _, losses in found], [test for _, test in splits])
+            if self._own_folds():
+                supervised = leave_one_out(problem, alphas)
+        best, best_supervised = choose(scores, losses, supervised)
         self.n_splits_ = len(splits)
         self.cv_results_ = results_table(alphas, weights, scores)
         self.alpha_ = float(alphas[best[1]])
@@ -214,9 +229,12 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         size = rows.labeled_spread / max(1, min(len(rows.labeled) - 1, rows.n_features))
         return np.logspace(-4, 4, N_ALPHAS) * (size or 1.0)
 
+    def _own_folds(self) -> bool:
+        return self.cv is None or isinstance(self.cv, Integral)
+
     def _splits(self, problem: Problem, y: Any, groups: Any) -> Iterator[tuple[Array, Array]]:
         """Give the training and the test rows of every split."""
-        if self.cv is None or isinstance(self.cv, Integral):
+        if self._own_folds():
             n_folds = None if self.cv is None else int(self.cv)
             alone = self.scoring is None
             return labeled_splits(problem, n_folds, self._rng(), one_by_one=alone)

@@ -71,6 +71,20 @@ class Grams(Sums):
         centred = sums[d:] - sums[:d] ** 2 / total if self.intercept else sums[d:]
         return float(np.maximum(centred, 0.0).sum())
 
+    def leverages(self, solve: Callable[[Array], Array]) -> Array:
+        """Return a x'H⁻¹x of the labeled rows, where `solve` multiplies with H⁻¹."""
+        found = np.empty(len(self.labeled))
+
+        def work(block: Any, part: slice) -> int:
+            X = self.table.dense(block)
+            if self.intercept:
+                X = np.column_stack((X, np.ones(len(X))))
+            found[part] = self.labeled_weight[part] * np.einsum("ij,ji->i", X, solve(X.T))
+            return 0
+
+        self._sum_labeled(work)  # type: ignore[arg-type]
+        return found
+
     @cached_property
     def labeled_gram(self) -> Array:
         """The Gram matrix of the labeled rows."""
