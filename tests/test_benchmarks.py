@@ -20,7 +20,7 @@ def test_the_breast_cancer_table_has_a_line_with_accuracy_certificate_and_time_f
     capsys, monkeypatch
 ):
     monkeypatch.setattr(breast_cancer, "SPLITS", 2)
-    breast_cancer.main()
+    breast_cancer.main([])
     printed = capsys.readouterr().out
     for rival in ("supervised least squares", "tuned ridge", "soft labels", "hard labels"):
         assert re.search(rf"^{rival}.* 0\.\d{{3}} ± 0\.\d{{3}} .*\d\.\d$", printed, re.MULTILINE)
