@@ -14,8 +14,6 @@ from .pictures import PICTURES
 
 METHOD_PAGES = Path(__file__).parent / "methods"
 NUMBERS = METHOD_PAGES / "numbers.json"
-BEGIN = "<!-- made by `python -m docs` -->\n\n"
-END = "\n<!-- end of what is made -->"
 
 Numbers = Mapping[str, Sequence[int]]
 
@@ -39,12 +37,6 @@ def table(numbers: Numbers) -> str:
             f"| {method.convex} | {shares[SHOWN]:.3f} | {shares.mean():.3f} ± {spread:.3f} |"
         )
     return "\n".join(lines) + "\n"
-
-
-def with_table(text: str, made: str) -> str:
-    """Return the text of a page with the part between the two marks replaced."""
-    before, rest = text.split(BEGIN)
-    return before + BEGIN + made + END + rest.split(END)[1]
 
 
 def inputs_of(name: str, numbers: Numbers) -> str:

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 from docs import example
-from docs.pages import METHOD_PAGES, inputs_of, read_numbers, table, with_table
+from docs.pages import METHOD_PAGES, inputs_of, read_numbers
 from docs.pictures import PICTURES
 from PIL import Image
 
@@ -69,14 +69,6 @@ def test_the_readme_leads_to_the_page_on_scale():
     assert "](docs/scale.md)" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_numbers_on_scale_are_those_of_the_run():
-    results = (REPOSITORY / "benchmarks" / "scale_results.txt").read_text(encoding="utf-8")
-    beside = ("#", "Ratios of", "11 ratios")
-    measured = [line for line in results.splitlines() if line and not line.startswith(beside)]
-    assert len(measured) > 15
-    assert not [line for line in measured if line not in SCALE.splitlines()]
-
-
 def test_formulas_are_closed():
     for text in (*PAGES.values(), SCALE):
         assert text.count("$$") % 2 == 0
@@ -86,10 +78,6 @@ def test_formulas_are_closed():
 def test_no_line_of_a_formula_looks_like_a_list():
     formulas = re.findall(r"\$\$.*?\$\$", "\n".join(PAGES.values()), re.DOTALL)
     assert not [formula for formula in formulas if re.search(r"^[-+*] ", formula, re.MULTILINE)]
-
-
-def test_the_table_is_that_of_the_stored_numbers():
-    assert with_table(PAGES["index"], table(read_numbers())) == PAGES["index"]
 
 
 def test_the_errors_in_the_pictures_are_what_the_methods_get():

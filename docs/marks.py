@@ -1,0 +1,126 @@
+"""Marks in the pages, which no reader sees: between them stands what stored tables say.
+
+A number in a sentence is written as ``<!-- measured: KEY -->0.26<!-- / -->``; a whole table, list
+or listing is a block, on lines of its own: ``<!-- generated: NAME -->`` … ``<!-- / -->``. Marks do
+not nest. They have no place inside of code or formulas, where they would be seen; and the mark of a
+number may not begin a line: Markdown would end the paragraph there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).parents[1]
+MADE_WHOLE = ("_build", "api/generated", "evidence", "gallery")
+"""Folders of docs/ with pages that a command writes from end to end, and other tests check."""
+
+_OPEN = r"<!-- (?P<kind>measured|generated): (?P<key>[\w.-]+) -->"
+_CLOSE = "<!-- / -->"
+_BEGINS_A_LINE = re.compile(r"^(?:[ >]|[-*+] |\d+[.)] )*<!-- measured: ([\w.-]+)", re.MULTILINE)
+_MARK = re.compile(rf"{_OPEN}(?P<inside>.*?){_CLOSE}", re.DOTALL)
+
+
+class MarkError(ValueError):
+    """A mark that is not closed, or that nothing is known about."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A measured number: how to get it from a stored table, and how to write it."""
+
+    read: Callable[[], Any]
+    form: Callable[[Any], str] = str
+
+    def __str__(self) -> str:
+        return self.form(self.read())
+
+
+@dataclass(frozen=True)
+class Registry:
+    """All that may stand between marks: numbers, and blocks of Markdown."""
+
+    numbers: Mapping[str, Number]
+    blocks: Mapping[str, Callable[[], str]]
+
+    def made(self, kind: str, key: str) -> str:
+        """Return what has to stand between the marks of one key."""
+        known: Mapping[str, Any] = self.numbers if kind == "measured" else self.blocks
+        if key not in known:
+            raise MarkError(
+                f"nothing {kind} is called {key!r}; enter it in docs/measured.py, or use one of "
+                f"{', '.join(sorted(known))}."
+            )
+        if kind == "measured":
+            return str(known[key])
+        return f"\n\n{known[key]().strip()}\n\n"
+
+    def fill(self, text: str) -> str:
+        """Return a text with everything between its marks made anew."""
+        check_marks(text)
+        return _MARK.sub(self._filled, text)
+
+    def _filled(self, mark: re.Match[str]) -> str:
+        opening = mark[0][: mark.start("inside") - mark.start()]
+        return opening + self.made(mark["kind"], mark["key"]) + _CLOSE
+
+
+def keys_of(text: str) -> list[tuple[str, str]]:
+    """List the marks of a text: of each whether it is measured or generated, and its key."""
+    return [(mark["kind"], mark["key"]) for mark in _MARK.finditer(text)]
+
+
+def without_marked(text: str) -> str:
+    """Return a text without its marks and what is between them; a mark leaves a sign behind."""
+    return _MARK.sub("▪", text)
+
+
+def check_marks(text: str) -> None:
+    """Raise MarkError where a mark stands alone, inside of another, or first in a line."""
+    for mark in _MARK.finditer(text):
+        if re.search(_OPEN, mark["inside"]):
+            raise MarkError(
+                f"the mark of {mark['key']!r} is not closed before the next; put {_CLOSE} after "
+                "what is measured."
+            )
+    rest = _MARK.sub("", text)
+    if _CLOSE in rest or re.search(_OPEN, rest):
+        raise MarkError(
+            "a mark is opened and not closed, or the other way round; write <!-- measured: KEY "
+            f"-->…{_CLOSE}."
+        )
+    if first := _BEGINS_A_LINE.search(text):
+        raise MarkError(
+            f"the mark of {first[1]!r} begins a line, where Markdown ends the paragraph; put a "
+            "word of the sentence before it."
+        )
+
+
+def pages() -> dict[str, Path]:
+    """Return the pages that may have marks, by their paths from the top of the repository."""
+    docs = REPOSITORY / "docs"
+    whole = [docs / folder for folder in MADE_WHOLE]
+    found = [
+        path
+        for path in sorted(docs.rglob("*.md"))
+        if not any(path.is_relative_to(folder) for folder in whole)
+    ]
+    return {str(path.relative_to(REPOSITORY)): path for path in (REPOSITORY / "README.md", *found)}
+
+
+def fill_pages(registry: Registry) -> list[str]:
+    """Fill the marks of all pages, and return the names of those that changed."""
+    changed = []
+    for name, path in pages().items():
+        text = path.read_text(encoding="utf-8")
+        try:
+            filled = registry.fill(text)
+        except MarkError as error:
+            raise MarkError(f"{name}: {error}") from None
+        if filled != text:
+            path.write_text(filled, encoding="utf-8")
+            changed.append(name)
+    return changed

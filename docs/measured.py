@@ -1,0 +1,57 @@
+"""The registry of what was measured: from the key of a mark to a stored table.
+
+To write such a number in a page, put it between marks (`docs.marks`), enter its key here, and run
+``python -m docs --fill``. A number without a stored table is not written.
+"""
+
+from __future__ import annotations
+
+from . import pages, readme, verdict
+from .marks import Number, Registry
+from .stored import SCALE, listing, paragraph, ratio, runs, said, table
+
+
+def _thousands(count: int) -> str:
+    return f"{count:,}"
+
+
+NUMBERS = {
+    # benchmarks/results.txt
+    "large.soft-to-ridge": Number(
+        lambda: ratio("500,000 × 100, overlapping", "soft fit / RidgeClassifier").value,
+        readme.two_digits,
+    ),
+    "solvers.block-to-newton": Number(
+        lambda: ratio("L=500, U=100,000", "block descent / Newton").value, readme.two_digits
+    ),
+    # results/
+    "fig5.lowest-behind-soft": Number(
+        lambda: said("fig5", "The lowest J_r", r"in (\d+ of \d+) resamples")[0]
+    ),
+    "fig6.fits": Number(lambda: table("fig6").summary["repeats"].sum(), _thousands),
+    "fig6.soft-beats-hard": Number(lambda: said("fig6", "Soft beats hard", r"on (\d+) of")[0]),
+    "fig6.soft-beats-supervised": Number(
+        lambda: said("fig6", "Soft beats supervised", r"on (\d+) of")[0]
+    ),
+    "fig6.sets": Number(lambda: table("fig6").summary["dataset"].nunique()),
+}
+"""Numbers in sentences: how each is read from a stored table, and how it is written."""
+
+BLOCKS = {
+    # README.md
+    "readme.accuracies": readme.accuracies,
+    "readme.verdict": verdict.sentence,
+    "readme.paper": readme.paper,
+    "readme.ratios": readme.ratios,
+    # docs/methods/index.md
+    "methods.table": lambda: pages.table(pages.read_numbers()),
+    # docs/scale.md
+    "scale.ratios": lambda: listing(runs(SCALE)[0]),
+    "scale.ratios-half": lambda: listing(runs(SCALE)[1]),
+    "scale.rates": lambda: paragraph(runs(SCALE)[0], "A worker reads"),
+    "scale.passes": lambda: paragraph(runs(SCALE)[0], "| pass |"),
+    "scale.billion": lambda: paragraph(runs(SCALE)[0], "| 1,000,000,000 × 200"),
+}
+"""Whole tables, lists and listings in Markdown."""
+
+REGISTRY = Registry(NUMBERS, BLOCKS)
