@@ -11,7 +11,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint bench bench-scale clean
+.PHONY: help install demo test lint dist bench bench-scale clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,6 +37,11 @@ lint: $(STAMP) ## check style, format, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy src
 	$(BIN)/lint-imports --no-logo
+
+dist: $(STAMP) ## build sdist and wheel into dist/, and try them in a clean environment elsewhere
+	@rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(ONE_THREAD) $(BIN)/python tools/try_dist.py dist
 
 bench: $(STAMP) ## run the benchmarks
 	@$(BIN)/python -m benchmarks
