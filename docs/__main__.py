@@ -2,7 +2,7 @@
 
 `numbers.json` keeps, for every method, the test rows that it gets wrong in each draw, and
 `verdict.json` what `semisquares compare` says of the example table. Pictures are drawn from the
-first. Then, and with ``--fill`` only this, what stands between marks is made anew from the stores.
+first; those of the theory pages compute what they show. Then, and with ``--fill`` only this, what stands between marks is made anew from the stores.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .marks import fill_pages
 from .measured import REGISTRY
 from .pages import METHOD_PAGES, NUMBERS, inputs_of
 from .pictures import PICTURES, draw_picture, pack
+from .theory_pages import write_pictures
 from .verdict import compare_example
 
 
@@ -24,6 +25,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m docs", description=__doc__)
     parser.add_argument("--fill", action="store_true", help="only put stored numbers into pages")
     if not parser.parse_args().fill:
+        for name, size in write_pictures().items():
+            sys.stdout.write(f"{name}.png: {size:,} bytes\n")
         make_methods()
         compare_example()
     for name in fill_pages(REGISTRY):

@@ -1,0 +1,191 @@
+"""The numbers in the pictures of the theory pages; `theory_pictures` draws them, and computes none.
+
+Every function returns arrays by name. They are small problems with fixed seeds: Figure 2's and
+Figure 3's data of the paper, the common example of the method pages, and Gaussian clouds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisquares import SoftLabelClassifier
+from semisquares.certificate import duality_gap
+from semisquares.datasets import remove_labels, two_gaussians
+from semisquares.datasets.generators import published_line
+from semisquares.experiments.descent import published_objective
+from semisquares.labelings import HardLabels, Labeling, SimplexLabels, SoftLabels, dial
+from semisquares.objective import Objective
+from semisquares.paper import J_l, J_r, best_u, hessian_J_l
+from semisquares.rows import DenseTable, Rows
+from semisquares.solvers import Step, block_descent, fit_labeled, minimise, newton
+from semisquares.solvers.branch_and_bound import enumerate_labelings
+from semisquares.solvers.enumerate import label_quadratic
+
+from .example import SHOWN, draw
+
+Array = NDArray[Any]
+Numbers = dict[str, Array]
+
+TAU = 0.5
+"""The dial's place between soft and hard in the picture of a row's cost."""
+BLOCK_STEPS = 3000
+ENDS = ((0.5027, -0.4274), (0.9950, -0.0042))
+"""Two hard optima of Figure 2, as published: (intercept, slope)."""
+
+
+def objective(X: Array, y: Array, labeling: Labeling, alpha: float = 0.0) -> Objective:
+    """Return J on rows whose labels are classes 0, 1, … or −1 for none."""
+    labeled = np.flatnonzero(y >= 0)
+    known = y[labeled]
+    targets = np.eye(known.max() + 1)[known] if labeling.per_class else known.astype(float)
+    rows = Rows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
+    return Objective(rows, labeling, alpha)
+
+
+def clouds() -> tuple[Array, Array]:
+    """Draw the two overlapping clouds of the method pages' examples, eight of 400 rows labeled."""
+    X, truth = two_gaussians(400, 2, variance=1.0, random_state=0)
+    return X, remove_labels(truth, n_labeled=8, random_state=3)
+
+
+def row_cost() -> Numbers:
+    """Tell which label a row gets at decision value z, and what it costs, (labelings, z)."""
+    z = np.linspace(-0.75, 1.75, 501)
+    labelings = [dial(2, tau) for tau in (0.0, TAU, 1.0)]
+    labels = np.array([labeling.impute(z) for labeling in labelings])
+    penalty = [rule.penalty(u) for rule, u in zip(labelings, labels, strict=True)]
+    return {"z": z, "label": labels, "cost": (z - labels) ** 2 + np.array(penalty)}
+
+
+def convexity() -> Numbers:
+    """Evaluate J_l along a label of Figure 3, and J between two hard optima of Figure 2."""
+    X, y, X_u = np.array([[1.0, -1], [1, 1]]), np.array([0.0, 1]), np.array([[1.0, -1], [1, 4]])
+    w = np.array([23 / 67, 14 / 67])
+    u = best_u(w, X_u)
+    t = np.linspace(-0.6, 0.6, 25)
+    along = np.array([0.0, 0, 1, 0])  # the label of the left row alone
+    measured = np.array([J_l(w, u + s * along[2:], X, y, X_u) for s in t])
+    right = hessian_J_l(X, X_u)
+    printed = right.copy()
+    printed[2:, 2:] *= -1.0
+    bends = [0.5 * along @ H @ along for H in (right, printed)]
+    slope = (measured[-1] - measured[0]) / (t[-1] - t[0])  # exact: t is symmetric
+    curves = [measured[len(t) // 2] + slope * t + bend * t**2 for bend in bends]
+    line = published_line()
+    share = np.linspace(-0.5, 1.5, 401)
+    first, last = (np.array(end)[::-1] for end in ENDS)  # ours have the intercept last
+    weights = first + share[:, None] * (last - first)
+    between = []
+    for method in ("soft", "hard"):
+        problem = published_objective(line.X, line.y, method)
+        rows = problem.rows
+        between.append([rows.loss(rows.decisions(v), problem.labeling) for v in weights])
+    return {
+        "t": t, "measured": measured, "curves": np.array(curves), "share": share,
+        "between": np.array(between),
+    }  # fmt: skip
+
+
+def newton_path(problem: Objective) -> list[Array]:
+    """Return the weights of every Newton step from the supervised ones, these included."""
+    path = [fit_labeled(problem)[0]]
+    newton(problem, path[0], callback=lambda step: path.append(step.w))
+    return path
+
+
+def active_set() -> Numbers:
+    """Follow Newton's method on the common example: weights and the side of each row, by step."""
+    example = draw(SHOWN)
+    problem = objective(example.X, example.y, SoftLabels())
+    path = newton_path(problem)
+    sides = [problem.labeling.piece(problem.rows.decisions(w)) for w in path]  # type: ignore[attr-defined]
+    return {"X": example.X, "y": example.y, "w": np.array(path), "side": np.array(sides)}
+
+
+def gap() -> Numbers:
+    """Measure J and its certified gap after the steps of Newton's method and of block descent."""
+    problem = objective(*clouds(), SoftLabels())
+    path = newton_path(problem)
+    blocks: list[Array] = [path[0]]
+
+    def keep(step: Step) -> None:
+        blocks.append(step.w)
+
+    labels = problem.labeling.impute(problem.rows.decisions(path[0]))
+    block_descent(problem, labels, max_iter=BLOCK_STEPS, callback=keep)
+    steps = np.unique(np.geomspace(1, len(blocks) - 1, 60).astype(int))
+    best = duality_gap(problem, path[-1]).value
+    found: Numbers = {"newton_step": np.arange(1, len(path)), "block_step": steps}
+    for name, weights in (("newton", path), ("block", blocks)):
+        gaps = [duality_gap(problem, weights[k]) for k in found[f"{name}_step"]]
+        found[f"{name}_gap"] = np.array([g.relative for g in gaps])
+        found[f"{name}_true"] = np.array([(g.value - best) / g.scale for g in gaps])
+    return found
+
+
+def dial_path() -> Numbers:
+    """Turn the dial on part of the common example: labels of the unlabeled rows, J_l and J_r."""
+    example = draw(SHOWN)
+    free = np.flatnonzero(example.y < 0)[::4]
+    index = np.concatenate((np.flatnonzero(example.y >= 0), free))
+    X, y, truth = example.X[index], example.y[index], example.truth[free]
+    problem = objective(X, y, SoftLabels())
+    found = minimise(problem, fit_labeled(problem)[0])
+    labels = problem.labeling.impute(found.z)
+    taus = np.linspace(0.0, 1.0, 41)
+    unlabeled, values = [], []
+    design = np.column_stack((X, np.ones(len(X))))
+    known = y >= 0
+    for tau in taus:
+        turned = problem.with_labeling(dial(2, float(tau)))
+        end = block_descent(turned, labels, max_iter=2000)
+        labels = end.labels
+        given = (design[known], y[known], design[~known])
+        u = labels[~known]
+        unlabeled.append(u)
+        values.append([J_l(end.w, u, *given), J_r(end.w, u, *given)])
+    return {
+        "tau": taus, "label": np.array(unlabeled), "truth": truth, "value": np.array(values).T
+    }  # fmt: skip
+
+
+def branch_and_bound() -> Numbers:
+    """Search the best hard labels of 40 rows: the best value and the bound, by nodes."""
+    X, truth = two_gaussians(46, 2, variance=1.5, random_state=1)
+    y = remove_labels(truth, n_labeled=6, random_state=0)
+    problem = objective(X, y, HardLabels())
+    told: list[tuple[float, float, float]] = []
+
+    def tell(n_nodes: int, value: float, bound: float) -> None:
+        told.append((n_nodes, value, bound))
+
+    found = enumerate_labelings(*label_quadratic(problem), callback=tell)
+    nodes, value, bound = np.array(told).T
+    return {
+        "nodes": nodes, "value": value, "bound": bound, "soft": np.array([found.relaxation])
+    }  # fmt: skip
+
+
+def simplex() -> Numbers:
+    """Fit the labeled rows of three clouds: decision values and labels of the others."""
+    rng = np.random.default_rng(3)
+    truth = np.arange(90) % 3
+    centres = 1.6 * np.array([[0.0, 1.0], [-0.9, -0.5], [0.9, -0.5]])
+    X = centres[truth] + rng.normal(size=(90, 2))
+    y = np.where(np.arange(90) < 12, truth, -1)
+    problem = objective(X, y, SimplexLabels())
+    z = problem.rows.decisions(fit_labeled(problem)[0])[problem.rows.unlabeled]
+    return {"z": z, "label": problem.labeling.impute(z)}
+
+
+def vanishing_ridge() -> Numbers:
+    """Fit four labels in ten columns with ever smaller ridges, and without one."""
+    X = np.random.default_rng(0).normal(size=(16, 10))
+    y = np.where(np.arange(16) < 4, np.arange(16) % 2, -1)
+    alphas = 10.0 ** np.linspace(2, -6, 33)
+    coefs = [SoftLabelClassifier(alpha=alpha).fit(X, y).coef_[0] for alpha in alphas]
+    limit = SoftLabelClassifier(alpha=0.0).fit(X, y).coef_[0]
+    return {"alpha": alphas, "coef": np.array(coefs), "limit": limit}
