@@ -1,8 +1,9 @@
 """Make what the pages show: ``python -m docs``, about two minutes; ``--fill``, a few seconds.
 
 `numbers.json` keeps, for every method, the test rows that it gets wrong in each draw, and
-`verdict.json` what `semisquares compare` says of the example table. Pictures are drawn from the
-first; those of the theory pages compute what they show. Then, and with ``--fill`` only this, what stands between marks is made anew from the stores.
+`verdict.json` what `semisquares compare` says of the example table. Pictures of the methods are
+drawn from the first; those of the theory pages compute what they show. Then, and with ``--fill``
+only this, what stands between marks is made anew from the stores.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ To write such a number in a page, put it between marks (`docs.marks`), enter its
 
 from __future__ import annotations
 
-from . import pages, readme, verdict
+from . import pages, readme, reproduction, verdict
 from .marks import Number, Registry
 from .stored import SCALE, listing, paragraph, ratio, runs, said, table
 
@@ -45,6 +45,8 @@ BLOCKS = {
     "readme.ratios": readme.ratios,
     # docs/methods/index.md
     "methods.table": lambda: pages.table(pages.read_numbers()),
+    # docs/reproduction.md
+    **{f"reproduction.{name}": made for name, made in reproduction.BLOCKS.items()},
     # docs/scale.md
     "scale.ratios": lambda: listing(runs(SCALE)[0]),
     "scale.ratios-half": lambda: listing(runs(SCALE)[1]),

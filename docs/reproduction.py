@@ -1,0 +1,84 @@
+"""The blocks of `reproduction.md`: what the report of `results/` says, in Markdown.
+
+The report gathers the stored tables, the findings and the published numbers; here they are only
+set as Markdown, for `docs.measured` to put between marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from semisquares.experiments import FIGURES
+from semisquares.report.differences import CHAPTERS, Chapter
+from semisquares.report.page import Page, Section, gather
+from semisquares.report.tables import Grid
+
+RESULTS = Path(__file__).parents[1] / "results"
+COMMAND = "semisquares reproduce all --preset authors --out results"
+
+
+@cache
+def page() -> Page:
+    """Gather what the stored results say."""
+    return gather(RESULTS, COMMAND)
+
+
+def _figure(section: Section) -> str:
+    """Set what was run, the published numbers beside ours, and the claims with their verdicts."""
+    parts = [f"*What was run:* {section.run}", f"*Beside the paper:* {section.agreement.sentence}"]
+    parts += _grid(section.agreement.grid)
+    parts += [section.agreement.remark] if section.agreement.remark else []
+    claims = [(v.claim, f"**{v.verdict}**", v.evidence) for v in section.verdicts]
+    parts.append(_table(("claim", "in our run", "because"), claims))
+    return "\n\n".join(_plain(part) for part in parts)
+
+
+def _grid(grid: Grid | None) -> list[str]:
+    if grid is None:
+        return []
+    return [f"{grid.caption}:", _table(grid.header, grid.rows, grid.numeric)]
+
+
+def _chapter(chapter: Chapter) -> str:
+    """Set the points of a chapter as a list, each with what the presets do."""
+    lines = []
+    for point in chapter.points:
+        presets = "; ".join(f"{name}: {what}" for name, what in point.presets.items())
+        lines.append(f"- **{point.title}.** {point.text} *Here:* {presets}.")
+    return _plain("\n".join(lines))
+
+
+def _table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool] = ()
+) -> str:
+    sides = [*numeric, *[False] * (len(header) - len(numeric))]
+    lines = [header, ["---:" if right else "---" for right in sides], *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def _plain(text: str) -> str:
+    """Keep signs that Markdown would read as its own from being read so."""
+    return text.replace("\N{NO-BREAK SPACE}", " ").replace("<", "&lt;")
+
+
+def _of_figure(name: str) -> Callable[[], str]:
+    return lambda: _figure(next(section for section in page().sections if section.name == name))
+
+
+def _of_chapter(chapter: Chapter) -> Callable[[], str]:
+    return lambda: _chapter(chapter)
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "tally": lambda: page().tally,
+    "settings": lambda: _table(page().settings.header, page().settings.rows),
+    **{name: _of_figure(name) for name in FIGURES if name != "fig1"},  # whose table is not stored
+    **{chapter.title.lower().replace(" ", "-"): _of_chapter(chapter) for chapter in CHAPTERS},
+}
+"""What makes each block, by name."""
