@@ -53,6 +53,14 @@ def test_links_and_pictures_of_a_page_are_there(name):
     assert not [link for link in links if not (THEORY_PAGES / link).is_file()]
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_formulas_are_closed_and_no_line_of_them_looks_like_a_list(name):
+    text = re.sub(r"^```.*?^```$", "", PAGES[name], flags=re.MULTILINE | re.DOTALL)
+    formulas = re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL)
+    assert re.sub(r"\$\$.*?\$\$", "", text, flags=re.DOTALL).count("$") % 2 == 0
+    assert not [formula for formula in formulas if re.search(r"^[-+*] ", formula, re.MULTILINE)]
+
+
 def test_the_index_leads_to_every_page_in_the_order_of_the_course():
     linked = re.findall(r"^\| \[.*\]\((\w+)\.md\)", PAGES["index"], re.MULTILINE)
     (listed,) = re.findall(r"^```\{toctree\}\n:hidden:\n\n(.*?)^```$", PAGES["index"], re.M | re.S)
@@ -118,10 +126,10 @@ def test_the_certified_gap_is_never_below_the_true_one(solver):
     assert found[f"{solver}_gap"][-1] < 1e-14
 
 
-def test_block_descent_takes_a_hundred_times_the_steps_of_newton():
+def test_block_descent_takes_more_than_fifty_times_the_steps_of_newton():
     found = numbers_of("gap")
     ends = [found[f"{s}_step"][found[f"{s}_gap"] < 1e-10][0] for s in ("block", "newton")]
-    assert ends[0] > 80 * ends[1]
+    assert ends[0] > 50 * ends[1]
 
 
 def test_the_dial_ends_in_hard_labels_where_both_objectives_are_equal():
