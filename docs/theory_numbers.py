@@ -101,7 +101,7 @@ def active_set() -> Numbers:
     example = draw(SHOWN)
     problem = objective(example.X, example.y, SoftLabels())
     path = newton_path(problem)
-    sides = [problem.labeling.piece(problem.rows.decisions(w)) for w in path]  # type: ignore[attr-defined]
+    sides = [SoftLabels().piece(problem.rows.decisions(w)) for w in path]
     return {"X": example.X, "y": example.y, "w": np.array(path), "side": np.array(sides)}
 
 
