@@ -5,6 +5,7 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 
 BIN := .venv/bin
+DOCS_STAMP := .venv/.installed-docs
 STAMP := .venv/.installed
 # Two test processes with one BLAS thread each; a test about threads sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
@@ -29,6 +30,12 @@ demo: $(STAMP) ## a table with missing labels from question to predictions, then
 	semisquares reproduce all --preset quick --out demo/paper
 	@echo "Pages to look at: demo/pumps/report.html and demo/paper/report.html"
 
+.PHONY: docs
+docs: $(DOCS_STAMP) ## build the site into docs/_build/html, its gallery included
+	$(ONE_THREAD) $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky \
+	  --doctree-dir docs/_build/doctrees docs docs/_build/html
+	@echo "Page to look at: docs/_build/html/index.html"
+
 test: lint ## lint, then run the tests and the doctests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
@@ -51,12 +58,18 @@ bench-scale: $(STAMP) ## run that of more rows than memory: 8 GB of files, half 
 
 clean: ## remove caches and build output, keep .venv
 	rm -rf build demo dist htmlcov .coverage .coverage.* .hypothesis
+	rm -rf docs/_build docs/api/generated docs/api/used_in docs/gallery
 	rm -rf .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml | $(BIN)/python
 	@echo "Installing semisquares and its tools into .venv (once, and when pyproject.toml changes)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(DOCS_STAMP): $(STAMP)
+	@echo "Installing Sphinx and what it needs into .venv (once, and when pyproject.toml changes)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 $(BIN)/python:

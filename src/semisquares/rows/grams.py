@@ -131,7 +131,7 @@ class Grams(Sums):
     def outside_grams(self, support: Array) -> Array:
         """Sum, for each class, the Gram matrix of the rows whose label leaves it out.
 
-        A row counts 1 + 1/|support|: in directions that sum to nothing over the classes that is
+        A row counts ``1 + 1/|support|``: in directions that sum to nothing over the classes that is
         all the curvature a row has that leaves one class out, and nearly all where it is more.
         """
         size = support.sum(axis=1)
@@ -204,10 +204,10 @@ class Grams(Sums):
     def simplex_triangle(self, support: Array, z: Array) -> Array:
         """Return the R factor of what simplex labels ask of a step in the weights of all classes.
 
-        A row whose label has the support S gives 1 + K - |S| equations: its decision values are to
-        sum to one over S, and each to be 0 elsewhere; a labeled row (S empty) gives K. The columns
-        are the intercepts of all classes (where there are any), the features of the first class, of
-        the second, …, and what is still missing at the decision values z.
+        A row whose label has the support S gives ``1 + K - |S|`` equations: its decision values are
+        to sum to one over S, and each to be 0 elsewhere; a labeled row (S empty) gives K. The
+        columns are the intercepts of all classes (where there are any), the features of the first
+        class, of the second, …, and what is still missing at the decision values z.
         """
         n_classes = support.shape[1]
         missing = -z

@@ -1,0 +1,124 @@
+"""What the site needs of Sphinx beyond settings.
+
+Formulas without a network, examples that may not warn, and code in a text that leads to its entry
+in the reference.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+_WORDINGS = {
+    r"\n\s*\n": "\n",
+    r"\\dots(?![a-z])": r"\\ldots",
+    r"\\texttt(?![a-z])": r"\\mathtt",
+    r"\\textstyle(?![a-z])": "",
+    r"\\([dt]?frac)\s*(\d)(\d)": r"\\\1{\2}{\3}",
+}
+"""LaTeX that docutils does not read, and the same in words that it does."""
+_FENCE = re.compile(r"<mo( class=\"\w+\")?>([‖{}⌈⌉⌊⌋])</mo>")
+_kept: list[Any] = []
+
+
+def mathml(tex: str, *, block: bool) -> str:
+    """Turn a formula into MathML, which browsers set by themselves.
+
+    MathJax would have to be fetched by each reader, or kept here: megabytes, either way.
+
+    Examples
+    --------
+    >>> mathml("x^2", block=False).count("<msup>")
+    1
+    """
+    from docutils.utils.math import latex2mathml
+
+    for pattern, wording in _WORDINGS.items():
+        tex = re.sub(pattern, wording, tex)
+    found = str(latex2mathml.tex2mathml(tex.strip(), as_block=block))
+    # as in LaTeX, fences stretch where it says \left and \right, and nowhere else
+    if re.search(r"\\left(?![a-z])", tex):
+        return found
+    return _FENCE.sub(r'<mo stretchy="false"\1>\2</mo>', found)
+
+
+def warnings_are_errors(gallery_conf: Any, name: str, when: str) -> None:
+    """Let an example of the gallery fail where it warns; hand Sphinx its own filters back."""
+    if when == "before":
+        _kept[:] = warnings.filters
+        warnings.simplefilter("error")
+    else:
+        warnings.filters[:] = _kept  # type: ignore[index]
+
+
+def _inline(writer: Any, node: Any) -> None:
+    """Write a formula within a line, and leave its node."""
+    from docutils import nodes
+
+    writer.body.append(_checked(node, block=False))
+    raise nodes.SkipNode
+
+
+def _block(writer: Any, node: Any) -> None:
+    """Write a formula on lines of its own, and leave its node."""
+    from docutils import nodes
+
+    writer.body.append(f'<div class="formula">{_checked(node, block=True)}</div>\n')
+    raise nodes.SkipNode
+
+
+def _checked(node: Any, *, block: bool) -> str:
+    """Return the MathML of a node; a formula that docutils cannot read is a warning."""
+    from docutils.utils.math import MathError
+    from sphinx.util import logging
+
+    try:
+        return mathml(node.astext(), block=block)
+    except MathError as error:
+        said = logging.getLogger(__name__)
+        said.warning("formula %r: %s", node.astext(), error, location=node, type="formula")
+        return ""
+
+
+def lead_to_reference(app: Sphinx, tree: Any, page: str) -> None:
+    """Make a link of every bit of code in a text that is a name of ours."""
+    from docutils import nodes
+
+    places = _places(app.env)
+    for code in list(tree.findall(nodes.literal)):
+        place, anchor = places.get(code.astext().partition("(")[0], (page, ""))
+        outer = (nodes.reference, nodes.title)
+        if place == page or any(isinstance(code.parent, kind) for kind in outer):
+            continue
+        uri = app.builder.get_relative_uri(page, place) + anchor
+        link = nodes.reference("", "", code.deepcopy(), internal=True, refuri=uri)
+        code.replace_self(link)
+
+
+def _places(env: Any) -> dict[str, tuple[str, str]]:
+    """Return page and anchor of modules, full names, and short ones that are no plain words."""
+    objects = env.domaindata["py"]["objects"]
+    places = {
+        f"semisquares.{page.removeprefix('api/')}": (page, "")
+        for page in env.found_docs
+        if page.startswith("api/") and page.count("/") == 1
+    }
+    for name, entry in objects.items():
+        if entry.objtype in ("class", "exception", "function"):
+            short = name.rpartition(".")[2]
+            place = (entry.docname, f"#{entry.node_id}")
+            places[name] = place
+            if re.search(r"_|[A-Z].*[A-Z]", short):
+                places[short] = place
+    return places
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Tell Sphinx of it."""
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    app.connect("doctree-resolved", lead_to_reference)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
