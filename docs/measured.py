@@ -6,7 +6,7 @@ To write such a number in a page, put it between marks (`docs.marks`), enter its
 
 from __future__ import annotations
 
-from . import pages, readme, reproduction, verdict
+from . import billion, pages, readme, reproduction, verdict
 from .marks import Number, Registry
 from .stored import SCALE, listing, paragraph, ratio, runs, said, table
 
@@ -14,6 +14,21 @@ from .stored import SCALE, listing, paragraph, ratio, runs, said, table
 def _thousands(count: int) -> str:
     return f"{count:,}"
 
+
+def _scale(what: str, ratio_of: str) -> Number:
+    return Number(lambda: ratio(what, ratio_of, SCALE).value, readme.two_digits)
+
+
+SCALE_LINES = {
+    "fit-to-reading": ("20,000,000", "fit / (passes"),
+    "slope": ("rows from", "log-log slope"),
+    "two-workers": ("10,000,000", "one worker / two"),
+    "soft-to-sgd": ("20,000,000", "soft fit / SGD"),
+    "sgd-rough": ("2,000,000", "SGD to 0.01"),
+    "sgd-fine": ("2,000,000", "SGD to 1e-05"),
+    "dask-ml": ("2,000,000", "dask-ml"),
+    "spark": ("2,000,000", "Spark"),
+}
 
 NUMBERS = {
     # benchmarks/results.txt
@@ -24,6 +39,9 @@ NUMBERS = {
     "solvers.block-to-newton": Number(
         lambda: ratio("L=500, U=100,000", "block descent / Newton").value, readme.two_digits
     ),
+    # benchmarks/scale_results.txt
+    **{f"scale.{key}": _scale(*line) for key, line in SCALE_LINES.items()},
+    "scale.model-off": Number(billion.model_off, readme.two_digits),
     # results/
     "fig5.lowest-behind-soft": Number(
         lambda: said("fig5", "The lowest J_r", r"in (\d+ of \d+) resamples")[0]
@@ -49,9 +67,9 @@ BLOCKS = {
     **{f"reproduction.{name}": made for name, made in reproduction.BLOCKS.items()},
     # docs/scale.md
     "scale.ratios": lambda: listing(runs(SCALE)[0]),
-    "scale.ratios-half": lambda: listing(runs(SCALE)[1]),
     "scale.rates": lambda: paragraph(runs(SCALE)[0], "A worker reads"),
     "scale.passes": lambda: paragraph(runs(SCALE)[0], "| pass |"),
+    "scale.billion-words": billion.words,
     "scale.billion": lambda: paragraph(runs(SCALE)[0], "| 1,000,000,000 × 200"),
 }
 """Whole tables, lists and listings in Markdown."""

@@ -72,3 +72,9 @@ def listing(run: str) -> str:
     """Return the ratios of a run as they were printed, for a page."""
     lines = [line.rstrip() for line in run.splitlines() if Line.read(line)]
     return "\n".join(["```text", *lines, "```"])
+
+
+def cells(table_of: str) -> dict[str, list[str]]:
+    """Return the rows of a Markdown table: from the first cell of each to the others."""
+    lines = [line.strip().strip("|").split("|") for line in table_of.splitlines()[2:]]
+    return {first.strip(): [cell.strip() for cell in rest] for first, *rest in lines}
