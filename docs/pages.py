@@ -9,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from semisquares.plotting import decision, rows
+
+from . import example, pictures
 from .example import METHODS, SHOWN, TEST_ROWS
 from .pictures import PICTURES
 
@@ -42,7 +45,7 @@ def table(numbers: Numbers) -> str:
 def inputs_of(name: str, numbers: Numbers) -> str:
     """Return a digest of what a picture is made from: the code, and the errors it shows."""
     digest = hashlib.sha256()
-    for module in ("example.py", "pictures.py"):
-        digest.update(Path(__file__).with_name(module).read_text(encoding="utf-8").encode())
+    for module in (example, pictures, decision, rows):
+        digest.update(Path(str(module.__file__)).read_text(encoding="utf-8").encode())
     digest.update(json.dumps([numbers[key][SHOWN] for key in PICTURES[name]]).encode())
     return digest.hexdigest()

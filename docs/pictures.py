@@ -55,10 +55,9 @@ WIDTH, HEIGHT = 4.3, 2.9
 """How far the panels reach from the origin."""
 CELLS = 61
 """Points of the grid on which a boundary is found, in each direction."""
-SHADES = 9
-"""How many steps of colour lead from label 0 to label 1."""
-BARE = "#B5B5B5"
-"""The colour of rows that get no label."""
+BESIDE = ("supervised", "oracle")
+"""The methods whose boundaries are in every panel."""
+THIS = plotting.Look("this method", plotting.INK, "", "-")
 COLOURS = 48
 """Of the PNG files, half as many where panels are many: smooth edges for a third of the bytes."""
 
@@ -74,7 +73,7 @@ def draw_picture(name: str) -> Picture:
             width = 4.6 if len(keys) == 1 else plotting.TWO_COLUMNS
             height = 3.5 if len(keys) == 1 else 3.2
             picture, panels = plotting.facets(len(keys), 2, width=width, row_height=height)
-            plotting.legend(picture, panels, n_columns=3, more=_handles())
+            plotting.legend(picture, panels, n_columns=3, more=_entries())
         for panel, key in zip(panels, keys, strict=True):
             draw_panel(panel, key, small=len(keys) > 2)
     return picture
@@ -106,100 +105,31 @@ def shown(key: str) -> tuple[Example, Any]:
 def draw_panel(panel: Axes, key: str, *, small: bool) -> None:
     """Draw rows, the labels that they got, and the boundary beside those of two others."""
     example, model = shown(key)
-    _draw_boundary(panel, model, tinted=True, color=plotting.INK, linewidth=1.3 if small else 1.9)
-    for other in ("supervised", "oracle"):
-        look = plotting.look(other)
-        looks = {"color": look.colour, "linestyle": look.line, "linewidth": 0.9 if small else 1.3}
-        _draw_boundary(panel, shown(other)[1], **looks)
-    _draw_unlabeled(panel, key, size=1.3 if small else 2.6)
-    for code in (0, 1):
-        rows = example.y == code
-        panel.plot(
-            *example.X[rows].T, plotting.CLASS_MARKERS[code], color=plotting.CLASS_COLOURS[code],
-            markersize=4.2 if small else 8.0, markeredgecolor=plotting.BLACK,
-            markeredgewidth=0.7 if small else 1.2, zorder=4,
-        )  # fmt: skip
+    made = np.full(len(example.y), np.nan)
+    made[rows_of(METHODS[key], example)] = made_labels(model)
+    x, y = np.linspace(-WIDTH, WIDTH, CELLS), np.linspace(-HEIGHT, HEIGHT, CELLS)
+    places = np.stack([axis.ravel() for axis in np.meshgrid(x, y)], axis=1)
+    values = {name: decide(shown(name)[1], places).reshape(CELLS, -1) for name in (key, *BESIDE)}
+    plotting.DecisionDisplay(
+        x, y, values[key], rows=example.X, codes=example.y, made=made, look=THIS,
+        beside={name: values[name] for name in BESIDE},
+    ).plot(panel, shades=False, scale=0.46 if small else 1.0)  # fmt: skip
     error = f"{wrong(model) / TEST_ROWS:.3f}"
-    panel.set(xlim=(-WIDTH, WIDTH), ylim=(-HEIGHT, HEIGHT), aspect="equal")
+    panel.set(aspect="equal")
     if small:
         panel.set_title(METHODS[key].name, fontsize=6.4, pad=2.5)
         panel.text(0.03, 0.04, error, transform=panel.transAxes, fontsize=6.8)
-        panel.set(xticks=[], yticks=[])
+        panel.set(xticks=[], yticks=[], xlabel="", ylabel="")
     else:
         plotting.headline(panel, METHODS[key].name, f"test error {error}")
-        panel.set(xlabel=r"$x_1$", ylabel=r"$x_2$")
 
 
-def _draw_boundary(panel: Axes, model: Any, *, tinted: bool = False, **looks: Any) -> None:
-    """Draw where the decision value is 0, and tint the two sides in the colours of the classes."""
-    x, y = np.linspace(-WIDTH, WIDTH, CELLS), np.linspace(-HEIGHT, HEIGHT, CELLS)
-    grid = np.stack(np.meshgrid(x, y), axis=-1)
-    values = decide(model, grid.reshape(-1, 2)).reshape(CELLS, CELLS)
-    if tinted:
-        ends = np.abs(values).max() + 1.0
-        panel.contourf(
-            x, y, values, levels=[-ends, 0.0, ends], colors=plotting.CLASS_COLOURS, alpha=0.1
-        )
-    names = {"color": "colors", "linestyle": "linestyles", "linewidth": "linewidths"}
-    looks = {names[name]: [value] for name, value in looks.items()}
-    panel.contour(x, y, values, levels=[0.0], zorder=3, **looks)
-
-
-def _draw_unlabeled(panel: Axes, key: str, size: float) -> None:
-    """Draw rows without a label in the colour of the label that they got; grey where none."""
-    example, model = shown(key)
-    made = np.full(len(example.y), np.nan)
-    made[rows_of(METHODS[key], example)] = made_labels(model)
-    free = example.y < 0
-    dots = {"marker": "o", "linestyle": "", "markeredgewidth": 0, "zorder": 1}
-    bare = free & np.isnan(made)
-    panel.plot(*example.X[bare].T, color=BARE, markersize=0.8 * size, **dots)
-    size *= 1.6 if METHODS[key].few else 1.0
-    step = np.rint(np.clip(made, 0.0, 1.0) * (SHADES - 1))
-    for k, colour in enumerate(_shades()):
-        rows = free & (step == k) & (made >= 0.0) & (made <= 1.0)
-        panel.plot(*example.X[rows].T, color=colour, markersize=size, **dots)
-    for code, beyond in enumerate((made < 0.0, made > 1.0)):
-        panel.plot(
-            *example.X[free & beyond].T, "o", markersize=size, markerfacecolor="none",
-            markeredgecolor=plotting.CLASS_COLOURS[code], markeredgewidth=0.3 * size, zorder=1,
-        )  # fmt: skip
-
-
-def _shades() -> list[str]:
-    """Return colours from that of class 0 over grey to that of class 1."""
-    from matplotlib.colors import LinearSegmentedColormap, to_hex
-
-    first, last = plotting.CLASS_COLOURS
-    shades = LinearSegmentedColormap.from_list("", [first, "#777777", last])
-    return [to_hex(shades(k / (SHADES - 1))) for k in range(SHADES)]
-
-
-def _handles() -> Sequence[Any]:
+def _entries() -> Sequence[Any]:
     """Return the entries of the legend."""
-    from matplotlib.lines import Line2D
-
-    shades = _shades()
-    dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4.0, "markeredgewidth": 0}
-    handles = [Line2D([], [], color=plotting.INK, linewidth=1.9, label="this method")]
-    for other in ("supervised", "oracle"):
-        look = plotting.look(other)
-        handles.append(Line2D([], [], color=look.colour, linestyle=look.line, label=look.label))
-    for code in (0, 1):
-        handles.append(
-            Line2D(
-                [], [], marker=plotting.CLASS_MARKERS[code], linestyle="", markersize=6.5,
-                color=plotting.CLASS_COLOURS[code], markeredgecolor=plotting.BLACK,
-                label=f"labeled, class {code}",
-            )
-        )  # fmt: skip
-    handles.append(Line2D([], [], color=BARE, label="no label made", **dot))
-    names = {0: "got label 0", SHADES // 2: "got label ½", SHADES - 1: "got label 1"}
-    handles += [Line2D([], [], color=shades[k], label=name, **dot) for k, name in names.items()]
-    return handles
+    return plotting.legend_of_decision(THIS, BESIDE, (0, 1), ends=False)
 
 
 def _draw_key(panel: Axes) -> None:
     """Turn a panel into the legend."""
     panel.set_axis_off()
-    panel.legend(handles=_handles(), loc="center", fontsize=5.8, labelspacing=0.3, markerscale=0.75)
+    panel.legend(handles=_entries(), loc="center", fontsize=5.8, labelspacing=0.3, markerscale=0.75)

@@ -136,7 +136,9 @@ def test_soft_labels_of_exactly_0_and_1_are_told_apart_from_the_rest_of_their_ba
     few = replace(changed(), after=(-0.7, -0.5, -0.49, 0.1, 0.5), n_rows=5)
     few = replace(few, before=(0.1,) * 5, flipped=(True,) * 5, histogram=(3, *(0,) * 18, 2))
     _, labels = draw("changes", binary(changes=few)).axes
-    assert [text.get_text() for text in labels.texts] == ["40 % are 0", "20 % are 1"]
+    assert [text.get_text() for text in labels.texts] == [
+        "40 % are 0", "40 % between", "20 % are 1",
+    ]  # fmt: skip
     assert_allclose([bar.get_height() for bar in labels.patches[20:]], [40, 20])
 
 

@@ -79,16 +79,15 @@ class Example(Figure):
         x, labeled = points["x"].to_numpy(), points["label"].to_numpy() >= 0
         place, height = _stack(x, labeled)
         for code, name in enumerate(NAMES):
-            colour, marker = plotting.CLASS_COLOURS[code], plotting.CLASS_MARKERS[code]
             of_class = points["class"].to_numpy() == code
             small, large = of_class & ~labeled, of_class & labeled
-            axes.plot(
-                place[small], height[small], marker, color=colour, markersize=3.2, alpha=0.75,
-                markeredgewidth=0, label=f"{name}, unlabeled",
+            plotting.true_dots(
+                axes, place[small], height[small], code, size=3.2, alpha=0.75,
+                label=f"{name}, unlabeled",
             )  # fmt: skip
-            axes.plot(
-                place[large], height[large], marker, color=colour, markersize=7.5,
-                markeredgecolor=plotting.BLACK, markeredgewidth=1.0, label=f"{name}, labeled",
+            plotting.labeled_dots(
+                axes, place[large], height[large], code, size=7.5, edge=1.0, zorder=2,
+                label=f"{name}, labeled",
             )  # fmt: skip
         axes.set(xlabel="x", ylim=(-0.7, height.max() + 1.2), yticks=[])
         axes.spines["left"].set_visible(False)

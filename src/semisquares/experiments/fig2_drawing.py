@@ -23,7 +23,6 @@ WINDOWS = {
     "near": ((-0.15, 1.15), (-0.6, 0.62), 61),
 }
 """The parts of the (intercept, slope) plane that are shown: from, to, and points of a grid."""
-VISIBLE = 0.003
 LEVELS = 0.28 * 1.5 ** np.arange(24)
 """The contours of J that are drawn."""
 END_COLOURS = (plotting.VERMILION, plotting.BLUE, plotting.ORANGE, plotting.PURPLE)
@@ -64,7 +63,7 @@ def _draw_surface(panel: Axes, surface: pd.DataFrame, window: str, method: str) 
     n = WINDOWS[window][2]
     shown = surface[surface["window"] == window]
     x, y, J = (shown[name].to_numpy().reshape(n, n) for name in ("intercept", "slope", method))
-    panel.contour(x, y, J, levels=LEVELS, colors=plotting.LIGHT, linewidths=0.6, zorder=0.5)
+    plotting.draw_contours(panel, x, y, J, levels=LEVELS)
 
 
 def _draw_paths(panel: Axes, table: Table, method: str) -> None:
@@ -75,7 +74,8 @@ def _draw_paths(panel: Axes, table: Table, method: str) -> None:
     )
     ends = dict(zip(runs["run"], runs["optimum"], strict=True))
     lines = {
-        run: _visible(path[["intercept", "slope"]].to_numpy()) for run, path in paths.groupby("run")
+        run: plotting.visible(path[["intercept", "slope"]].to_numpy())
+        for run, path in paths.groupby("run")
     }
     for optimum in runs["optimum"].unique():
         chosen = [lines[run] for run in lines if run > 0 and ends[run] == optimum]
@@ -83,27 +83,15 @@ def _draw_paths(panel: Axes, table: Table, method: str) -> None:
         panel.add_collection(LineCollection(chosen, colors=colour, linewidths=0.7, alpha=0.7))
         starts = np.array([line[0] for line in chosen]).reshape(-1, 2)
         panel.plot(*starts.T, ".", color=colour, markersize=3.2)
-    panel.plot(*lines[0].T, color=plotting.BLACK, linewidth=1.8, zorder=4)
-    panel.plot(*lines[0][0], "s", color=plotting.BLACK, markersize=4.5, zorder=4)
-
-
-def _visible(line: Array) -> Array:
-    """Leave out the points of a path that a reader could not tell from the one before."""
-    kept = [line[0]]
-    for point in line[1:]:
-        if np.abs(point - kept[-1]).max() > VISIBLE:
-            kept.append(point)
-    return np.array(kept)
+    plotting.draw_path(panel, lines[0], plotting.BLACK, bold=True)
 
 
 def _draw_optima(panel: Axes, summary: pd.DataFrame, method: str, *, named: bool) -> None:
     runs = summary[(summary["method"] == method) & (summary["run"] > 0)]
     for optimum, ends in runs.groupby("optimum"):
         place = ends["end_intercept"].mean(), ends["end_slope"].mean()
-        panel.plot(
-            *place, "o", markersize=9.0 if named else 5.5, markerfacecolor="white",
-            markeredgecolor=_end_colour(method, optimum), markeredgewidth=1.8, zorder=3,
-        )  # fmt: skip
+        colour = _end_colour(method, optimum)
+        plotting.draw_end(panel, place, colour, size=9.0 if named else 5.5)
         if named:
             outcome = OUTCOMES[place[0] - place[1] > 0.5, place[0] + place[1] > 0.5]
             alone = len(ends) == len(runs)

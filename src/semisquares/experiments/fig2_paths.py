@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import plotting
 from ..datasets.generators import published_line, published_starts
 from ..objective import Objective
 from ..solvers import Solution, Step, fit_labeled, minimise
@@ -178,10 +179,8 @@ def _surface() -> Arrays:
         found["slope"].append(slope)
         for method in LABELINGS:
             objective = published_objective(line.X, line.y, method)
-            rows, labeling = objective.rows, objective.labeling
             weights = np.column_stack((slope, intercept))
-            values = [rows.loss(rows.decisions(w), labeling) for w in weights]
-            found[method].append(np.array(values).round(4))
+            found[method].append(plotting.surface(objective, weights).round(4))
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 

@@ -228,18 +228,12 @@ def _plot_example(table: Table) -> Picture:
 def _draw_points(axes: Axes, train: pd.DataFrame) -> None:
     names = (r"class $x_1 \leq x_2$", r"class $x_1 > x_2$")
     for code, name in enumerate(names):
-        colour, marker = plotting.CLASS_COLOURS[code], plotting.CLASS_MARKERS[code]
         of_class = train[train["class"] == code]
-        axes.plot(
-            of_class["x1"], of_class["x2"], marker, color=colour, markersize=2.0, alpha=0.5,
-            markeredgewidth=0, zorder=1,
-        )  # fmt: skip
         known = of_class[of_class["label"] >= 0]
-        axes.plot(
-            known["x1"], known["x2"], marker, color=colour, markersize=8.0,
-            markeredgecolor=plotting.BLACK, markeredgewidth=1.2, zorder=4,
-            label=f"{name}, labeled",
-        )  # fmt: skip
+        plotting.true_dots(
+            axes, of_class["x1"], of_class["x2"], code, size=2.0, alpha=0.5, zorder=1
+        )
+        plotting.labeled_dots(axes, known["x1"], known["x2"], code, label=f"{name}, labeled")
 
 
 def _draw_boundary(axes: Axes, row: pd.Series, **looks: Any) -> None:

@@ -180,64 +180,32 @@ def _dot(panel: Axes, place: int, rival: Rival, value: Estimate) -> None:
 
 
 def _curve(points: Sequence[CurvePoint], x_label: str, narrow: bool) -> Picture:
-    """Draw errors with their intervals; the x axis is logarithmic where the sizes ask for it."""
-    from matplotlib.patches import Patch
-
-    sizes = np.array(sorted({point.n for point in points}), dtype=float)
+    """Draw errors with their intervals."""
+    of_method = {
+        method: sorted((one for one in points if one.method == method), key=lambda one: one.n)
+        for method in LOOKS
+    }
+    shown = plotting.LearningCurveDisplay(
+        [_errors(LOOKS[method], found) for method, found in of_method.items() if found],
+        x_label=x_label,
+        y_label="error on labels held back, %",
+        bands="95 % interval",
+    )
     with plotting.style():
         picture = plotting.new_picture(*(NARROW, 3.3) if narrow else (5.4, 3.2))
         panel = picture.subplots()
-        for method in LOOKS:
-            mine = sorted((one for one in points if one.method == method), key=lambda one: one.n)
-            if mine:
-                _draw_line(panel, mine, sizes)
-        _mark_sizes(panel, sizes, at_most=5 if narrow else 8)
-        panel.set_ylim(bottom=max(0.0, panel.get_ylim()[0]))
-        panel.set_xlabel(x_label)
-        panel.set_ylabel("error on labels held back, %")
-        panel.grid(axis="y")
-        bands = Patch(color=GREY, alpha=2 * plotting.BAND_ALPHA, linewidth=0, label="95 % interval")
-        plotting.legend(picture, [panel], n_columns=1 if narrow else 2, more=[bands])
+        shown.plot(panel, at_most=5 if narrow else 8, edged=True)
+        plotting.legend(picture, [panel], n_columns=1 if narrow else 2, more=shown.handles_)
     return picture
 
 
-def _draw_line(panel: Axes, points: Sequence[CurvePoint], sizes: Array) -> None:
-    looks = LOOKS[points[0].method]
-    x = _places(np.array([point.n for point in points], dtype=float), sizes)
+def _errors(look: Look, points: Sequence[CurvePoint]) -> plotting.Curve:
+    """Return the errors of a method in per cent."""
     mean, low, high = (
         np.array([100 * getattr(point.error, end) for point in points])
         for end in ("mean", "low", "high")
     )
-    if len(points) == 1:  # a method that does not use these rows: the same for all numbers
-        x = _places(sizes[[0, -1]], sizes)
-        mean, low, high = (np.repeat(one, 2) for one in (mean, low, high))
-    panel.fill_between(x, low, high, color=looks.colour, alpha=plotting.BAND_ALPHA, linewidth=0)
-    for end in (low, high):  # bands that lie over each other are told apart by their ends
-        panel.plot(x, end, color=looks.colour, linewidth=0.5, alpha=0.6)
-    panel.plot(
-        x, mean, color=looks.colour, linestyle=looks.line, marker=looks.marker,
-        markeredgewidth=0, label=looks.label,
-    )  # fmt: skip
-
-
-def _places(n: Array, sizes: Array) -> Array:
-    """Return where numbers of rows stand: doublings are equally far apart, 0 is one before."""
-    least = sizes[sizes > 0].min(initial=sizes.max())
-    if sizes.max() < 4 * least:
-        return n
-    return np.log2(np.where(n > 0, n, least / 2))
-
-
-def _mark_sizes(panel: Axes, sizes: Array, *, at_most: int) -> None:
-    """Name the sizes, the largest first, as far as there is room."""
-    places = _places(sizes, sizes)
-    room = max(float(np.ptp(places)), 1e-9) / at_most
-    named = [len(sizes) - 1]
-    for k in range(len(sizes) - 2, -1, -1):
-        if places[named[-1]] - places[k] >= room:
-            named.append(k)
-    panel.set_xticks(places[named], [f"{sizes[k]:,.0f}" if sizes[k] else "none" for k in named])
-    panel.set_xticks(places, minor=True)
+    return plotting.Curve(look, np.array([point.n for point in points]), mean, low, high)
 
 
 def _draw_values(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
@@ -271,24 +239,10 @@ def _draw_values(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
 
 def _draw_histogram(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
     """Draw the soft labels; those that are exactly 0 or 1 are the dark part of the last bars."""
-    counts = np.array(found.histogram, dtype=float)
-    shares = 100 * counts / max(counts.sum(), 1.0)
-    edges = np.array(found.histogram_edges)
-    look: dict[str, Any] = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
-    panel.bar(edges[:-1], shares, np.diff(edges), color=SKY, **look)
-    for end, bar, share in zip((0, 1), (0, -1), pinned(found, len(classes)), strict=True):
-        if share:
-            left, width = edges[:-1][bar], np.diff(edges)[bar]
-            height = min(100 * share, shares[bar])  # of a sample, the bar is of all rows
-            panel.bar(left, height, width, color=BLUE, **look)
-            panel.text(
-                end, 0.99, f"{100 * share:.0f} % are {end}", fontsize=7.5, va="top",
-                ha="right" if end else "left", transform=panel.get_xaxis_transform(),
-            )  # fmt: skip
-    panel.margins(y=0.15)  # for that text
     whose = plain(classes[1], 18) if len(classes) == 2 else "the likeliest class"
-    panel.set_xlabel(f"soft label of {whose}")
-    panel.set_ylabel("share of the unlabeled rows, %")
+    ends = pinned(found, len(classes))
+    edges = np.array(found.histogram_edges)
+    plotting.SoftLabelsDisplay(found.histogram, ends, edges=edges, whose=whose).plot(panel)
     panel.set_title("Soft labels")
 
 

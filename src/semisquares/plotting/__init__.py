@@ -1,0 +1,121 @@
+"""Pictures: of a fitted classifier in a line of code, and what all pictures here are made of.
+
+Four displays in the manner of scikit-learn, each with a short function: `plot_decision` (boundary
+and labels over two columns), `plot_soft_labels` (which labels the unlabeled rows got), `plot_path`
+(the way of a solver) and `plot_learning_curve` (the error as rows are added). They draw on the axes
+that they are given, or in a new figure of pyplot.
+
+Below them, what the report, the figures of the paper and the documentation share: one `style`, one
+`look` per method, panels, legends, bands, and files that are the same every time.
+"""
+
+from .curves import (
+    BAND_ALPHA,
+    band,
+    band_ends,
+    interval_curve,
+    legend_of_bands,
+    legend_of_published,
+    mark_sizes,
+    published_curve,
+    size_places,
+)
+from .decision import DecisionDisplay, legend_of_decision, plot_decision
+from .learning_curves import Curve, LearningCurveDisplay, plot_learning_curve
+from .looks import (
+    BLACK,
+    BLUE,
+    CLASS_COLOURS,
+    CLASS_MARKERS,
+    GREEN,
+    GREY,
+    INK,
+    LIGHT,
+    LOOKS,
+    MUTED,
+    ONE_COLUMN,
+    ORANGE,
+    PNG_DPI,
+    PURPLE,
+    SKY,
+    TWO_COLUMNS,
+    VERMILION,
+    YELLOW,
+    Look,
+    choose_view,
+    look,
+    style,
+)
+from .paths import (
+    Path,
+    PathDisplay,
+    draw_contours,
+    draw_end,
+    draw_path,
+    plot_path,
+    surface,
+    visible,
+)
+from .pictures import drawing_on, facets, headline, legend, letter, new_picture, render, save
+from .rows import labeled_dots, true_dots
+from .soft_labels import SoftLabelsDisplay, plot_soft_labels
+
+__all__ = [
+    "BAND_ALPHA",
+    "BLACK",
+    "BLUE",
+    "CLASS_COLOURS",
+    "CLASS_MARKERS",
+    "GREEN",
+    "GREY",
+    "INK",
+    "LIGHT",
+    "LOOKS",
+    "MUTED",
+    "ONE_COLUMN",
+    "ORANGE",
+    "PNG_DPI",
+    "PURPLE",
+    "SKY",
+    "TWO_COLUMNS",
+    "VERMILION",
+    "YELLOW",
+    "Curve",
+    "DecisionDisplay",
+    "LearningCurveDisplay",
+    "Look",
+    "Path",
+    "PathDisplay",
+    "SoftLabelsDisplay",
+    "band",
+    "band_ends",
+    "choose_view",
+    "draw_contours",
+    "draw_end",
+    "draw_path",
+    "drawing_on",
+    "facets",
+    "headline",
+    "interval_curve",
+    "labeled_dots",
+    "legend",
+    "legend_of_bands",
+    "legend_of_decision",
+    "legend_of_published",
+    "letter",
+    "look",
+    "mark_sizes",
+    "new_picture",
+    "plot_decision",
+    "plot_learning_curve",
+    "plot_path",
+    "plot_soft_labels",
+    "published_curve",
+    "render",
+    "save",
+    "size_places",
+    "style",
+    "surface",
+    "true_dots",
+    "visible",
+]

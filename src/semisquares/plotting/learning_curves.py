@@ -1,0 +1,340 @@
+"""Learning curves: the error as rows are added, without a label or with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing
+
+from ..labels import labeled_mask, one_column
+from ..model_selection import LabeledStratifiedShuffleSplit
+from .curves import band_ends, interval_curve, legend_of_bands, mark_sizes, size_places
+from .fitted import named
+from .looks import LOOKS, Look
+from .pictures import drawing_on, legend
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+
+VARIED = {"unlabeled": "unlabeled rows", "labeled": "labeled rows"}
+N_SPLITS = 20
+N_SIZES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The error of one method at several numbers of rows, with the ends of its intervals.
+
+    A curve of one point is drawn level over all numbers: these rows do not matter to it.
+    """
+
+    look: Look
+    n: ArrayLike
+    mean: ArrayLike
+    low: ArrayLike
+    high: ArrayLike
+
+
+class LearningCurveDisplay:
+    """Error against the number of rows, with bands, for one method or several.
+
+    Doublings stand equally far apart; "none" is one before the first.
+
+    Make one with `from_estimator` (by cross-validation on the labeled rows), with `from_results`
+    (from a stored table), or from curves of your own.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        The curves, in the order of the legend.
+    x_label, y_label : str
+        What is on the axes.
+    bands : str, default="± 2 standard errors"
+        What the bands are.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    handles_ : list
+        Entries of a legend besides the curves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semisquares.plotting import Curve, LearningCurveDisplay, look, new_picture
+    >>> n, error = np.array([0, 100, 400]), np.array([0.3, 0.2, 0.15])
+    >>> curve = Curve(look("soft"), n, error, error - 0.01, error + 0.01)
+    >>> shown = LearningCurveDisplay([curve]).plot(new_picture().subplots())
+    >>> [text.get_text() for text in shown.ax_.get_xticklabels()]
+    ['400', '100', 'none']
+    """
+
+    ax_: Axes
+    figure_: Figure
+    handles_: list[Artist]
+
+    def __init__(
+        self,
+        curves: Sequence[Curve],
+        *,
+        x_label: str = VARIED["unlabeled"],
+        y_label: str = "error",
+        bands: str = "± 2 standard errors",
+    ) -> None:
+        self.curves, self.x_label, self.y_label, self.bands = curves, x_label, y_label, bands
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimators: Any,
+        X: Any,
+        y: Any,
+        *,
+        vary: str = "unlabeled",
+        sizes: ArrayLike | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        ax: Axes | None = None,
+    ) -> LearningCurveDisplay:
+        """Cross-validate classifiers at several numbers of rows, and draw their errors.
+
+        The labeled rows are split; the tested ones never train. With vary="unlabeled" a training
+        set has all its labeled rows and some of the others, with vary="labeled" some of its labeled
+        rows and all the others. The bands are two standard errors, corrected for training sets that
+        share rows (Nadeau and Bengio 2003).
+
+        Parameters
+        ----------
+        estimators : classifier, list or dict of them
+            Not fitted; clones of them are.
+        X : array-like of shape (n_rows, n_features)
+            All rows.
+        y : array-like of shape (n_rows,)
+            Their labels; a missing one as in ``fit``.
+        vary : {"unlabeled", "labeled"}, default="unlabeled"
+            Which rows are added.
+        sizes : array-like of int, optional
+            How many of them; by default doublings up to all.
+        cv : splitter, optional
+            One of `semisquares.model_selection`; by default 20 random halves of the labeled rows.
+        scoring : str or callable, optional
+            A scorer of scikit-learn whose best is 1; by default the accuracy. The error is 1 less
+            the score.
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        display : LearningCurveDisplay
+            Drawn.
+        """
+        if vary not in VARIED:
+            raise ValueError(f"vary={vary!r} is none of {', '.join(VARIED)}; take one of these.")
+        y = one_column(y)
+        if cv is None:
+            cv = LabeledStratifiedShuffleSplit(N_SPLITS, test_size=0.5, random_state=0)
+        splits = list(cv.split(X, y))
+        known = labeled_mask(y, getattr(cv, "unlabeled", -1))
+        pools = [_pool(train, known, vary) for train, _ in splits]
+        most = min(len(added) for _, added in pools)
+        at = _read_sizes(sizes, most, vary)
+        share = float(np.mean([len(test) / known[train].sum() for train, test in splits]))
+        curves = []
+        for estimator, look in named(estimators).values():
+            errors = np.array(list(_errors(estimator, X, y, splits, pools, at, scoring)))
+            spread = errors.std(axis=0, ddof=1) * np.sqrt(1.0 / len(errors) + share)
+            curves.append(
+                Curve(look, at, errors.mean(axis=0), *band_ends(errors.mean(axis=0), spread))
+            )
+        return cls(curves, x_label=VARIED[vary], y_label="error on labeled rows held back").plot(ax)
+
+    @classmethod
+    def from_results(
+        cls,
+        table: Any,
+        *,
+        x: str = "n_unlabeled",
+        y: str = "error",
+        methods: Mapping[str, Look] | None = None,
+        ax: Axes | None = None,
+    ) -> LearningCurveDisplay:
+        """Draw the curves of a stored table, such as the rows of one data set of Figure 6.
+
+        Parameters
+        ----------
+        table : DataFrame
+            With the columns ``method``, x, y, and y followed by ``_se``, its standard error.
+        x, y : str
+            The columns to draw.
+        methods : mapping of str to Look, optional
+            Which methods, and how they look; by default those of `LOOKS`.
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        display : LearningCurveDisplay
+            Drawn.
+        """
+        missing = [name for name in ("method", x, y, f"{y}_se") if name not in table.columns]
+        if missing:
+            raise ValueError(
+                f"The table has no column {', '.join(missing)}; it has "
+                f"{', '.join(map(str, table.columns))}."
+            )
+        curves = []
+        for method, look in (LOOKS if methods is None else methods).items():
+            mine = table[table["method"] == method]
+            if len(mine):
+                n, mean, error = (mine[name].to_numpy() for name in (x, y, f"{y}_se"))
+                curves.append(Curve(look, n, mean, *band_ends(mean, error)))
+        if not curves:
+            raise ValueError("The table has none of the methods to draw; name some as methods=.")
+        words = {"n_unlabeled": VARIED["unlabeled"], "n_labeled": VARIED["labeled"]}
+        return cls(curves, x_label=words.get(x, x), y_label=y).plot(ax)
+
+    def plot(
+        self, ax: Axes | None = None, *, at_most: int = 8, edged: bool = False
+    ) -> LearningCurveDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default in a new figure, with a legend.
+        at_most : int, default=8
+            How many numbers of rows are named on the axis.
+        edged : bool, default=False
+            Whether bands have edges, to be told apart where they lie over each other.
+
+        Returns
+        -------
+        self : LearningCurveDisplay
+        """
+        sizes = np.unique(np.concatenate([np.asarray(one.n, dtype=float) for one in self.curves]))
+        with drawing_on(ax) as axes:
+            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+            for one in self.curves:
+                n, mean, low, high = (
+                    np.asarray(part, dtype=float) for part in (one.n, one.mean, one.low, one.high)
+                )
+                if len(n) == 1:
+                    n, mean, low, high = (
+                        sizes[[0, -1]],
+                        *(np.repeat(v, 2) for v in (mean, low, high)),
+                    )
+                x = size_places(n, sizes)
+                interval_curve(axes, x, mean, low, high, one.look, edged=edged)
+            mark_sizes(axes, sizes, at_most=at_most)
+            axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
+            axes.set(xlabel=self.x_label, ylabel=self.y_label)
+            axes.grid(axis="y")
+            self.handles_ = [legend_of_bands(self.bands)]
+            if ax is None:
+                legend(axes.figure, [axes], n_columns=2, more=self.handles_)  # type: ignore[arg-type]
+        return self
+
+
+def plot_learning_curve(
+    estimators: Any,
+    X: Any,
+    y: Any,
+    *,
+    vary: str = "unlabeled",
+    sizes: ArrayLike | None = None,
+    cv: Any = None,
+    ax: Axes | None = None,
+) -> LearningCurveDisplay:
+    """Draw the error of classifiers as unlabeled or labeled rows are added.
+
+    Parameters
+    ----------
+    estimators : classifier, list or dict of them
+        Not fitted; clones of them are.
+    X : array-like of shape (n_rows, n_features)
+        All rows.
+    y : array-like of shape (n_rows,)
+        Their labels; a missing one as in ``fit``.
+    vary : {"unlabeled", "labeled"}, default="unlabeled"
+        Which rows are added; of the others all are there.
+    sizes : array-like of int, optional
+        How many of them; by default doublings up to all.
+    cv : splitter, optional
+        One of `semisquares.model_selection`; by default 20 random halves of the labeled rows.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    display : LearningCurveDisplay
+        With `ax_`, `figure_`, `handles_` and the curves.
+
+    Examples
+    --------
+    >>> from semisquares import LeastSquaresClassifier, SoftLabelClassifier
+    >>> from semisquares.datasets import remove_labels, two_gaussians
+    >>> from semisquares.plotting import new_picture, plot_learning_curve
+    >>> X, truth = two_gaussians(100, 3, random_state=0)
+    >>> y = remove_labels(truth, n_labeled=20, random_state=0)
+    >>> shown = plot_learning_curve(
+    ...     [LeastSquaresClassifier(), SoftLabelClassifier()], X, y, ax=new_picture().subplots()
+    ... )
+    >>> [curve.look.label for curve in shown.curves], shown.curves[0].n.tolist()
+    (['supervised', 'soft labels'], [0, 5, 10, 20, 40, 80])
+    """
+    return LearningCurveDisplay.from_estimator(
+        estimators, X, y, vary=vary, sizes=sizes, cv=cv, ax=ax
+    )
+
+
+def _pool(train: Array, known: Array, vary: str) -> tuple[Array, Array]:
+    """Return the rows of a training set that are always there, and those that are added."""
+    labeled, rest = train[known[train]], train[~known[train]]
+    return (labeled, rest) if vary == "unlabeled" else (rest, labeled)
+
+
+def _read_sizes(sizes: ArrayLike | None, most: int, vary: str) -> Array:
+    """Return the numbers of rows to draw at, in order."""
+    if sizes is None:
+        doublings = most // 2 ** np.arange(N_SIZES - 1)
+        least = 0 if vary == "unlabeled" else 4
+        return np.unique(np.append(least, doublings[doublings >= least]))
+    found = np.unique(np.asarray(sizes, dtype=int))
+    if not found.size or found[0] < 0 or found[-1] > most:
+        raise ValueError(
+            f"sizes={sizes!r} are to be numbers from 0 to {most}, as many {vary} rows as every "
+            "training set has; leave others out."
+        )
+    return found
+
+
+def _errors(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    splits: Sequence[tuple[Array, Array]],
+    pools: Sequence[tuple[Array, Array]],
+    sizes: Array,
+    scoring: Any,
+) -> Iterator[list[float]]:
+    """Give, for every split, the error at every size."""
+    score: Callable[..., float] = check_scoring(estimator, scoring)
+    for (_, test), (always, added) in zip(splits, pools, strict=True):
+        X_test, y_test = _safe_indexing(X, test), _safe_indexing(y, test)
+        found = []
+        for size in sizes:
+            rows = np.sort(np.concatenate((always, added[:size])))
+            model = clone(estimator).fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
+            found.append(1.0 - float(score(model, X_test, y_test)))
+        yield found

@@ -1,0 +1,324 @@
+"""The way of a solver: J above the lowest from step to step, and weights over the contours of J."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ..estimators import HardLabelClassifier
+from ..labelings import hard, soft
+from ..linalg import EPS
+from ..objective import Objective
+from .fitted import named, read_fitted
+from .looks import LIGHT, Look
+from .pictures import drawing_on
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+
+KINDS = ("objective", "weights")
+VISIBLE = 0.003
+"""How far apart two points of a path are that a reader can tell from each other."""
+GRID = 61
+N_CONTOURS = 18
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The way of one fit."""
+
+    look: Look
+    steps: Array
+    """The number of each step; 0 is the start."""
+    values: Array
+    """J after each step, NaN where it is not known."""
+    weights: Array
+    """The weights after each step (steps, n_weights), the intercept last."""
+
+
+class PathDisplay:
+    """The way of a solver, step by step, of one fit or of several.
+
+    Of kind "objective", J above the lowest J that any of the fits reached, on a logarithmic axis.
+    Of kind "weights", the weights themselves, where they are two: over the contours of J if X and y
+    are given. A ring is where a path ends.
+
+    Make one with `from_estimator`, which takes fits with ``record_path=True``.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The ways.
+    kind : {"objective", "weights"}, default="objective"
+        What is drawn.
+    surface : tuple of three arrays, optional
+        Places of a grid and J there: two arrays of shape (n,) and one of shape (n, n).
+    names : pair of str
+        The names of the two weights.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+
+    Examples
+    --------
+    >>> from semisquares import SoftLabelClassifier
+    >>> from semisquares.datasets import remove_labels, two_gaussians
+    >>> from semisquares.plotting import PathDisplay, new_picture
+    >>> X, truth = two_gaussians(60, random_state=0)
+    >>> y = remove_labels(truth, n_labeled=6, random_state=0)
+    >>> fits = {
+    ...     name: SoftLabelClassifier(solver=name, record_path=True).fit(X, y)
+    ...     for name in ("newton", "block")
+    ... }
+    >>> shown = PathDisplay.from_estimator(fits, ax=new_picture().subplots())
+    >>> len(shown.paths[0].steps) < len(shown.paths[1].steps)
+    True
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        *,
+        kind: str = "objective",
+        surface: tuple[Array, Array, Array] | None = None,
+        names: Sequence[str] = ("first weight", "second weight"),
+    ) -> None:
+        if kind not in KINDS:
+            raise ValueError(f"kind={kind!r} is none of {', '.join(KINDS)}; take one of these.")
+        self.paths, self.kind, self.surface, self.names = tuple(paths), kind, surface, names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimators: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        kind: str = "objective",
+        ax: Axes | None = None,
+    ) -> PathDisplay:
+        """Draw the way of fits that kept it.
+
+        Parameters
+        ----------
+        estimators : classifier, list or dict of them
+            Fitted with ``record_path=True``.
+        X, y : array-like, optional
+            The rows of the fits and their labels, for the contours of J (that of the first fit).
+        kind : {"objective", "weights"}, default="objective"
+            What is drawn.
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        display : PathDisplay
+            Drawn.
+        """
+        paths = [_read_path(one, look) for one, look in named(estimators).values()]
+        display = cls(paths, kind=kind)
+        if kind == "weights":
+            wide = {path.weights.shape[1] for path in paths}
+            if wide != {2}:
+                raise ValueError(
+                    f"A fit has {max(wide)} weights, and a picture shows two; fit one column with "
+                    "an intercept or two without, or take kind='objective'."
+                )
+            first = read_fitted(next(iter(named(estimators).values()))[0]).last
+            display.names = ("weight", "intercept") if first.fit_intercept else ("$w_1$", "$w_2$")
+            if X is not None:
+                display.surface = _surface(first, X, y, paths)
+        return display.plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> PathDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        self : PathDisplay
+        """
+        with drawing_on(ax) as axes:
+            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+            if self.kind == "objective":
+                self._draw_objective(axes)
+            else:
+                self._draw_weights(axes)
+            if len(self.paths) <= 8:  # more are told apart by nobody
+                axes.legend()
+        return self
+
+    def _draw_objective(self, axes: Axes) -> None:
+        lowest = min(np.nanmin(path.values) for path in self.paths)
+        floor = EPS * max(np.nanmax(path.values) for path in self.paths)
+        for path in self.paths:
+            known = np.isfinite(path.values)
+            above = np.maximum(path.values[known] - lowest, floor)
+            few = known.sum() <= 30
+            axes.plot(
+                path.steps[known], above, color=path.look.colour, linestyle=path.look.line,
+                marker=path.look.marker if few else "", markeredgewidth=0, label=path.look.label,
+            )  # fmt: skip
+        axes.set(xlabel="step", ylabel="J above the lowest", xscale="log", yscale="log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.grid(axis="y")
+
+    def _draw_weights(self, axes: Axes) -> None:
+        if self.surface is not None:
+            draw_contours(axes, *self.surface)
+        for path in self.paths:
+            draw_path(axes, path.weights, path.look.colour, label=path.look.label)
+        for path in self.paths:
+            draw_end(axes, path.weights[-1], path.look.colour)
+        axes.set(xlabel=self.names[0], ylabel=self.names[1])
+
+
+def plot_path(
+    estimators: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    kind: str = "objective",
+    ax: Axes | None = None,
+) -> PathDisplay:
+    """Draw the way of a solver, of one fit or of several; see `PathDisplay`.
+
+    Parameters
+    ----------
+    estimators : classifier, list or dict of them
+        Fitted with ``record_path=True``.
+    X, y : array-like, optional
+        The rows of the fits and their labels, for the contours of J under weights.
+    kind : {"objective", "weights"}, default="objective"
+        J above the lowest from step to step, or the weights, where they are two.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    display : PathDisplay
+        With `ax_` and `figure_`.
+
+    Examples
+    --------
+    >>> from semisquares import SoftLabelClassifier
+    >>> from semisquares.plotting import new_picture, plot_path
+    >>> model = SoftLabelClassifier(alpha=0, record_path=True)
+    >>> model = model.fit([[-1.0], [1.0], [-1.0], [4.0]], [0, 1, -1, -1])
+    >>> shown = plot_path(model, kind="weights", ax=new_picture().subplots())
+    >>> shown.ax_.get_xlabel(), shown.ax_.get_ylabel()
+    ('weight', 'intercept')
+    """
+    return PathDisplay.from_estimator(estimators, X, y, kind=kind, ax=ax)
+
+
+def draw_contours(
+    axes: Axes, first: Array, second: Array, J: Array, *, levels: Any = N_CONTOURS
+) -> None:
+    """Draw the contours of J faintly, behind paths."""
+    axes.contour(first, second, J, levels=levels, colors=LIGHT, linewidths=0.6, zorder=0.5)
+
+
+def draw_path(
+    axes: Axes, weights: Array, colour: str, *, label: str | None = None, bold: bool = False
+) -> None:
+    """Draw one path of weights (steps, 2), with a square at its start."""
+    line = visible(weights)
+    axes.plot(*line.T, color=colour, linewidth=1.8 if bold else 1.3, zorder=4, label=label)
+    axes.plot(*line[0], "s", color=colour, markersize=4.5, zorder=4)
+
+
+def draw_end(axes: Axes, place: Any, colour: str, *, size: float = 9.0) -> None:
+    """Draw a ring where paths end."""
+    axes.plot(
+        *place, "o", markersize=size, markerfacecolor="white", markeredgecolor=colour,
+        markeredgewidth=1.8, zorder=3,
+    )  # fmt: skip
+
+
+def visible(line: Array, apart: float = VISIBLE) -> Array:
+    """Leave out the points of a path that a reader could not tell from the one before.
+
+    Examples
+    --------
+    >>> visible(np.array([[0.0, 0.0], [0.001, 0.0], [1.0, 0.0]])).tolist()
+    [[0.0, 0.0], [1.0, 0.0]]
+    """
+    kept = [line[0]]
+    for point in line[1:]:
+        if np.abs(point - kept[-1]).max() > apart:
+            kept.append(point)
+    return np.array(kept)
+
+
+def surface(objective: Objective, weights: Array) -> Array:
+    """Evaluate J at many weights (n, n_weights), one after the other."""
+    rows, labeling = objective.rows, objective.labeling
+    return np.array(
+        [rows.loss(rows.decisions(w), labeling) + float(objective.ridge(w)) for w in weights]
+    )
+
+
+def _read_path(estimator: Any, look: Look) -> Path:
+    """Return the recorded path of a fit, with its start in front where that was weights."""
+    fitted = read_fitted(estimator)
+    model = fitted.last
+    if not hasattr(model, "path_"):
+        raise ValueError(f"{fitted.name} kept no path; fit it again with record_path=True.")
+    weights = np.array([np.ravel(step.w) for step in model.path_])
+    steps = np.array([step.iteration for step in model.path_])
+    values = np.array([step.value for step in model.path_])
+    start = _start(model)
+    if not len(steps):  # the start was the optimum
+        end = np.hstack((model.coef_, model.intercept_[:, None] + 0.5)).ravel()
+        weights, steps, values = end[None], np.array([0]), np.array([model.objective_])
+    elif start is not None and steps[0] > 0 and start.size == weights.shape[1]:
+        weights = np.vstack((start, weights))
+        steps, values = np.append(0, steps), np.append(np.nan, values)
+    return Path(look, steps, values, weights)
+
+
+def _start(model: Any) -> Array | None:
+    """Return the weights that a fit started from, where it did."""
+    init = getattr(model, "init", "supervised")
+    if isinstance(init, str) and init == "supervised":
+        init = (model.supervised_.coef_, model.supervised_.intercept_)
+    if not isinstance(init, tuple):
+        return None
+    coef, intercept = (np.asarray(part, dtype=float).ravel() for part in init)
+    return np.append(coef, intercept + 0.5) if model.fit_intercept else coef
+
+
+def _surface(model: Any, X: Any, y: Any, paths: Sequence[Path]) -> tuple[Array, Array, Array]:
+    """Evaluate the J of a fit on a grid around paths."""
+    points = np.vstack([path.weights for path in paths])
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.15 * np.maximum(high - low, 0.1)
+    first, second = np.linspace(low - margin, high + margin, GRID).T
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(first, second)], axis=1)
+    problem = clone(model)._read(X, y, None, all_rows=True)
+    weight = getattr(model, "unlabeled_weight_", model.unlabeled_weight)
+    rows = problem.rows.reweighted(unlabeled_weight=float(weight))
+    labeling = (hard if isinstance(model, HardLabelClassifier) else soft)(2)
+    objective = Objective(rows, labeling, float(getattr(model, "alpha_", model.alpha)))
+    n_columns = 1 if model.fit_intercept else 2
+    last = grid[:, 1] - 0.5 if model.fit_intercept else np.full(len(grid), -0.5)
+    pairs = [problem.from_user(w[:n_columns], b) for w, b in zip(grid, last, strict=True)]
+    return first, second, surface(objective, np.array(pairs)).reshape(GRID, GRID)

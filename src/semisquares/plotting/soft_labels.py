@@ -1,0 +1,233 @@
+"""The labels that the unlabeled rows got: how many are 0, how many 1, how many lie between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..estimators.base import soft_labels
+from ..labels import labeled_mask
+from .fitted import Fitted, read_fitted
+from .looks import BLUE, LOOKS, SKY
+from .pictures import drawing_on
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+
+BARS = 20
+
+
+class SoftLabelsDisplay:
+    """Histogram of the labels that the unlabeled rows got, beside what supervised weights give.
+
+    The dark part of the first and of the last bar are labels of exactly 0 and 1: rows that the
+    weights would carry beyond, and that pull them back. Rows between do not pull. With more than
+    two classes, the label of each row's likeliest class is shown.
+
+    Make one with `from_estimator`, or from counts of your own.
+
+    Parameters
+    ----------
+    counts : array of shape (n_bars,)
+        How many rows are in each bar, from label 0 to label 1.
+    ends : pair of float
+        The shares of all rows whose label is exactly 0 and exactly 1.
+    edges : array of shape (n_bars + 1,), optional
+        Where bars begin and end; equal ones by default.
+    supervised : array of shape (n_bars,), optional
+        The counts that supervised weights give.
+    whose : str, default="the second class"
+        Which class the labels speak for.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+
+    Examples
+    --------
+    >>> from semisquares.plotting import SoftLabelsDisplay, new_picture
+    >>> shown = SoftLabelsDisplay([6, 0, 2, 2], (0.5, 0.0)).plot(new_picture().subplots())
+    >>> [text.get_text() for text in shown.ax_.texts]
+    ['50 % are 0', '50 % between']
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        counts: ArrayLike,
+        ends: tuple[float, float],
+        *,
+        edges: ArrayLike | None = None,
+        supervised: ArrayLike | None = None,
+        whose: str = "the second class",
+    ) -> None:
+        self.counts = np.asarray(counts, dtype=float)
+        self.ends = ends
+        self.edges = np.linspace(0, 1, len(self.counts) + 1) if edges is None else np.asarray(edges)
+        self.supervised = None if supervised is None else np.asarray(supervised, dtype=float)
+        self.whose = whose
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        supervised: bool = True,
+        bars: int = BARS,
+        ax: Axes | None = None,
+    ) -> SoftLabelsDisplay:
+        """Draw the labels that a fitted classifier gave to its unlabeled rows.
+
+        Parameters
+        ----------
+        estimator : classifier, pipeline or search
+            Fitted to X and y.
+        X : array-like of shape (n_rows, n_features)
+            The rows that it was fitted to.
+        y : array-like of shape (n_rows,)
+            Their labels as in ``fit``.
+        supervised : bool, default=True
+            Whether to draw what `supervised_` would give, where the classifier has it.
+        bars : int, default=20
+            How many bars there are.
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        display : SoftLabelsDisplay
+            Drawn.
+        """
+        fitted = read_fitted(estimator)
+        free = _free_rows(y, fitted)
+        made = _of_one_class(fitted.made_labels(len(free)))[free]
+        if np.isnan(made).all():
+            raise ValueError(
+                f"{fitted.name} gave no label to an unlabeled row; fit one that fills labels in, "
+                "such as SoftLabelClassifier, to rows some of which have none."
+            )
+        made = made[~np.isnan(made)]
+        edges = np.linspace(0.0, 1.0, bars + 1)
+        before = None
+        if supervised and hasattr(fitted.last, "supervised_"):
+            z = fitted.decide(X, by=fitted.last.supervised_) + 0.5
+            given = soft_labels(z)
+            given = _of_one_class(given[:, 1] if given.shape[1] == 2 else given)
+            before = np.histogram(given[free], edges)[0]
+        classes = fitted.last.classes_
+        display = cls(
+            np.histogram(made, edges)[0],
+            (float(np.mean(made <= 0.0)), float(np.mean(made >= 1.0))),
+            edges=edges,
+            supervised=before,
+            whose=f"class {classes[1]}" if len(classes) == 2 else "the likeliest class",
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> SoftLabelsDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        self : SoftLabelsDisplay
+        """
+        look: dict[str, Any] = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
+        with drawing_on(ax, height=3.0) as axes:
+            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+            shares = _per_cent(self.counts)
+            left, width = self.edges[:-1], np.diff(self.edges)
+            axes.bar(left, shares, width, color=SKY, **look)
+            for bar, share in zip((0, -1), self.ends, strict=True):
+                if share:  # of a sample it may be, while the bar is of all rows
+                    height = min(100 * share, shares[bar])
+                    axes.bar(left[bar], height, width[bar], color=BLUE, **look)
+            self._write_shares(axes)
+            if self.supervised is not None:
+                one = LOOKS["supervised"]
+                axes.stairs(
+                    _per_cent(self.supervised), self.edges, color=one.colour, linestyle=one.line,
+                    linewidth=1.2, label="by the supervised weights",
+                )  # fmt: skip
+                axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.92))
+            axes.margins(y=0.15)  # for the words on top
+            axes.set(xlabel=f"soft label of {self.whose}", ylabel="share of the unlabeled rows, %")
+        return self
+
+    def _write_shares(self, axes: Axes) -> None:
+        """Write on top how many labels are 0, between and 1, where any are."""
+        low, high = self.ends
+        words = (
+            (0.0, "left", low, "are 0"),
+            (0.5, "center", 1.0 - low - high, "between"),
+            (1.0, "right", high, "are 1"),
+        )
+        for place, side, share, said in words:
+            if share > 0.0:
+                axes.text(
+                    place, 0.99, f"{100 * share:.0f} % {said}", fontsize=7.5, va="top", ha=side,
+                    transform=axes.get_xaxis_transform(),
+                )  # fmt: skip
+
+
+def plot_soft_labels(
+    estimator: Any, X: Any, y: Any, *, ax: Axes | None = None
+) -> SoftLabelsDisplay:
+    """Draw which labels the unlabeled rows got, and which supervised weights give them.
+
+    Parameters
+    ----------
+    estimator : classifier, pipeline or search
+        Fitted to X and y.
+    X : array-like of shape (n_rows, n_features)
+        The rows that it was fitted to.
+    y : array-like of shape (n_rows,)
+        Their labels as in ``fit``.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    display : SoftLabelsDisplay
+        With `ax_` and `figure_`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semisquares import SoftLabelClassifier
+    >>> from semisquares.plotting import new_picture, plot_soft_labels
+    >>> X, y = np.array([[-1.0], [1.0], [-1.0], [4.0]]), [0, 1, -1, -1]
+    >>> model = SoftLabelClassifier(alpha=0).fit(X, y)
+    >>> shown = plot_soft_labels(model, X, y, ax=new_picture().subplots())
+    >>> shown.ends                                          # the labels are 9/38 and 1
+    (0.0, 0.5)
+    """
+    return SoftLabelsDisplay.from_estimator(estimator, X, y, ax=ax)
+
+
+def _free_rows(y: Any, fitted: Fitted) -> Array:
+    """Say which rows have no label."""
+    return ~labeled_mask(y, getattr(fitted.last, "unlabeled", -1))
+
+
+def _of_one_class(labels: Array) -> Array:
+    """Return labels of the second of two classes as they are, of more those of the likeliest."""
+    return labels if labels.ndim == 1 else labels.max(axis=1)
+
+
+def _per_cent(counts: Array) -> Array:
+    return 100.0 * counts / max(counts.sum(), 1.0)
