@@ -25,7 +25,6 @@ WINDOWS = {
 """The parts of the (intercept, slope) plane that are shown: from, to, and points of a grid."""
 LEVELS = 0.28 * 1.5 ** np.arange(24)
 """The contours of J that are drawn."""
-END_COLOURS = (plotting.VERMILION, plotting.BLUE, plotting.ORANGE, plotting.PURPLE)
 OUTCOMES = {
     (True, False): "clusters told apart",
     (False, False): "all in class +1",
@@ -67,8 +66,6 @@ def _draw_surface(panel: Axes, surface: pd.DataFrame, window: str, method: str) 
 
 
 def _draw_paths(panel: Axes, table: Table, method: str) -> None:
-    from matplotlib.collections import LineCollection
-
     paths, runs = (
         part[part["method"] == method] for part in (table.details["paths"], table.summary)
     )
@@ -80,9 +77,7 @@ def _draw_paths(panel: Axes, table: Table, method: str) -> None:
     for optimum in runs["optimum"].unique():
         chosen = [lines[run] for run in lines if run > 0 and ends[run] == optimum]
         colour = _end_colour(method, optimum)
-        panel.add_collection(LineCollection(chosen, colors=colour, linewidths=0.7, alpha=0.7))
-        starts = np.array([line[0] for line in chosen]).reshape(-1, 2)
-        panel.plot(*starts.T, ".", color=colour, markersize=3.2)
+        plotting.draw_runs(panel, chosen, colour)
     plotting.draw_path(panel, lines[0], plotting.BLACK, bold=True)
 
 
@@ -113,7 +108,7 @@ def _name(panel: Axes, place: tuple[float, float], text: str) -> None:
         va="center" if beside else {1.0: "bottom", -1.0: "top"}[np.sign(up)],
         zorder=6,
         linespacing=1.15,
-        bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75},
+        bbox=plotting.BEHIND_TEXT,
     )
 
 
@@ -134,7 +129,7 @@ def _end_colour(method: str, optimum: int) -> str:
     """Return the colour of the runs that end in an optimum; there is one colour for soft labels."""
     if method == "soft":
         return plotting.look("soft").colour
-    return END_COLOURS[(optimum - 1) % len(END_COLOURS)]
+    return plotting.END_COLOURS[(optimum - 1) % len(plotting.END_COLOURS)]
 
 
 def _frame(panel: Axes, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:

@@ -47,11 +47,14 @@ from .looks import (
     style,
 )
 from .paths import (
+    BEHIND_TEXT,
+    END_COLOURS,
     Path,
     PathDisplay,
     draw_contours,
     draw_end,
     draw_path,
+    draw_runs,
     plot_path,
     surface,
     visible,
@@ -62,10 +65,12 @@ from .soft_labels import SoftLabelsDisplay, plot_soft_labels
 
 __all__ = [
     "BAND_ALPHA",
+    "BEHIND_TEXT",
     "BLACK",
     "BLUE",
     "CLASS_COLOURS",
     "CLASS_MARKERS",
+    "END_COLOURS",
     "GREEN",
     "GREY",
     "INK",
@@ -93,6 +98,7 @@ __all__ = [
     "draw_contours",
     "draw_end",
     "draw_path",
+    "draw_runs",
     "drawing_on",
     "facets",
     "headline",

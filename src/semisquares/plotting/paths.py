@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..labelings import hard, soft
 from ..linalg import EPS
 from ..objective import Objective
 from .fitted import named, read_fitted
-from .looks import LIGHT, Look
+from .looks import BLUE, LIGHT, ORANGE, PURPLE, VERMILION, Look
 from .pictures import drawing_on
 
 if TYPE_CHECKING:
@@ -27,8 +28,15 @@ Array = NDArray[Any]
 KINDS = ("objective", "weights")
 VISIBLE = 0.003
 """How far apart two points of a path are that a reader can tell from each other."""
-GRID = 61
-N_CONTOURS = 18
+MANY = 7
+"""More paths than these are no longer told apart by looks, only by where they end."""
+SAME = 0.01
+"""Ends that lie apart by less than this share of the picture are one place."""
+END_COLOURS = (VERMILION, BLUE, ORANGE, PURPLE)
+"""Of the places where runs end."""
+BEHIND_TEXT = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75}
+GRID = 51
+N_CONTOURS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +169,8 @@ class PathDisplay:
                 self._draw_objective(axes)
             else:
                 self._draw_weights(axes)
-            if len(self.paths) <= 8:  # more are told apart by nobody
-                axes.legend()
+            if len(self.paths) <= MANY:
+                axes.legend(loc="lower left" if self.kind == "objective" else "best")
         return self
 
     def _draw_objective(self, axes: Axes) -> None:
@@ -183,11 +191,29 @@ class PathDisplay:
     def _draw_weights(self, axes: Axes) -> None:
         if self.surface is not None:
             draw_contours(axes, *self.surface)
-        for path in self.paths:
+        if len(self.paths) > MANY:
+            self._draw_runs(axes)
+        for path in self.paths if len(self.paths) <= MANY else ():
             draw_path(axes, path.weights, path.look.colour, label=path.look.label)
-        for path in self.paths:
             draw_end(axes, path.weights[-1], path.look.colour)
         axes.set(xlabel=self.names[0], ylabel=self.names[1])
+
+    def _draw_runs(self, axes: Axes) -> None:
+        """Draw many paths, in one colour those that end at one place, the busiest place first."""
+        ends = np.array([path.weights[-1] for path in self.paths])
+        lines = [visible(path.weights) for path in self.paths]
+        apart = SAME * np.ptp(np.vstack(lines), axis=0).max()
+        first = (np.abs(ends[:, None] - ends[None]).max(axis=2) <= apart).argmax(axis=1)
+        places, counts = np.unique(first, return_counts=True)
+        colours = cycle(dict.fromkeys((self.paths[0].look.colour, *END_COLOURS)))
+        for place in places[np.argsort(-counts, kind="stable")]:
+            colour = next(colours)
+            draw_runs(axes, [lines[k] for k in np.flatnonzero(first == place)], colour)
+            draw_end(axes, ends[place], colour)
+            axes.annotate(
+                f"{(first == place).sum()} runs", ends[place], xytext=(0, 7), va="bottom",
+                ha="center", textcoords="offset points", zorder=6, bbox=BEHIND_TEXT,
+            )  # fmt: skip
 
 
 def plot_path(
@@ -230,9 +256,12 @@ def plot_path(
 
 
 def draw_contours(
-    axes: Axes, first: Array, second: Array, J: Array, *, levels: Any = N_CONTOURS
+    axes: Axes, first: Array, second: Array, J: Array, *, levels: Array | None = None
 ) -> None:
-    """Draw the contours of J faintly, behind paths."""
+    """Draw the contours of J faintly, behind paths; by default ever farther apart."""
+    if levels is None:
+        lowest, highest = float(J.min()), float(J.max())
+        levels = np.geomspace(1.02 * max(lowest, 1e-4 * highest), highest, N_CONTOURS)
     axes.contour(first, second, J, levels=levels, colors=LIGHT, linewidths=0.6, zorder=0.5)
 
 
@@ -243,6 +272,15 @@ def draw_path(
     line = visible(weights)
     axes.plot(*line.T, color=colour, linewidth=1.8 if bold else 1.3, zorder=4, label=label)
     axes.plot(*line[0], "s", color=colour, markersize=4.5, zorder=4)
+
+
+def draw_runs(axes: Axes, lines: Sequence[Array], colour: str) -> None:
+    """Draw many paths thinly, each with a dot at its start."""
+    from matplotlib.collections import LineCollection
+
+    axes.add_collection(LineCollection(list(lines), colors=colour, linewidths=0.7, alpha=0.7))
+    starts = np.array([line[0] for line in lines]).reshape(-1, 2)
+    axes.plot(*starts.T, ".", color=colour, markersize=3.2)
 
 
 def draw_end(axes: Axes, place: Any, colour: str, *, size: float = 9.0) -> None:

@@ -1,0 +1,134 @@
+r"""
+6. Text: as many words as labels
+================================
+
+Text makes wide and sparse tables: a column for every word, nearly all cells empty. The classifiers
+take sparse matrices as they are, and never fill them in. Wide tables are also where plain least
+squares has its well-known weakness: it is at its worst when there are **as many labels as
+columns**. There it fits every label exactly, with weights that are enormous, and overshoots
+everywhere else. Overshooting is just what unlabeled rows forbid.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import RidgeClassifierCV
+
+from semisquares import SoftLabelClassifier, plotting
+
+# %%
+# Documents from a small world
+# ----------------------------
+# To stay offline the documents are made up: notes from a kitchen and from a garden. Each mixes
+# words of its own subject, words of everyday, and now and then a word of the other subject.
+
+WORDS = {
+    "kitchen": "oven pan butter flour sugar whisk simmer roast dough spoon salt pepper onion broth "
+    "grill bake fry recipe plate sauce vinegar noodle pastry yeast ladle skillet marinade cinnamon "
+    "cream egg cheese garlic stew kettle apron crust batter glaze saucepan thyme",
+    "garden": "soil seed shovel rake compost weed prune bloom petal root mulch hedge lawn fence "
+    "sprout rain frost beetle worm bulb greenhouse trellis rose tulip ivy moss orchard graft "
+    "nettle wheelbarrow hose gravel pond shrub fern daisy clover pollen bark sapling",
+    "everyday": "today again with some little more then before after morning evening neighbour "
+    "friend house table hand water time good new old small long first last bought found left right "
+    "ready warm cold slowly nearly always never perhaps tomorrow week month",
+}
+POOLS = {subject: text.split() for subject, text in WORDS.items()}
+
+
+def write_documents(n, rng):
+    """Write n documents, half of them from the kitchen; the first words of a pool are frequent."""
+    truth = np.arange(n) % 2
+    often = 1.0 / (np.arange(40) + 3.0)
+    often /= often.sum()
+    texts = []
+    for own, other in np.array([("kitchen", "garden"), ("garden", "kitchen")])[truth]:
+        counts = rng.multinomial(rng.integers(8, 15), [0.35, 0.08, 0.57])
+        pools = [POOLS[own], POOLS[other], POOLS["everyday"]]
+        words = [rng.choice(pool, k, p=often) for pool, k in zip(pools, counts, strict=True)]
+        texts.append(" ".join(rng.permutation(np.concatenate(words))))
+    return texts, truth
+
+
+rng = np.random.default_rng(0)
+texts, truth = write_documents(2000, rng)
+texts_test, truth_test = write_documents(4000, np.random.default_rng(1))
+print(texts[0])
+print(texts[1])
+
+vectors = TfidfVectorizer()
+X, X_test = vectors.fit_transform(texts), vectors.transform(texts_test)  # all texts: no labels
+words = vectors.get_feature_names_out()
+filled = X.nnz / np.prod(X.shape)
+print(f"{X.shape[0]} documents, {X.shape[1]} words, {filled:.1%} of the cells filled")
+
+# %%
+# As many labels as words
+# -----------------------
+# Nearly no ridge (``alpha=1e-4``), and labels for 120 documents. Each bar is the weight of a word.
+
+order = rng.permutation(len(texts))
+y = np.full(len(texts), -1)
+y[order[:120]] = truth[order[:120]]
+model = SoftLabelClassifier(alpha=1e-4).fit(X, y)
+
+pool_of = {word: k for k, pool in enumerate(POOLS.values()) for word in pool}
+subject = np.array([pool_of[word] for word in words])
+with plotting.style():
+    figure, panels = plt.subplots(1, 2, figsize=(8.0, 3.2), layout="constrained")
+    for panel, name, fit in zip(
+        panels, ("supervised", "soft labels"), (model.supervised_, model), strict=True
+    ):
+        weights = fit.coef_[0]
+        ranks = weights.argsort().argsort()
+        colours = (plotting.SKY, plotting.ORANGE, plotting.LIGHT)
+        for k, (pool, colour) in enumerate(zip(POOLS, colours, strict=True)):
+            mine = subject == k
+            panel.vlines(ranks[mine], 0, weights[mine], color=colour, linewidth=2, label=pool)
+        error = 1 - fit.score(X_test, truth_test)
+        plotting.headline(panel, name, f"test error {error:.3f}")
+        panel.set(xlabel="words, sorted by weight", xticks=[])
+    panels[0].set_ylabel("weight (mind the two scales)")
+    panels[0].legend(loc="upper left")
+plt.show()
+
+# %%
+# On the left words of all kinds are mixed, with weights many times too large. On the right most
+# kitchen words are on one side and most garden words on the other. The labels that the documents
+# would get, and those that they got, tell the same: the supervised weights throw many documents
+# beyond 0 or 1.
+
+plotting.plot_soft_labels(model, X, y)
+plt.show()
+
+# %%
+# More labels, and fewer
+# ----------------------
+# The peak is there, and the unlabeled documents take it away. Now for the honest part: so does a
+# ridge whose strength is tuned on the labels, and it is the best one nearly throughout. And on the
+# left, with labels fewer than words, soft labels without a ridge can be worse than leaving the
+# unlabeled documents out.
+
+sizes = np.array([12, 24, 48, 72, 96, 120, 160, 240, 480, 960])
+errors = np.empty((5, len(sizes), 3))
+for repeat, k in np.ndindex(errors.shape[:2]):
+    order = np.random.default_rng(repeat).permutation(len(texts))
+    known = order[: sizes[k]]
+    y = np.full(len(texts), -1)
+    y[known] = truth[known]
+    fit = SoftLabelClassifier(alpha=1e-4).fit(X, y)
+    ridge = RidgeClassifierCV(np.logspace(-3, 2, 11)).fit(X[known], truth[known])
+    fits = (fit.supervised_, fit, ridge)
+    errors[repeat, k] = [1 - one.score(X_test, truth_test) for one in fits]
+
+curves = []
+for j, method in enumerate(("supervised", "soft", "ridge")):
+    mean = errors[:, :, j].mean(axis=0)
+    spread = errors[:, :, j].std(axis=0, ddof=1) / np.sqrt(len(errors))
+    ends = plotting.band_ends(mean, spread)
+    curves.append(plotting.Curve(plotting.look(method), sizes, mean, *ends))
+shown = plotting.LearningCurveDisplay(curves, x_label="labeled documents", y_label="test error")
+shown.plot()
+shown.ax_.axvline(np.log2(X.shape[1]), color=plotting.GREY, linewidth=0.8, zorder=0)
+shown.ax_.text(np.log2(X.shape[1]) + 0.06, 0.42, "number of words", fontsize=8)
+plt.show()

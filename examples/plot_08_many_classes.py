@@ -1,0 +1,102 @@
+r"""
+8. Many classes: digits
+=======================
+
+With more than two classes a soft label is a point of the probability simplex: a share of every
+class, summing to one. The filled-in label of a row is the *projection* of its decision values on
+the simplex, the problem is still convex, and ``label_distributions_`` holds the result.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+from semisquares import SoftLabelClassifier, plotting
+
+# %%
+# 1797 small pictures of digits, of which ten per class keep their label.
+
+digits = load_digits()
+X, truth = digits.data / 16.0, digits.target
+
+
+def keep_labels(number, n_per_class=10):
+    """Return the labels of a few rows of each class, -1 for the others."""
+    rng = np.random.default_rng(number)
+    y = np.full(len(truth), -1)
+    for label in range(10):
+        y[rng.choice(np.flatnonzero(truth == label), n_per_class, replace=False)] = label
+    return y
+
+
+y = keep_labels(0)
+model = SoftLabelClassifier(alpha=1.0).fit(X, y)
+free = y == -1
+print(f"certificate {model.certificate_:.1e} after {model.n_iter_} steps")
+print(f"accuracy on the unlabeled rows: {np.mean(model.transduction_[free] == truth[free]):.3f}")
+
+# %%
+# The rows that are least sure
+# ----------------------------
+# A picture above, its soft label below; orange is the true digit. The first row of pictures are
+# the least sure of all, the second are the surest that are wrong.
+
+labels = model.label_distributions_
+winner = labels.max(axis=1)
+unsure = np.flatnonzero(free)[np.argsort(winner[free])[:8]]
+wrong = np.flatnonzero(free & (model.transduction_ != truth))
+wrong = wrong[np.argsort(-winner[wrong])[:8]]
+
+with plotting.style():
+    figure, panels = plt.subplots(
+        4, 8, figsize=(8.4, 4.2), layout="constrained", height_ratios=[1.4, 1, 1.4, 1]
+    )
+    for row, chosen in ((0, unsure), (2, wrong)):
+        for picture, bars, k in zip(panels[row], panels[row + 1], chosen, strict=True):
+            picture.imshow(digits.images[k], cmap="gray_r")
+            picture.set_axis_off()
+            colours = [plotting.ORANGE if c == truth[k] else plotting.SKY for c in range(10)]
+            bars.bar(range(10), labels[k], color=colours)
+            bars.set(ylim=(0, 1), xticks=range(10), yticks=[])
+            bars.tick_params(labelsize=5, length=1)
+            bars.spines["left"].set_visible(False)
+    panels[1, 0].set_ylabel("least sure")
+    panels[3, 0].set_ylabel("sure, wrong")
+plt.show()
+
+# %%
+# Do the unlabeled rows help?
+# ---------------------------
+# Against the same ridge without them, over five choices of the labels:
+
+alphas = np.logspace(-3, 2, 6)
+errors = np.empty((5, len(alphas), 3))
+for number in range(len(errors)):
+    y = keep_labels(number)
+    hidden = y == -1
+    for k, alpha in enumerate(alphas):
+        for j, weight in enumerate((1.0, 0.1)):
+            fit = SoftLabelClassifier(alpha, unlabeled_weight=weight).fit(X, y)
+            errors[number, k, j] = 1 - fit.score(X[hidden], truth[hidden])
+        errors[number, k, 2] = 1 - fit.supervised_.score(X[hidden], truth[hidden])
+
+looks = (
+    plotting.look("soft"),
+    plotting.Look("soft labels, weight 0.1", plotting.SKY, "P", (0, (8, 1.5))),
+    plotting.look("supervised"),
+)
+with plotting.style():
+    figure, panel = plt.subplots(figsize=(5.4, 3.3), layout="constrained")
+    for j, look in enumerate(looks):
+        spread = errors[:, :, j].std(axis=0, ddof=1) / np.sqrt(len(errors))
+        plotting.band(panel, alphas, errors[:, :, j].mean(axis=0), spread, look)
+    panel.set(xscale="log", xlabel="alpha", ylabel="error on the unlabeled rows", ylim=(0, None))
+    plotting.legend(figure, [panel], n_columns=2, more=[plotting.legend_of_bands()])
+plt.show()
+
+# %%
+# Where the ridge is weak they help, as always. Where it is right, they *hurt*: with ten classes
+# and ten labels of each, an unlabeled row that overshoots for one class is pulled back in all of
+# them, and the wrong ones get their share. Letting an unlabeled row count a tenth of a labeled one
+# (``unlabeled_weight=0.1``) keeps most of the help and loses most of the harm;
+# ``SoftLabelClassifierCV`` tries several weights, "not at all" among them.

@@ -1,0 +1,104 @@
+r"""
+9. Soft labels are not probabilities
+====================================
+
+``predict_proba`` returns the soft label: the decision value, clipped to :math:`[0, 1]`. It sums to
+one and it ranks the rows, but it is what fits best by squares, not how often one is right. For
+probabilities, calibrate on labeled rows that the fit has not seen.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+
+from semisquares import SoftLabelClassifier, plotting
+
+# %%
+# A world where the truth is known
+# --------------------------------
+# Two Gaussian classes, one twice as frequent as the other. Bayes' rule gives the probability of
+# each row's class, and we can hold everything against it.
+
+D = 12
+SHIFT = np.linspace(0.1, 0.8, D)
+
+
+def draw(n, rng):
+    """Draw rows, their classes, and the probability of class 1 of each."""
+    truth = (rng.random(n) < 1 / 3).astype(int)
+    X = rng.normal(size=(n, D)) + truth[:, None] * SHIFT
+    log_odds = X @ SHIFT - 0.5 * SHIFT @ SHIFT + np.log(0.5)
+    return X, truth, 1 / (1 + np.exp(-log_odds))
+
+
+rng = np.random.default_rng(0)
+X, truth, _ = draw(3000, rng)
+X_test, truth_test, p_test = draw(20_000, np.random.default_rng(1))
+y = np.full(len(truth), -1)
+y[:150] = truth[:150]
+X_cal, y_cal, _ = draw(300, np.random.default_rng(2))  # further labeled rows, for calibration
+
+model = SoftLabelClassifier(alpha=1.0).fit(X, y)
+calibrated = CalibratedClassifierCV(FrozenEstimator(model), method="sigmoid").fit(X_cal, y_cal)
+said = {
+    "soft label": model.predict_proba(X_test)[:, 1],
+    "calibrated": calibrated.predict_proba(X_test)[:, 1],
+}
+
+# %%
+# On the left, what is said against what happens, in groups of rows; on the right, against the true
+# probability, row by row.
+
+looks = {"soft label": plotting.look("soft"), "calibrated": plotting.look("hard_from_soft")}
+with plotting.style():
+    figure, (groups, single) = plt.subplots(1, 2, figsize=(7.6, 3.7), layout="constrained")
+    for panel in (groups, single):
+        panel.plot([0, 1], [0, 1], color=plotting.GREY, linewidth=0.8)
+    edges = np.linspace(0, 1, 11)
+    for name, p in said.items():
+        look = looks[name]
+        bins = np.clip(np.digitize(p, edges) - 1, 0, 9)
+        filled = [k for k in range(10) if np.sum(bins == k) >= 30]
+        groups.plot(
+            [p[bins == k].mean() for k in filled], [truth_test[bins == k].mean() for k in filled],
+            color=look.colour, marker=look.marker, label=name,
+        )  # fmt: skip
+        single.plot(
+            p_test[::20], p[::20], look.marker, color=look.colour, markersize=2.2, alpha=0.5,
+            markeredgewidth=0,
+        )  # fmt: skip
+    groups.set(xlabel="said", ylabel="share of class 1 that there is", title="Reliability")
+    single.set(xlabel="true probability of class 1", ylabel="said", title="Row by row")
+    groups.legend(loc="upper left")
+plt.show()
+
+# %%
+# Soft labels are drawn to the middle: where they say 0.6 nearly all rows are of class 1, and where
+# they say 0.2 hardly any is. Calibrated ones are near the diagonal, as near as 300 labels bring
+# them. Scores say the same; the best that there are belong to the true probabilities.
+
+
+def log_loss(p):
+    """Return the mean log loss, with p kept a little away from 0 and 1."""
+    p = np.clip(p, 1e-3, 1 - 1e-3)
+    return -np.mean(np.where(truth_test == 1, np.log(p), np.log(1 - p)))
+
+
+for name, p in {**said, "true probability": p_test}.items():
+    brier = np.mean((p - truth_test) ** 2)
+    print(f"{name:17s} squared error {brier:.4f}, log loss {log_loss(p):.4f}")
+
+# %%
+# What the unlabeled rows got
+# ---------------------------
+# The labels that the fit filled in are not probabilities either, and need not be. Labels of
+# exactly 0 or 1 are those of rows that would overshoot.
+
+plotting.plot_soft_labels(model, X, y)
+plt.show()
+
+# %%
+# Two things to keep in mind. Calibration needs labels of its own; with a handful there is nothing
+# to calibrate with, and a ranking is all you have. And it cannot mend a shift: if the labeled rows
+# are not like the others, neither are their frequencies.
