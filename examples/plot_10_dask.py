@@ -84,5 +84,5 @@ print(
 # %%
 # With many blocks, chunks of the array should be neither tiny (each pass pays for each block) nor
 # so large that one does not fit. Columns should be few: the sums grow with their square. And
-# before fitting a hundred million unlabeled rows, fit a sample: as in the sixth example the error
+# before fitting a hundred million unlabeled rows, fit a sample: as in the fifth example the error
 # often stops falling long before the rows run out.

@@ -20,7 +20,7 @@ from .curves import (
     published_curve,
     size_places,
 )
-from .decision import DecisionDisplay, legend_of_decision, plot_decision
+from .decision import DecisionDisplay, plot_decision
 from .learning_curves import Curve, LearningCurveDisplay, plot_learning_curve
 from .looks import (
     BLACK,
@@ -46,21 +46,10 @@ from .looks import (
     look,
     style,
 )
-from .paths import (
-    BEHIND_TEXT,
-    END_COLOURS,
-    Path,
-    PathDisplay,
-    draw_contours,
-    draw_end,
-    draw_path,
-    draw_runs,
-    plot_path,
-    surface,
-    visible,
-)
+from .paths import Path, PathDisplay, plot_path, surface
 from .pictures import drawing_on, facets, headline, legend, letter, new_picture, render, save
-from .rows import labeled_dots, true_dots
+from .rows import labeled_dots, legend_of_decision, true_dots
+from .runs import BEHIND_TEXT, END_COLOURS, draw_contours, draw_end, draw_path, draw_runs, visible
 from .soft_labels import SoftLabelsDisplay, plot_soft_labels
 
 __all__ = [

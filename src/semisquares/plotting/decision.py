@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ..labels import encode, labeled_values, one_column
-from .fitted import Fitted, own_look, read_fitted
-from .looks import BLACK, INK, LOOKS, Look
+from .fitted import own_look, read_fitted
+from .looks import LOOKS, Look
 from .pictures import drawing_on, legend
-from .rows import BARE, UNSURE, blend, class_look, labeled_dots, made_dots
+from .plane import boundaries, class_codes, leads, reach, table_like, two_columns
+from .rows import ENDS, blend, class_look, labeled_dots, legend_of_decision, made_dots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +26,6 @@ BANDS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SHADES = (0.06, 0.11, 0.16, 0.21, 0.30)
 """How much of the colour of its class each shade has."""
 TINT = 0.1
-ENDS = (0, (1, 1.6))
-"""The line where soft labels become 0 or 1."""
 
 
 class DecisionDisplay:
@@ -150,11 +148,11 @@ class DecisionDisplay:
             Drawn.
         """
         fitted = read_fitted(estimator)
-        rows, names = _two_columns(X, fitted.name)
-        codes, classes = _codes(y, fitted, len(rows))
-        x, x_other = (_reach(column, margin, grid) for column in rows.T)
+        rows, names = two_columns(X, fitted.name)
+        codes, classes = class_codes(y, fitted, len(rows))
+        x, x_other = (reach(column, margin, grid) for column in rows.T)
         places = np.stack([axis.ravel() for axis in np.meshgrid(x, x_other)], axis=1)
-        places = _like(X, places)
+        places = table_like(X, places)
 
         def on_grid(by: Any = None) -> Array:
             found = fitted.decide(places, by=by)
@@ -190,7 +188,7 @@ class DecisionDisplay:
         self : DecisionDisplay
         """
         shades = self.soft if shades is None else shades
-        with drawing_on(ax) as axes:
+        with drawing_on(ax, height=4.2) as axes:
             self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
             self._draw_background(axes, shades, scale)
             for method, values in self.beside.items():
@@ -207,7 +205,7 @@ class DecisionDisplay:
                 self.look, list(self.beside), self.classes, bare=bare, made=made, ends=shades
             )
             if ax is None:
-                legend(axes.figure, [], n_columns=3, more=self.handles_)  # type: ignore[arg-type]
+                legend(axes.figure, [], n_columns=2, more=self.handles_)  # type: ignore[arg-type]
         return self
 
     def _unlabeled(self) -> Array:
@@ -229,14 +227,13 @@ class DecisionDisplay:
 
     def _draw_boundary(self, axes: Axes, values: Array, look: Look, width: float) -> None:
         """Draw where the lead passes to another class."""
-        drawn = leads(values)
-        for lead in drawn[1:] if len(drawn) == 2 else drawn:
-            line = {"colors": look.colour, "linestyles": [look.line], "linewidths": width}
+        line = {"colors": look.colour, "linestyles": [look.line], "linewidths": width}
+        for lead in boundaries(values):
             self._line(axes, lead, 0.0, zorder=3, **line)
 
     def _line(self, axes: Axes, lead: Array, level: float, **looks: Any) -> None:
         """Draw one level, where there is such a place."""
-        if lead.min() < level < lead.max():
+        if np.nanmin(lead) < level < np.nanmax(lead):
             axes.contour(self.grid_x, self.grid_y, lead, levels=[level], **looks)
 
     def _draw_rows(self, axes: Axes, scale: float) -> None:
@@ -279,114 +276,3 @@ def plot_decision(
     '$x_1$'
     """
     return DecisionDisplay.from_estimator(estimator, X, y, ax=ax)
-
-
-def leads(values: ArrayLike) -> Array:
-    """Return by how much each class leads the next one, the classes on a new first axis.
-
-    In units of soft labels: from a lead of 1 on, a label is all of one class's.
-
-    Examples
-    --------
-    >>> leads([[0.25]]).tolist()
-    [[[-0.5]], [[0.5]]]
-    >>> leads([[[0.1, 0.7, 0.2]]]).ravel().round(1).tolist()
-    [-0.6, 0.5, -0.5]
-    """
-    values = np.asarray(values, dtype=float)
-    if values.ndim == 2:
-        return np.stack((-2.0 * values, 2.0 * values))
-    best_two = np.sort(values, axis=-1)[..., -2:]
-    first = values == best_two[..., 1:]
-    return np.moveaxis(values - np.where(first, best_two[..., :1], best_two[..., 1:]), -1, 0)
-
-
-def legend_of_decision(
-    look: Look,
-    beside: Sequence[str],
-    classes: Sequence[Any],
-    *,
-    bare: bool = True,
-    made: bool = True,
-    ends: bool = True,
-) -> list[Line2D]:
-    """Return the entries of a legend: boundaries, labeled rows, labels that the others got.
-
-    Parameters
-    ----------
-    look : Look
-        Of the method.
-    beside : sequence of str
-        Other methods, by their names in `LOOKS`.
-    classes : sequence
-        Names of the classes.
-    bare, made, ends : bool
-        Whether there are rows that got no label, rows that got one, lines where labels are 0 or 1.
-    """
-    from matplotlib.lines import Line2D
-
-    dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4.0, "markeredgewidth": 0}
-    found = []
-    for one, width in ((look, 1.9), *((LOOKS[method], 1.3) for method in beside)):
-        line = Line2D([], [], color=one.colour, linewidth=width, label=one.label)
-        line.set_linestyle(one.line)  # type: ignore[arg-type]
-        found.append(line)
-    if ends:
-        words = "label is 0 or 1 from here on" if len(classes) == 2 else "label is whole from here"
-        found.append(Line2D([], [], color=INK, linestyle=ENDS, linewidth=1.1, label=words))
-    for code, name in enumerate(classes):
-        colour, marker = class_look(code)
-        dots = Line2D([], [], color=colour, marker=marker, linestyle="", markersize=6.5)
-        dots.set(markeredgecolor=BLACK, label=f"labeled, class {name}")
-        found.append(dots)
-    if bare:
-        found.append(Line2D([], [], color=BARE, label="no label made", **dot))
-    if made:
-        entries = [(f"got label {name}", class_look(k)[0]) for k, name in enumerate(classes)]
-        two = len(classes) == 2
-        entries.insert(1 if two else 0, ("got label ½" if two else "got a bit of each", UNSURE))
-        found += [Line2D([], [], color=colour, label=name, **dot) for name, colour in entries]
-    return found
-
-
-def _two_columns(X: Any, name: str) -> tuple[Array, Sequence[str]]:
-    """Return X as an array, and the names of its columns."""
-    shape = np.shape(X)
-    if len(shape) != 2 or shape[1] != 2:
-        what = f"{shape[1]} columns" if len(shape) == 2 else f"shape {shape}"
-        raise ValueError(
-            f"X has {what}, and the decision of {name} is drawn over two; fit it to two columns, "
-            "such as make_pipeline(PCA(2), …) gives, or look at plot_soft_labels."
-        )
-    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else (r"$x_1$", r"$x_2$")
-    return np.asarray(X, dtype=float), names
-
-
-def _codes(y: Any, fitted: Fitted, n_rows: int) -> tuple[Array, list[Any]]:
-    """Return the class of each row as a number, -1 where it has no label, and the classes."""
-    classes = list(fitted.last.classes_.tolist())
-    codes = np.full(n_rows, -1)
-    if y is None:
-        return codes, classes
-    known, values = labeled_values(one_column(y), getattr(fitted.last, "unlabeled", -1))
-    if len(known) != n_rows:
-        raise ValueError(f"y has {len(known)} rows but X has {n_rows}; give y one value per row.")
-    if len(values):
-        found, numbers = encode(values)
-        places = [classes.index(one) if one in classes else -1 for one in found.tolist()]
-        codes[known] = np.array(places)[numbers]
-    return codes, classes
-
-
-def _reach(column: Array, margin: float, grid: int) -> Array:
-    """Return places from somewhat below a column's values to somewhat above them."""
-    low, high = float(column.min()), float(column.max())
-    more = margin * max(high - low, 1e-9)
-    return np.linspace(low - more, high + more, grid)
-
-
-def _like(X: Any, places: Array) -> Any:
-    """Return places as the kind of table that X is: a frame keeps the names of its columns."""
-    if not hasattr(X, "columns"):
-        return places
-    return type(X)(dict(zip(X.columns, places.T, strict=True)))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.metrics import check_scoring
-from sklearn.utils import _safe_indexing
 
-from ..labels import labeled_mask, one_column
-from ..model_selection import LabeledStratifiedShuffleSplit
 from .curves import band_ends, interval_curve, legend_of_bands, mark_sizes, size_places
 from .fitted import named
+from .held_out import VARIED, HeldOut
 from .looks import LOOKS, Look
 from .pictures import drawing_on, legend
 
@@ -25,10 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[Any]
-
-VARIED = {"unlabeled": "unlabeled rows", "labeled": "labeled rows"}
-N_SPLITS = 20
-N_SIZES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,24 +131,11 @@ class LearningCurveDisplay:
         display : LearningCurveDisplay
             Drawn.
         """
-        if vary not in VARIED:
-            raise ValueError(f"vary={vary!r} is none of {', '.join(VARIED)}; take one of these.")
-        y = one_column(y)
-        if cv is None:
-            cv = LabeledStratifiedShuffleSplit(N_SPLITS, test_size=0.5, random_state=0)
-        splits = list(cv.split(X, y))
-        known = labeled_mask(y, getattr(cv, "unlabeled", -1))
-        pools = [_pool(train, known, vary) for train, _ in splits]
-        most = min(len(added) for _, added in pools)
-        at = _read_sizes(sizes, most, vary)
-        share = float(np.mean([len(test) / known[train].sum() for train, test in splits]))
+        held_out = HeldOut.split(X, y, vary=vary, sizes=sizes, cv=cv)
         curves = []
         for estimator, look in named(estimators).values():
-            errors = np.array(list(_errors(estimator, X, y, splits, pools, at, scoring)))
-            spread = errors.std(axis=0, ddof=1) * np.sqrt(1.0 / len(errors) + share)
-            curves.append(
-                Curve(look, at, errors.mean(axis=0), *band_ends(errors.mean(axis=0), spread))
-            )
+            mean, error = held_out.errors(estimator, scoring)
+            curves.append(Curve(look, held_out.sizes, mean, *band_ends(mean, error)))
         return cls(curves, x_label=VARIED[vary], y_label="error on labeled rows held back").plot(ax)
 
     @classmethod
@@ -296,45 +275,3 @@ def plot_learning_curve(
     return LearningCurveDisplay.from_estimator(
         estimators, X, y, vary=vary, sizes=sizes, cv=cv, ax=ax
     )
-
-
-def _pool(train: Array, known: Array, vary: str) -> tuple[Array, Array]:
-    """Return the rows of a training set that are always there, and those that are added."""
-    labeled, rest = train[known[train]], train[~known[train]]
-    return (labeled, rest) if vary == "unlabeled" else (rest, labeled)
-
-
-def _read_sizes(sizes: ArrayLike | None, most: int, vary: str) -> Array:
-    """Return the numbers of rows to draw at, in order."""
-    if sizes is None:
-        doublings = most // 2 ** np.arange(N_SIZES - 1)
-        least = 0 if vary == "unlabeled" else 4
-        return np.unique(np.append(least, doublings[doublings >= least]))
-    found = np.unique(np.asarray(sizes, dtype=int))
-    if not found.size or found[0] < 0 or found[-1] > most:
-        raise ValueError(
-            f"sizes={sizes!r} are to be numbers from 0 to {most}, as many {vary} rows as every "
-            "training set has; leave others out."
-        )
-    return found
-
-
-def _errors(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    splits: Sequence[tuple[Array, Array]],
-    pools: Sequence[tuple[Array, Array]],
-    sizes: Array,
-    scoring: Any,
-) -> Iterator[list[float]]:
-    """Give, for every split, the error at every size."""
-    score: Callable[..., float] = check_scoring(estimator, scoring)
-    for (_, test), (always, added) in zip(splits, pools, strict=True):
-        X_test, y_test = _safe_indexing(X, test), _safe_indexing(y, test)
-        found = []
-        for size in sizes:
-            rows = np.sort(np.concatenate((always, added[:size])))
-            model = clone(estimator).fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
-            found.append(1.0 - float(score(model, X_test, y_test)))
-        yield found

@@ -16,8 +16,9 @@ from ..labelings import hard, soft
 from ..linalg import EPS
 from ..objective import Objective
 from .fitted import named, read_fitted
-from .looks import BLUE, LIGHT, ORANGE, PURPLE, VERMILION, Look
+from .looks import Look
 from .pictures import drawing_on
+from .runs import BEHIND_TEXT, END_COLOURS, draw_contours, draw_end, draw_path, draw_runs, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,17 +27,11 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 KINDS = ("objective", "weights")
-VISIBLE = 0.003
-"""How far apart two points of a path are that a reader can tell from each other."""
 MANY = 7
 """More paths than these are no longer told apart by looks, only by where they end."""
 SAME = 0.01
 """Ends that lie apart by less than this share of the picture are one place."""
-END_COLOURS = (VERMILION, BLUE, ORANGE, PURPLE)
-"""Of the places where runs end."""
-BEHIND_TEXT = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75}
 GRID = 51
-N_CONTOURS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,57 +250,6 @@ def plot_path(
     return PathDisplay.from_estimator(estimators, X, y, kind=kind, ax=ax)
 
 
-def draw_contours(
-    axes: Axes, first: Array, second: Array, J: Array, *, levels: Array | None = None
-) -> None:
-    """Draw the contours of J faintly, behind paths; by default ever farther apart."""
-    if levels is None:
-        lowest, highest = float(J.min()), float(J.max())
-        levels = np.geomspace(1.02 * max(lowest, 1e-4 * highest), highest, N_CONTOURS)
-    axes.contour(first, second, J, levels=levels, colors=LIGHT, linewidths=0.6, zorder=0.5)
-
-
-def draw_path(
-    axes: Axes, weights: Array, colour: str, *, label: str | None = None, bold: bool = False
-) -> None:
-    """Draw one path of weights (steps, 2), with a square at its start."""
-    line = visible(weights)
-    axes.plot(*line.T, color=colour, linewidth=1.8 if bold else 1.3, zorder=4, label=label)
-    axes.plot(*line[0], "s", color=colour, markersize=4.5, zorder=4)
-
-
-def draw_runs(axes: Axes, lines: Sequence[Array], colour: str) -> None:
-    """Draw many paths thinly, each with a dot at its start."""
-    from matplotlib.collections import LineCollection
-
-    axes.add_collection(LineCollection(list(lines), colors=colour, linewidths=0.7, alpha=0.7))
-    starts = np.array([line[0] for line in lines]).reshape(-1, 2)
-    axes.plot(*starts.T, ".", color=colour, markersize=3.2)
-
-
-def draw_end(axes: Axes, place: Any, colour: str, *, size: float = 9.0) -> None:
-    """Draw a ring where paths end."""
-    axes.plot(
-        *place, "o", markersize=size, markerfacecolor="white", markeredgecolor=colour,
-        markeredgewidth=1.8, zorder=3,
-    )  # fmt: skip
-
-
-def visible(line: Array, apart: float = VISIBLE) -> Array:
-    """Leave out the points of a path that a reader could not tell from the one before.
-
-    Examples
-    --------
-    >>> visible(np.array([[0.0, 0.0], [0.001, 0.0], [1.0, 0.0]])).tolist()
-    [[0.0, 0.0], [1.0, 0.0]]
-    """
-    kept = [line[0]]
-    for point in line[1:]:
-        if np.abs(point - kept[-1]).max() > apart:
-            kept.append(point)
-    return np.array(kept)
-
-
 def surface(objective: Objective, weights: Array) -> Array:
     """Evaluate J at many weights (n, n_weights), one after the other."""
     rows, labeling = objective.rows, objective.labeling
@@ -326,7 +270,7 @@ def _read_path(estimator: Any, look: Look) -> Path:
     start = _start(model)
     if not len(steps):  # the start was the optimum
         end = np.hstack((model.coef_, model.intercept_[:, None] + 0.5)).ravel()
-        weights, steps, values = end[None], np.array([0]), np.array([model.objective_])
+        weights, steps, values = end[None], np.array([1]), np.array([model.objective_])
     elif start is not None and steps[0] > 0 and start.size == weights.shape[1]:
         weights = np.vstack((start, weights))
         steps, values = np.append(0, steps), np.append(np.nan, values)

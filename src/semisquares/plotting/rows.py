@@ -1,16 +1,18 @@
-"""Rows as dots: in the colour and with the marker of their class, strong where that is sure."""
+"""Rows as dots in the colour and with the marker of their class, and the legend of all that."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .looks import BLACK, CLASS_COLOURS, CLASS_MARKERS
+from .looks import BLACK, CLASS_COLOURS, CLASS_MARKERS, INK, LOOKS, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 Array = NDArray[Any]
 
@@ -18,6 +20,8 @@ UNSURE = "#777777"
 """The colour of a row whose label is equally of all classes."""
 BARE = "#B5B5B5"
 """The colour of rows that got no label."""
+ENDS = (0, (1, 1.6))
+"""The line where soft labels become 0 or 1."""
 STEPS = 4
 """How many steps of colour lead from unsure to sure."""
 
@@ -133,3 +137,51 @@ def blend(first: ArrayLike, second: ArrayLike, share: ArrayLike) -> Array:
     """Return colours on the way from the first to the second."""
     share = np.asarray(share)
     return (1.0 - share) * np.asarray(first) + share * np.asarray(second)
+
+
+def legend_of_decision(
+    look: Look,
+    beside: Sequence[str],
+    classes: Sequence[Any],
+    *,
+    bare: bool = True,
+    made: bool = True,
+    ends: bool = True,
+) -> list[Line2D]:
+    """Return the entries of a legend: boundaries, labeled rows, labels that the others got.
+
+    Parameters
+    ----------
+    look : Look
+        Of the method.
+    beside : sequence of str
+        Other methods, by their names in `LOOKS`.
+    classes : sequence
+        Names of the classes.
+    bare, made, ends : bool
+        Whether there are rows that got no label, rows that got one, lines where labels are 0 or 1.
+    """
+    from matplotlib.lines import Line2D
+
+    dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4.0, "markeredgewidth": 0}
+    found = []
+    for one, width in ((look, 1.9), *((LOOKS[method], 1.3) for method in beside)):
+        line = Line2D([], [], color=one.colour, linewidth=width, label=one.label)
+        line.set_linestyle(one.line)  # type: ignore[arg-type]
+        found.append(line)
+    if ends:
+        words = "label is 0 or 1 from here on" if len(classes) == 2 else "label is whole from here"
+        found.append(Line2D([], [], color=INK, linestyle=ENDS, linewidth=1.1, label=words))
+    for code, name in enumerate(classes):
+        colour, marker = class_look(code)
+        dots = Line2D([], [], color=colour, marker=marker, linestyle="", markersize=6.5)
+        dots.set(markeredgecolor=BLACK, label=f"labeled, class {name}")
+        found.append(dots)
+    if bare:
+        found.append(Line2D([], [], color=BARE, label="no label made", **dot))
+    if made:
+        entries = [(f"got label {name}", class_look(k)[0]) for k, name in enumerate(classes)]
+        two = len(classes) == 2
+        entries.insert(1 if two else 0, ("got label ½" if two else "got a bit of each", UNSURE))
+        found += [Line2D([], [], color=colour, label=name, **dot) for name, colour in entries]
+    return found

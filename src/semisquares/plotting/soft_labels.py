@@ -164,7 +164,7 @@ class SoftLabelsDisplay:
                     linewidth=1.2, label="by the supervised weights",
                 )  # fmt: skip
                 axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.92))
-            axes.margins(y=0.15)  # for the words on top
+            axes.margins(y=0.15 if self.supervised is None else 0.3)  # for the words on top
             axes.set(xlabel=f"soft label of {self.whose}", ylabel="share of the unlabeled rows, %")
         return self
 

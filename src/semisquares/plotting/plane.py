@@ -1,0 +1,94 @@
+"""Two columns as a plane: places of a grid, the classes of rows, and which class leads where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..labels import encode, labeled_values, one_column
+from .fitted import Fitted
+
+Array = NDArray[Any]
+
+
+def leads(values: ArrayLike) -> Array:
+    """Return by how much each class leads the next one, the classes on a new first axis.
+
+    In units of soft labels: from a lead of 1 on, a label is all of one class's.
+
+    Examples
+    --------
+    >>> leads([[0.25]]).tolist()
+    [[[-0.5]], [[0.5]]]
+    >>> leads([[[0.1, 0.7, 0.2]]]).ravel().round(1).tolist()
+    [-0.6, 0.5, -0.5]
+    """
+    values = np.asarray(values, dtype=float)
+    if values.ndim == 2:
+        return np.stack((-2.0 * values, 2.0 * values))
+    best_two = np.sort(values, axis=-1)[..., -2:]
+    first = values == best_two[..., 1:]
+    return np.moveaxis(values - np.where(first, best_two[..., :1], best_two[..., 1:]), -1, 0)
+
+
+def boundaries(values: ArrayLike) -> list[Array]:
+    """Return functions on the grid whose zeros together are the boundary, every part of it once.
+
+    Of two classes the decision values; of more, for each class but the last how far it is before
+    those that come after it, NaN where a class before it leads.
+    """
+    values = np.asarray(values, dtype=float)
+    if values.ndim == 2:
+        return [values]
+    found, before = [], np.full(values.shape[:2], -np.inf)
+    for k in range(values.shape[-1] - 1):
+        mine, rest = values[..., k], values[..., k + 1 :].max(axis=-1)
+        found.append(np.where(np.maximum(mine, rest) >= before, mine - rest, np.nan))
+        before = np.maximum(before, mine)
+    return found
+
+
+def two_columns(X: Any, name: str) -> tuple[Array, Sequence[str]]:
+    """Return X as an array, and the names of its columns."""
+    shape = np.shape(X)
+    if len(shape) != 2 or shape[1] != 2:
+        what = f"{shape[1]} columns" if len(shape) == 2 else f"shape {shape}"
+        raise ValueError(
+            f"X has {what}, and the decision of {name} is drawn over two; fit it to two columns, "
+            "such as make_pipeline(PCA(2), …) gives, or look at plot_soft_labels."
+        )
+    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else (r"$x_1$", r"$x_2$")
+    return np.asarray(X, dtype=float), names
+
+
+def class_codes(y: Any, fitted: Fitted, n_rows: int) -> tuple[Array, list[Any]]:
+    """Return the class of each row as a number, -1 where it has no label, and the classes."""
+    classes = list(fitted.last.classes_.tolist())
+    codes = np.full(n_rows, -1)
+    if y is None:
+        return codes, classes
+    known, values = labeled_values(one_column(y), getattr(fitted.last, "unlabeled", -1))
+    if len(known) != n_rows:
+        raise ValueError(f"y has {len(known)} rows but X has {n_rows}; give y one value per row.")
+    if len(values):
+        found, numbers = encode(values)
+        places = [classes.index(one) if one in classes else -1 for one in found.tolist()]
+        codes[known] = np.array(places)[numbers]
+    return codes, classes
+
+
+def reach(column: Array, margin: float, grid: int) -> Array:
+    """Return places from somewhat below a column's values to somewhat above them."""
+    low, high = float(column.min()), float(column.max())
+    more = margin * max(high - low, 1e-9)
+    return np.linspace(low - more, high + more, grid)
+
+
+def table_like(X: Any, places: Array) -> Any:
+    """Return places as the kind of table that X is: a frame keeps the names of its columns."""
+    if not hasattr(X, "columns"):
+        return places
+    return type(X)(dict(zip(X.columns, places.T, strict=True)))
