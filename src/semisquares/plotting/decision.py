@@ -248,21 +248,7 @@ def plot_decision(
 ) -> DecisionDisplay:
     """Draw the decision of a fitted classifier over two columns; see `DecisionDisplay`.
 
-    Parameters
-    ----------
-    estimator : classifier, pipeline or search
-        Fitted to two columns.
-    X : array-like of shape (n_rows, 2)
-        The rows that it was fitted to.
-    y : array-like of shape (n_rows,), optional
-        Their labels as in ``fit``.
-    ax : Axes, optional
-        Where to draw; by default in a new figure.
-
-    Returns
-    -------
-    display : DecisionDisplay
-        With `ax_`, `figure_` and `handles_`.
+    The rest of its options, and what the parameters are, is in `DecisionDisplay.from_estimator`.
 
     Examples
     --------

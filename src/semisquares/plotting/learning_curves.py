@@ -237,27 +237,7 @@ def plot_learning_curve(
 ) -> LearningCurveDisplay:
     """Draw the error of classifiers as unlabeled or labeled rows are added.
 
-    Parameters
-    ----------
-    estimators : classifier, list or dict of them
-        Not fitted; clones of them are.
-    X : array-like of shape (n_rows, n_features)
-        All rows.
-    y : array-like of shape (n_rows,)
-        Their labels; a missing one as in ``fit``.
-    vary : {"unlabeled", "labeled"}, default="unlabeled"
-        Which rows are added; of the others all are there.
-    sizes : array-like of int, optional
-        How many of them; by default doublings up to all.
-    cv : splitter, optional
-        One of `semisquares.model_selection`; by default 20 random halves of the labeled rows.
-    ax : Axes, optional
-        Where to draw; by default in a new figure.
-
-    Returns
-    -------
-    display : LearningCurveDisplay
-        With `ax_`, `figure_`, `handles_` and the curves.
+    What the parameters are, and more of them, is in `LearningCurveDisplay.from_estimator`.
 
     Examples
     --------

@@ -221,21 +221,8 @@ def plot_path(
 ) -> PathDisplay:
     """Draw the way of a solver, of one fit or of several; see `PathDisplay`.
 
-    Parameters
-    ----------
-    estimators : classifier, list or dict of them
-        Fitted with ``record_path=True``.
-    X, y : array-like, optional
-        The rows of the fits and their labels, for the contours of J under weights.
-    kind : {"objective", "weights"}, default="objective"
-        J above the lowest from step to step, or the weights, where they are two.
-    ax : Axes, optional
-        Where to draw; by default in a new figure.
-
-    Returns
-    -------
-    display : PathDisplay
-        With `ax_` and `figure_`.
+    The fits are those of ``record_path=True``; what the parameters are is in
+    `PathDisplay.from_estimator`.
 
     Examples
     --------

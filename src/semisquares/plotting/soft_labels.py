@@ -189,21 +189,7 @@ def plot_soft_labels(
 ) -> SoftLabelsDisplay:
     """Draw which labels the unlabeled rows got, and which supervised weights give them.
 
-    Parameters
-    ----------
-    estimator : classifier, pipeline or search
-        Fitted to X and y.
-    X : array-like of shape (n_rows, n_features)
-        The rows that it was fitted to.
-    y : array-like of shape (n_rows,)
-        Their labels as in ``fit``.
-    ax : Axes, optional
-        Where to draw; by default in a new figure.
-
-    Returns
-    -------
-    display : SoftLabelsDisplay
-        With `ax_` and `figure_`.
+    What the parameters are, and more of them, is in `SoftLabelsDisplay.from_estimator`.
 
     Examples
     --------
