@@ -77,7 +77,8 @@ plt.show()
 # labels speak clearly for them.
 
 chosen = make_pipeline(StandardScaler(), SoftLabelClassifierCV()).fit(X, y)
-print(f"GridSearchCV took {search.best_params_}")
+alpha, weight = search.best_params_.values()
+print(f"GridSearchCV took alpha = {alpha:g}, unlabeled_weight = {weight}")
 print(
     f"SoftLabelClassifierCV took alpha = {chosen[-1].alpha_:.3g}, "
     f"unlabeled_weight = {chosen[-1].unlabeled_weight_}"

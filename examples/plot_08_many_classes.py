@@ -95,8 +95,8 @@ with plotting.style():
 plt.show()
 
 # %%
-# Where the ridge is weak they help, as always. Where it is right, they *hurt*: with ten classes
-# and ten labels of each, an unlabeled row that overshoots for one class is pulled back in all of
-# them, and the wrong ones get their share. Letting an unlabeled row count a tenth of a labeled one
-# (``unlabeled_weight=0.1``) keeps most of the help and loses most of the harm;
-# ``SoftLabelClassifierCV`` tries several weights, "not at all" among them.
+# Where the ridge is weak they help, as always. Where it is right, they *hurt*: the filled-in labels
+# are often shared out among wrong classes, as the pictures above show, and count as much as known
+# ones. Letting an unlabeled row count a tenth of a labeled one (``unlabeled_weight=0.1``) keeps
+# most of the help and loses most of the harm; ``SoftLabelClassifierCV`` tries several weights,
+# "not at all" among them.
