@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import make_moons
+from sklearn.kernel_approximation import Nystroem
 
 from problems import SETTINGS, SHORT, Problem, make_problem
+from semisquares import SoftLabelClassifier
 from semisquares.certificate import duality_gap, gradient_bound
 from semisquares.labelings import SoftLabels
 from semisquares.objective import Objective
@@ -283,3 +286,15 @@ def test_a_callback_ends_it():
 def test_max_iter_ends_it():
     found = solve(make_problem(5, n_unlabeled=300), max_iter=2)
     assert (found.status, found.n_iter) == (Status.MAX_ITER, 2)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_weights_that_labels_and_ridge_hardly_hold_take_more_steps_to_the_exact_end(seed):
+    X, truth = make_moons(500, noise=0.1, random_state=seed)
+    X = Nystroem(gamma=2.0, n_components=60, random_state=0).fit_transform(X)
+    kept = np.concatenate([np.flatnonzero(truth == k)[:5] for k in (0, 1)])
+    y = np.full(500, -1)
+    y[kept] = truth[kept]
+    model = SoftLabelClassifier(alpha=1e-8).fit(X, y)
+    assert model.n_iter_ > 100
+    assert model.certificate_ < 1e-12

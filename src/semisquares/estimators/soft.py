@@ -18,7 +18,7 @@ from .semi_supervised import SemiSupervised, _Report
 
 Array = NDArray[Any]
 
-MAX_ITER = {"newton": 100, "block": 10_000}
+MAX_ITER = {"newton": 1000, "block": 10_000}
 
 
 class SoftLabelClassifier(SemiSupervised):
@@ -60,7 +60,7 @@ class SoftLabelClassifier(SemiSupervised):
         The certified relative gap to reach. The gap is quadratic in the error of the weights:
         1e-20 means weights right to about ten digits. Newton usually ends exactly.
     max_iter : int, optional
-        Most steps to take: 100 for "newton", 10,000 for "block" by default.
+        Most steps to take: 1,000 for "newton", 10,000 for "block" by default.
     relaxation : float, default=1.0
         How much of each step "block" takes in the weights; between 0 and 2, above 1 is faster.
     warm_start : bool, default=False

@@ -31,7 +31,7 @@ def leaves_weights_open(objective: Objective) -> bool:
 
 
 def vanishing_ridge(
-    objective: Objective, w: Array, *, max_iter: int = 100, callback: Callback | None = None
+    objective: Objective, w: Array, *, max_iter: int = 1000, callback: Callback | None = None
 ) -> Solution:
     """Find the minimiser of least norm, the limit of a ridge that vanishes.
 

@@ -25,7 +25,7 @@ def minimise(
     objective: Objective,
     w: Array,
     *,
-    max_iter: int = 100,
+    max_iter: int = 1000,
     test: StoppingTest | None = None,
     callback: Callback | None = None,
     active: ActiveSet | None = None,

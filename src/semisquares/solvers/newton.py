@@ -157,7 +157,7 @@ def newton(
     objective: Objective,
     w: Array,
     *,
-    max_iter: int = 100,
+    max_iter: int = 1000,
     test: StoppingTest | None = None,
     callback: Callback | None = None,
     active: ActiveSet | None = None,
