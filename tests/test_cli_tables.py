@@ -211,7 +211,9 @@ def test_compare_says_what_it_understood_then_answers_and_writes_the_page(semisq
     assert "patients.csv: 80 rows, 30 with a label in 'state' (ill " in printed
     assert "5 columns are used: 2 numbers, 1 category, 1 boolean, 1 date;" in printed
     assert "left out: patient, an id (each of its 80 values occurs once)" in printed
-    assert re.search(r"^Too few labels to tell: 30; about \d+ more would be", printed, re.MULTILINE)
+    assert re.search(
+        r"^Too few labels to tell: 30; about [\d,]+ more would be", printed, re.MULTILINE
+    )
     for rival in ("tuned ridge", "logistic regression", "soft labels", "hard labels",
                   "soft labels, chosen by the labels", "self-training"):  # fmt: skip
         assert re.search(rf"^{rival} +\d+\.\d %", printed, re.MULTILINE), rival

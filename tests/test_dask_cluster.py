@@ -104,7 +104,14 @@ def assert_nothing_left(client):
 
 def test_a_fit_that_is_stopped_leaves_nothing_behind(client):
     X, y = rows(slow=0.3)
-    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    def stop():  # once it waits for its workers
+        while not client.futures:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=stop, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         SoftLabelClassifier().fit(X, y)
     assert_nothing_left(client)

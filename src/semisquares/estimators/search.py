@@ -30,7 +30,9 @@ RESOLVED = 1e-5
 FEW_LABELS = 30
 """Up to so many labels, with a class of fewer than five, every label is a fold of its own."""
 FEW_TO_SPLIT, REPEATS = 300, 3
-"""Up to so many labels the folds are drawn so often: which labels share one matters then."""
+"""Up to so many labels the folds are drawn so often: which labels share one matters then.
+
+Not with more than two classes, whose fits take much longer."""
 
 
 # -- splits -------------------------------------------------------------------------------------
@@ -54,12 +56,13 @@ def labeled_splits(
         )
     everything = np.arange(labels.n_rows)
     most = 5 if n_folds is None else n_folds
-    few = fewest < most and len(labels.codes) <= FEW_LABELS
-    if n_folds is None and few and one_by_one:
+    very_few = fewest < most and len(labels.codes) <= FEW_LABELS
+    if n_folds is None and very_few and one_by_one:
         for row in labels.labeled:
             yield np.delete(everything, row), np.array([row])
         return
-    again = REPEATS if n_folds is None and len(labels.codes) <= FEW_TO_SPLIT else 1
+    two_classes, few = len(labels.classes) == 2, len(labels.codes) <= FEW_TO_SPLIT
+    again = REPEATS if n_folds is None and two_classes and few else 1
     for _ in range(again):
         folds = StratifiedKFold(
             min(most, fewest), shuffle=True, random_state=int(rng.integers(2**31 - 1))

@@ -52,9 +52,10 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         The weights of an unlabeled row to choose from; 0 is added where it is missing.
     cv : int, splitter, iterable or None, default=None
         How the labeled rows are split: a number of stratified folds, fewer where a class has fewer
-        labels. None is five folds, drawn three times up to 300 labels, and leave-one-out where
-        labels are very few (with the default scoring). A splitter or an iterable gives indices over
-        all rows, and chooses the supervised alpha too; rows without a label are never tested on.
+        labels. None is five folds, drawn three times up to 300 labels of two classes, and
+        leave-one-out where labels are very few (with the default scoring). A splitter or an
+        iterable gives indices over all rows, and chooses the supervised alpha too; rows without a
+        label are never tested on.
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is the squared loss of the decision values (negated).
     fit_intercept, class_weight, unlabeled, tol, max_iter, record_path, verbose
