@@ -7,12 +7,13 @@ PYTEST_ARGS ?=
 BIN := .venv/bin
 DOCS_STAMP := .venv/.installed-docs
 STAMP := .venv/.installed
+LAMDA := .venv-lamda/bin/python
 # Two test processes with one BLAS thread each; a test about threads sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint dist bench bench-scale clean
+.PHONY: help install demo test lint dist bench bench-peers bench-scale clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -56,11 +57,22 @@ bench: $(STAMP) ## run the benchmarks
 bench-scale: $(STAMP) ## run that of more rows than memory: 8 GB of files, half an hour on two cores
 	@$(ONE_THREAD) $(BIN)/python -m benchmarks scale
 
+bench-peers: $(STAMP) $(LAMDA) ## compare with peers, an hour on one core; the cost part wants a quiet machine
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[peers]'
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.peers accuracy --python lamda=$(LAMDA)
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.peers cost --python lamda=$(LAMDA)
+	@$(BIN)/python -m benchmarks.peers pages
+
 clean: ## remove caches and build output, keep .venv
 	rm -rf build demo dist htmlcov .coverage .coverage.* .hypothesis
 	rm -rf docs/_build docs/api/generated docs/api/used_in docs/gallery
 	rm -rf .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(LAMDA): benchmarks/peers/lamda.txt
+	@$(PYTHON) -m venv --clear .venv-lamda
+	@.venv-lamda/bin/pip install -qq --disable-pip-version-check -r benchmarks/peers/lamda.txt
+	@.venv-lamda/bin/pip install -qq --disable-pip-version-check --no-deps LAMDA-SSL==1.0.2
 
 $(STAMP): pyproject.toml | $(BIN)/python
 	@echo "Installing semisquares and its tools into .venv (once, and when pyproject.toml changes)"

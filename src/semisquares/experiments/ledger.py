@@ -128,6 +128,12 @@ class Ledger:
                 "insert into cells values (?, ?, ?, ?)", (figure, cell, payload, cpu_seconds)
             )
 
+    def forget(self, figure: str) -> None:
+        """Drop all cells of a figure, and what they were made with."""
+        with self._plain_errors():
+            self._db.execute("delete from cells where figure = ?", (figure,))
+            self._db.execute("delete from runs where figure = ?", (figure,))
+
     def results(self, figure: str) -> dict[str, Arrays]:
         """Return all stored cells of a figure, by name."""
         with self._plain_errors():

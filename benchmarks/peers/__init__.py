@@ -1,0 +1,1 @@
+"""semisquares and what a user would pick instead: same splits, same machine; see `__main__`."""

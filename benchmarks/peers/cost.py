@@ -1,0 +1,110 @@
+"""What a fit costs: seconds and memory against the number of rows, most of them unlabeled.
+
+Rows are drawn in the process that fits them, which is new for each fit; one fit of few rows comes
+before, so that imports do not count. Methods take turns, and the whole is done three times over. A
+method that fails with some number of rows is not asked for more of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semisquares.experiments.ledger import Ledger, pack
+
+from .fitting import OK, Fitter, Outcome
+from .keeping import agree
+from .methods import COMPETITORS, METHODS
+
+PART = "cost"
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+LABELS = 500
+TURNS = 3
+SECONDS = 60.0
+BYTES = 8 * 2**30
+MEASURES = ("cpu", "wall", "peak", "beyond", "accuracy")
+COLUMNS = ["rows", "method", "turn", "status", "error", *MEASURES, "load"]
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be there at the end."""
+
+    methods: tuple[str, ...] = COMPETITORS
+    sizes: tuple[int, ...] = SIZES
+    turns: int = TURNS
+
+    def cells(self) -> Iterator[tuple[int, int, str]]:
+        """Give turn, rows and method, in the order of work."""
+        for turn in range(self.turns):
+            for n_rows in self.sizes:
+                for method in self.methods:
+                    if method in COMPETITORS:
+                        yield turn, n_rows, method
+
+
+def run(
+    plan: Plan,
+    ledger: Ledger,
+    new_fitter: Callable[[], Fitter],
+    *,
+    progress: Progress = lambda done, total: None,
+) -> None:
+    """Fit what is missing, one process at a time, and keep each cell as soon as it is there."""
+    with new_fitter() as fitter:
+        for method in plan.methods:
+            limits = {"seconds": fitter.limits.seconds, "bytes": fitter.limits.bytes}
+            settings = {"labels": LABELS, **limits}
+            agree(ledger, part_of(method), settings, fitter.versions(method))
+        kept = {method: ledger.cells(part_of(method)) for method in plan.methods}
+        failed = _failed(plan, ledger)
+        cells = list(plan.cells())
+        progress(0, len(cells))
+        for done, (turn, n_rows, method) in enumerate(cells, start=1):
+            name = f"{n_rows}/{turn}"
+            if name not in kept[method] and n_rows < failed.get(method, np.inf):
+                outcome = fitter.cost(method, n_rows, LABELS, turn)
+                ledger.store(part_of(method), name, _packed(outcome), outcome.spent)
+                if outcome.status != OK:
+                    failed[method] = n_rows
+            progress(done, len(cells))
+
+
+def part_of(method: str) -> str:
+    """Return the name under which the ledger has the cells of a method."""
+    return f"{PART} {method}"
+
+
+def _failed(plan: Plan, ledger: Ledger) -> dict[str, int]:
+    """Return the least number of rows that each method failed with, by the cells that are kept."""
+    found: dict[str, int] = {}
+    for method in plan.methods:
+        for name, cell in ledger.results(part_of(method)).items():
+            if str(cell["status"]) != OK:
+                n_rows = int(name.split("/")[0])
+                found[method] = min(n_rows, found.get(method, n_rows))
+    return found
+
+
+def _packed(outcome: Outcome) -> bytes:
+    numbers = {name: np.array(getattr(outcome, name)) for name in MEASURES}
+    words = {"status": np.array(outcome.status), "error": np.array(outcome.error)}
+    return pack({**words, **numbers, "load": np.array(os.getloadavg()[0])})
+
+
+def rows_of_cells(ledger: Ledger) -> list[dict[str, Any]]:
+    """Return all cells that are kept, in the order of rows, methods and turns."""
+    found = []
+    for method in METHODS:
+        for name, cell in ledger.results(part_of(method)).items():
+            n_rows, turn = map(int, name.split("/"))
+            values = {key: value.item() for key, value in cell.items()}
+            found.append({"rows": n_rows, "method": method, "turn": turn, **values})
+    order = list(METHODS)
+    return sorted(found, key=lambda row: (row["rows"], order.index(row["method"]), row["turn"]))

@@ -1,0 +1,152 @@
+"""Fits in other processes, which may take too long, want too much memory, or die."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .methods import METHODS, Method
+from .worker import MODULES, receive, send
+
+Array = NDArray[Any]
+
+OK, FAILED, TIMED_OUT, NOT_INSTALLED = "ok", "failed", "timed out", "not installed"
+PATIENCE = 20.0
+"""A worker that answers nothing for so many times its CPU seconds is ended."""
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a fit may take: CPU seconds, and bytes where they are limited."""
+
+    seconds: float
+    bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a fit: its status, the error in its author's words, and what it took."""
+
+    status: str
+    error: str = ""
+    cpu: float = np.nan
+    wall: float = np.nan
+    peak: float = np.nan
+    beyond: float = np.nan
+    accuracy: float = np.nan
+    predicted: Array | None = None
+
+    @property
+    def spent(self) -> float:
+        """CPU seconds, 0 where nobody knows: a database takes NaN for nothing at all."""
+        return 0.0 if np.isnan(self.cpu) else self.cpu
+
+
+@dataclass
+class Fitter:
+    """Processes that fit, one for each environment, started where they are needed."""
+
+    limits: Limits
+    pythons: Mapping[str, str] = field(default_factory=dict)
+    """The Python of each environment that has a name."""
+    registry: str = "benchmarks.peers.methods"
+    methods: Mapping[str, Method] = field(default_factory=lambda: METHODS)
+    _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def versions(self, name: str) -> dict[str, str]:
+        """Return the versions that a method runs with; empty where its Python is missing."""
+        found = self._ask(name, {"ask": "versions"})
+        return {} if found is None or isinstance(found, Outcome) else found[0]["versions"]
+
+    def fit(self, name: str, seed: int, **arrays: Array) -> Outcome:
+        """Fit X, y by a method and predict X_test."""
+        return self._outcome(name, {"ask": "fit", "seed": seed}, **arrays)
+
+    def cost(self, name: str, n_rows: int, n_labels: int, seed: int) -> Outcome:
+        """Fit drawn rows in a process of its own."""
+        self.close()
+        about = {"ask": "cost", "rows": n_rows, "labels": n_labels, "seed": seed}
+        try:
+            return self._outcome(name, about)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End all processes."""
+        for process in self._running.values():
+            process.kill()
+            process.communicate()
+        self._running.clear()
+
+    def __enter__(self) -> Fitter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _outcome(self, name: str, about: dict[str, Any], **arrays: Array) -> Outcome:
+        about |= {"seconds": self.limits.seconds, "bytes": self.limits.bytes}
+        found = self._ask(name, about, **arrays)
+        if isinstance(found, Outcome):
+            return found
+        said, given = found
+        return Outcome(**said, predicted=given.get("predicted"))
+
+    def _ask(self, name: str, about: dict[str, Any], **arrays: Array) -> Any:
+        """Return the answer of the method's process, or an outcome where there is none."""
+        environment = self.methods[name].environment
+        python = self.pythons.get(environment) if environment else sys.executable
+        if python is None or not Path(python).exists():
+            return Outcome(
+                NOT_INSTALLED,
+                f"{self.methods[name].package} needs an environment of its own "
+                f"(--python {environment}=PATH), and none was given",
+            )
+        process = self._process(environment, python)
+        answer, silent = None, False
+        try:
+            send(process.stdin, {**about, "method": name, "registry": self.registry}, **arrays)
+            wall = PATIENCE * self.limits.seconds + 60.0
+            silent = not select.select([process.stdout], [], [], wall)[0]
+            answer = None if silent else receive(process.stdout)
+        except BrokenPipeError:
+            pass
+        return self._end(environment, silent=silent) if answer is None else answer
+
+    def _end(self, environment: str, *, silent: bool) -> Outcome:
+        """End a process that gives no answer, and say why it gave none."""
+        process = self._running.pop(environment)
+        if silent:
+            process.kill()
+        process.communicate()
+        if silent or process.returncode == -signal.SIGPROF:
+            return Outcome(TIMED_OUT, f"no model after {self.limits.seconds:g} s of CPU time")
+        if process.returncode == -signal.SIGKILL:
+            return Outcome(FAILED, "its process was killed, as the system does for want of memory")
+        return Outcome(FAILED, f"its process ended with code {process.returncode}")
+
+    def _process(self, environment: str, python: str) -> subprocess.Popen[bytes]:
+        if environment not in self._running:
+            self._running[environment] = subprocess.Popen(
+                [python, str(Path(__file__).with_name("worker.py"))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, **ONE_THREAD},
+                start_new_session=True,  # Ctrl-C is for this process alone
+                cwd=MODULES,
+            )
+        return self._running[environment]

@@ -1,0 +1,31 @@
+"""What cells were made with: nobody mixes the numbers of two versions without noticing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from semisquares.errors import UserError
+from semisquares.experiments.ledger import Ledger, Record
+
+
+def agree(
+    ledger: Ledger, part: str, settings: Mapping[str, Any], versions: Mapping[str, str]
+) -> None:
+    """Note what the cells of a part will be made with; refuse where those kept had other ones."""
+    now, before = Record(dict(settings), dict(versions)), ledger.record(part)
+    if before is None:
+        ledger.begin(part, now)
+        return
+    was, is_now = ({**one.settings, **one.versions} for one in (before, now))
+    changes = ", ".join(
+        f"{name} was {was.get(name)} and is now {is_now.get(name)}"
+        for name in {**was, **is_now}
+        if was.get(name) != is_now.get(name)
+    )
+    if changes:
+        method = part.split()[-1]
+        raise UserError(
+            f"The cells of {part} were made with other settings or versions: {changes}; go back "
+            f"to those, or make them anew (--again {method})."
+        )

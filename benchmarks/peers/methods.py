@@ -1,0 +1,300 @@
+"""The methods that are compared, each as one function from training rows to a model.
+
+Nothing here is imported before it is used: a method may live in an environment of its own, whose
+Python has neither semisquares nor this scikit-learn. Every method gets the same standardised rows.
+Methods are what a user would write, but for two things that give peers a fair chance: kernels have
+the width of the data (scikit-learn's usual gamma of 20 reaches no other row), and what scikit-learn
+can tune by itself is tuned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+OURS, SKLEARN = "semisquares", "scikit-learn"
+N_ALPHAS = 9
+FOLDS = 5
+CS = (0.001, 0.01, 0.1, 1.0, 10.0)
+NEIGHBOURS = 7
+MOST_TO_MEASURE = 1000
+"""So many rows tell the width of a kernel."""
+KERNEL = f"`gamma` 10 over the median squared distance to the {NEIGHBOURS}th neighbour"
+SLOW = 5
+"""Methods whose fits take seconds are run on so many splits."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows; `y` is −1 where a row has no label. `truth` is for the oracle alone."""
+
+    X: Array
+    y: Array
+    seed: int
+    truth: Array
+
+    @property
+    def labeled(self) -> tuple[Array, Array]:
+        known = self.y >= 0
+        return self.X[known], self.y[known]
+
+    @property
+    def unlabeled(self) -> Array:
+        return self.X[self.y < 0]
+
+    @property
+    def folds(self) -> int:
+        """The number of folds that every class has labels for, five at most."""
+        return max(2, min(FOLDS, int(np.bincount(self.labeled[1]).min())))
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method: `fit` gives a model that has `predict`."""
+
+    label: str
+    package: str
+    """What it is installed with."""
+    fit: Callable[[Rows], Any]
+    uses_unlabeled: bool = True
+    what: str = ""
+    """Its settings, in the words of the page."""
+    environment: str = ""
+    """The name of the Python that has it (`--python NAME=PATH`), this one where it is empty."""
+    splits: int | None = None
+    """How many of the splits it is run on, where a fit takes too long for all of them."""
+
+
+def alphas_of(X: Array) -> Array:
+    """Return the ridges that `SoftLabelClassifierCV` chooses from, by its labeled rows."""
+    spread = float(((X - X.mean(axis=0)) ** 2).sum())
+    return np.logspace(-4, 4, N_ALPHAS) * (spread / max(1, min(len(X) - 1, X.shape[1])) or 1.0)
+
+
+# -- semisquares --------------------------------------------------------------------------------
+
+
+def _soft_cv(rows: Rows) -> Any:
+    from semisquares import SoftLabelClassifierCV
+
+    return SoftLabelClassifierCV().fit(rows.X, rows.y)
+
+
+def _soft(rows: Rows) -> Any:
+    from semisquares import SoftLabelClassifier
+
+    return SoftLabelClassifier(alpha=1.0).fit(rows.X, rows.y)
+
+
+def _hard(rows: Rows) -> Any:
+    from semisquares import HardLabelClassifier
+
+    return HardLabelClassifier(alpha=1.0).fit(rows.X, rows.y)
+
+
+# -- scikit-learn -------------------------------------------------------------------------------
+
+
+def _ridge_cv(rows: Rows) -> Any:
+    from sklearn.linear_model import RidgeClassifierCV
+
+    X, y = rows.labeled
+    return RidgeClassifierCV(alphas_of(X)).fit(X, y)
+
+
+def _oracle(rows: Rows) -> Any:
+    from sklearn.linear_model import RidgeClassifierCV
+
+    return RidgeClassifierCV(alphas_of(rows.X)).fit(rows.X, rows.truth)
+
+
+def _logistic(rows: Rows) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000).fit(*rows.labeled)
+
+
+def _logistic_cv(rows: Rows) -> Any:
+    from sklearn.linear_model import LogisticRegressionCV
+
+    model = LogisticRegressionCV(
+        Cs=list(CS), cv=rows.folds, scoring="neg_log_loss", max_iter=1000,
+        use_legacy_attributes=False, l1_ratios=(0.0,),
+    )  # fmt: skip
+    return model.fit(*rows.labeled)
+
+
+def _self_training(rows: Rows) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.semi_supervised import SelfTrainingClassifier
+
+    return SelfTrainingClassifier(LogisticRegression(max_iter=1000)).fit(rows.X, rows.y)
+
+
+def _propagation_neighbours(rows: Rows) -> Any:
+    from sklearn.semi_supervised import LabelPropagation
+
+    return LabelPropagation(kernel="knn", n_neighbors=NEIGHBOURS).fit(rows.X, rows.y)
+
+
+def _propagation_kernel(rows: Rows) -> Any:
+    from sklearn.semi_supervised import LabelPropagation
+
+    return LabelPropagation(gamma=kernel_width(rows.X)).fit(rows.X, rows.y)
+
+
+def _spreading_neighbours(rows: Rows) -> Any:
+    from sklearn.semi_supervised import LabelSpreading
+
+    return LabelSpreading(kernel="knn", n_neighbors=NEIGHBOURS).fit(rows.X, rows.y)
+
+
+def _spreading_kernel(rows: Rows) -> Any:
+    from sklearn.semi_supervised import LabelSpreading
+
+    return LabelSpreading(gamma=kernel_width(rows.X)).fit(rows.X, rows.y)
+
+
+def kernel_width(X: Array) -> float:
+    """Return the gamma of a Gaussian kernel that reaches a row's neighbours and few others.
+
+    Ten over the median squared distance to the seventh neighbour: of five widths that were tried on
+    three splits of six tables the one that served these methods best. A kernel as wide as the whole
+    cloud gives every row the class of the majority.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    some = X[:: -(-len(X) // MOST_TO_MEASURE)]
+    near = NearestNeighbors(n_neighbors=NEIGHBOURS + 1).fit(X).kneighbors(some)[0][:, -1]
+    return 10.0 / (float(np.median(near**2)) or 1.0)
+
+
+# -- from PyPI ----------------------------------------------------------------------------------
+
+
+def _tri_training(rows: Rows) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sslearn.wrapper import TriTraining
+
+    base = LogisticRegression(max_iter=1000)
+    return TriTraining(base_estimator=base, random_state=rows.seed).fit(rows.X, rows.y)
+
+
+def _co_forest(rows: Rows) -> Any:
+    from sslearn.wrapper import CoForest
+
+    return CoForest(random_state=rows.seed).fit(rows.X, rows.y)
+
+
+def _tsvm(rows: Rows) -> Any:
+    from LAMDA_SSL.Algorithm.Classification.TSVM import TSVM
+
+    model = TSVM(kernel="linear", Cl=1.0, probability=False, random_state=rows.seed)
+    return _Inductive(model.fit(*rows.labeled, rows.unlabeled))
+
+
+def _lap_svm(rows: Rows) -> Any:
+    from LAMDA_SSL.Algorithm.Classification.LapSVM import LapSVM
+
+    model = LapSVM(
+        distance_function="knn", neighbor_mode="connectivity", n_neighbor=NEIGHBOURS,
+        kernel_function="linear", gamma_A=1.0, gamma_I=1.0,
+    )  # fmt: skip
+    return model.fit(*rows.labeled, rows.unlabeled)
+
+
+@dataclass(frozen=True)
+class _Inductive:
+    """Ask a transductive model of LAMDA-SSL for rows that it was not fitted to."""
+
+    model: Any
+
+    def predict(self, X: Array) -> Array:
+        return self.model.predict(X, Transductive=False)
+
+
+METHODS = {
+    "soft_cv": Method("SoftLabelClassifierCV", OURS, _soft_cv, what="as it is"),
+    "soft": Method("SoftLabelClassifier", OURS, _soft, what="`alpha=1`"),
+    "hard": Method("HardLabelClassifier", OURS, _hard, what="`alpha=1`"),
+    "ridge_cv": Method(
+        "RidgeClassifierCV",
+        SKLEARN,
+        _ridge_cv,
+        uses_unlabeled=False,
+        what="the ridges that `SoftLabelClassifierCV` chooses from, by leave-one-out",
+    ),
+    "logistic": Method(
+        "LogisticRegression", SKLEARN, _logistic, uses_unlabeled=False, what="`C=1`"
+    ),
+    "logistic_cv": Method(
+        "LogisticRegressionCV",
+        SKLEARN,
+        _logistic_cv,
+        uses_unlabeled=False,
+        what="five values of `C` from 0.001 to 10, five folds, by log loss",
+    ),
+    "self_training": Method(
+        "SelfTrainingClassifier",
+        SKLEARN,
+        _self_training,
+        what="around `LogisticRegression`, `C=1`",
+    ),
+    "propagation_knn": Method(
+        "LabelPropagation, neighbours",
+        SKLEARN,
+        _propagation_neighbours,
+        what=f"{NEIGHBOURS} nearest neighbours",
+    ),
+    "propagation_rbf": Method(
+        "LabelPropagation, kernel",
+        SKLEARN,
+        _propagation_kernel,
+        what=KERNEL,
+    ),
+    "spreading_knn": Method(
+        "LabelSpreading, neighbours",
+        SKLEARN,
+        _spreading_neighbours,
+        what=f"{NEIGHBOURS} nearest neighbours",
+    ),
+    "spreading_rbf": Method(
+        "LabelSpreading, kernel",
+        SKLEARN,
+        _spreading_kernel,
+        what=KERNEL,
+    ),
+    "tri_training": Method(
+        "TriTraining", "sslearn", _tri_training, what="around `LogisticRegression`, `C=1`"
+    ),
+    "co_forest": Method(
+        "CoForest", "sslearn", _co_forest, what="as it is: seven trees", splits=SLOW
+    ),
+    "tsvm": Method(
+        "TSVM", "LAMDA-SSL", _tsvm, what="linear, `Cl=1`", environment="lamda", splits=SLOW
+    ),
+    "lap_svm": Method(
+        "LapSVM",
+        "LAMDA-SSL",
+        _lap_svm,
+        what=f"{NEIGHBOURS} nearest neighbours, linear, `gamma_A=1`, `gamma_I=1`",
+        environment="lamda",
+        splits=SLOW,
+    ),
+    "oracle": Method(
+        "RidgeClassifierCV, all labels",
+        SKLEARN,
+        _oracle,
+        uses_unlabeled=False,
+        what="is told the labels of all training rows; no competitor",
+    ),
+}
+"""In the order of tables: ours, the supervised, the others."""
+
+COMPETITORS = tuple(name for name in METHODS if name != "oracle")
