@@ -8,6 +8,7 @@ of its own; it wants a quiet machine. pages: the pages in docs/evidence, from th
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -83,7 +84,9 @@ def _names(text: str, known: Sequence[str]) -> tuple[str, ...]:
 def _name_and_path(text: str) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     if not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=PATH, such as lamda=.venv/bin/python")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no NAME=PATH, such as lamda=.venv/bin/python"
+        )
     return name, path
 
 
@@ -110,9 +113,12 @@ def _measure(options: argparse.Namespace) -> None:
                     cost.run(plan, ledger, new_fitter, progress=meter)
         except KeyboardInterrupt:
             console.print("Stopped; what was measured is kept: run the same command to go on.")
+            sys.exit(130)
         finally:
             write_tables(ledger, options.out)
 
 
 if __name__ == "__main__":
+    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell put it in the background
+        signal.signal(number, signal.default_int_handler)
     main()

@@ -1,9 +1,9 @@
 """The stored tables: what the pages are made from, small enough to keep beside the code.
 
-`errors.csv` has a line per table, regime and split, and a column per method: how many test rows got
-the wrong class, empty where there is no model. `fits.csv` says what came of the fits of a method in
-a table and regime, and what they took. `cost.csv` has a line per fit of drawn rows. `versions.json`
-has what each method was measured with.
+`tables.csv` has the size of every table. `errors.csv` has a line per table, regime and split, and a
+column per method: how many test rows got the wrong class, empty where there is no model. `fits.csv`
+says what came of the fits of a method in a table and regime, and what they took. `cost.csv` has a
+line per fit of drawn rows. `versions.json` has what each method was measured with.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from semisquares.experiments.ledger import Ledger
@@ -33,6 +32,7 @@ KEYS = ["table", "regime", "split", "labels", "unlabeled", "test_rows"]
 class Stored:
     """The tables of one folder."""
 
+    tables: pd.DataFrame
     errors: pd.DataFrame
     fits: pd.DataFrame
     cost: pd.DataFrame
@@ -46,20 +46,33 @@ class Stored:
 
 def read(folder: Path = RESULTS) -> Stored:
     """Read the tables of a folder."""
-    frames = [pd.read_csv(folder / f"{name}.csv") for name in ("errors", "fits", "cost")]
-    for frame in frames[1:]:
-        frame["error"] = frame["error"].fillna("")
-    return Stored(*frames, json.loads((folder / "versions.json").read_text(encoding="utf-8")))
+    names = ("tables", "errors", "fits", "cost")
+    frames = [pd.read_csv(folder / f"{name}.csv", converters={"error": str}) for name in names]
+    return Stored(
+        *frames, versions=json.loads((folder / "versions.json").read_text(encoding="utf-8"))
+    )
 
 
 def write_tables(ledger: Ledger, folder: Path) -> None:
     """Write all tables from what the ledger has."""
     cells = accuracy.rows_of_cells(ledger)
-    _write(folder / "errors.csv", _errors(cells).to_csv(index=False, lineterminator="\n"))
-    _write(folder / "fits.csv", _fits(cells).to_csv(index=False, lineterminator="\n"))
-    costs = pd.DataFrame(cost.rows_of_cells(ledger), columns=cost.COLUMNS)
-    _write(folder / "cost.csv", costs.to_csv(index=False, lineterminator="\n"))
+    frames = {
+        "tables": _tables(cells),
+        "errors": _errors(cells),
+        "fits": _fits(cells),
+        "cost": pd.DataFrame(cost.rows_of_cells(ledger), columns=cost.COLUMNS),
+    }
+    for name, frame in frames.items():
+        _write(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
     _write(folder / "versions.json", json.dumps(_versions(ledger), indent=1) + "\n")
+
+
+def _tables(cells: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    rows = []
+    for name in dict.fromkeys(cell["table"] for cell in cells):
+        X, y = sets.table(name)
+        rows.append([name, len(X), X.shape[1], int(y.max()) + 1])
+    return pd.DataFrame(rows, columns=["table", "rows", "columns", "classes"])
 
 
 def _errors(cells: Sequence[dict[str, Any]]) -> pd.DataFrame:
@@ -106,8 +119,3 @@ def _versions(ledger: Ledger) -> dict[str, dict[str, Any]]:
 def _write(path: Path, text: str) -> None:
     with replaced(path) as file:
         file.write(text.encode())
-
-
-def counts(values: pd.Series) -> np.ndarray:
-    """Return numbers of wrong rows as floats, NaN where there is none."""
-    return values.to_numpy(dtype=float, na_value=np.nan)

@@ -82,7 +82,7 @@ def _warmed(about: dict[str, Any]) -> Any:
         from benchmarks.peers.draws import scaled_rows
 
         _WARM.add(key)
-        with contextlib.suppress(Exception):  # the fit that counts will say it again
+        with contextlib.suppress(Exception), _limited(about):  # the fit that counts says it again
             method.fit(scaled_rows(60, 20, seed=0))
     return method
 

@@ -1,0 +1,152 @@
+"""The page on accuracy: means, each table, who is clearly better, and where we lose."""
+
+from __future__ import annotations
+
+from .comparing import Comparison
+from .markdown import NOTHING, count, grid, interval, names, number, points, share
+from .methods import COMPETITORS, METHODS, OURS
+from .reasons import CHOSEN, losses
+from .sets import REGIMES
+from .storing import Stored
+
+SHOWN = (
+    *("soft_cv", "soft", "hard", "ridge_cv", "logistic_cv", "self_training"),
+    *("spreading_knn", "tri_training", "oracle"),
+)
+"""The columns of the tables by data set: one of each family."""
+
+TEXT = """
+# Accuracy
+
+How often methods are right on rows whose labels nobody saw; [how it was measured](index.md).
+
+![How much more accurate each method is than the tuned ridge](pictures/accuracy.svg)
+
+Differences to the tuned ridge (`RidgeClassifierCV`, which sees the labeled rows alone), in points,
+mean over the paper's tables with 95 % intervals. Green is semisquares, blue uses the labels alone,
+red are graphs of neighbours, orange is self-training, purple is sslearn, light blue LAMDA-SSL.
+{regimes}
+"""
+
+REGIME = """
+## {title}
+
+{lead}
+
+{means}
+
+*Accuracy* is the mean over the paper's tables; *against the ridge* the difference in the same
+splits in points, with its 95 % interval; *rank* the mean place among the methods with all splits,
+1 being the best; *better / equal / worse* on how many of all {n_tables} tables
+`SoftLabelClassifierCV` is clearly better than this method, neither, or clearly worse; *CPU* the
+median over tables of the median seconds of a fit, on a machine that others used too.
+
+### Each table
+
+{tables}
+
+*All labels* is the tuned ridge that is told the labels of all training rows.
+
+### Where semisquares loses
+
+{losses}
+"""
+
+
+def accuracy_page(stored: Stored) -> str:
+    """Return the page in Markdown."""
+    parts = [_regime(Comparison(stored, regime), words) for regime, words in REGIMES.items()]
+    return TEXT.format(regimes="".join(parts))
+
+
+def _regime(comparison: Comparison, words: str) -> str:
+    return REGIME.format(
+        title=words[0].upper() + words[1:],
+        lead=_lead(comparison),
+        means=_means(comparison),
+        n_tables=len(comparison.tables),
+        tables=_tables(comparison),
+        losses=_losses(comparison),
+    )
+
+
+def _lead(comparison: Comparison) -> str:
+    """Say who is ahead, and how sure that is."""
+    placed = comparison.mean_ranks
+    first = min(placed, key=placed.__getitem__)
+    ours = min((name for name in placed if METHODS[name].package == OURS), key=placed.__getitem__)
+    said = (
+        f"By mean rank over the paper's tables `{METHODS[first].label}` is first "
+        f"({placed[first]:.1f} of {len(placed)})"
+    )
+    if first == ours:
+        return said + ", one of ours."
+    gap = comparison.mean_difference(ours, first)
+    return (
+        f"{said}, `{METHODS[ours].label}` the best of ours ({placed[ours]:.1f}); in accuracy it is "
+        f"{interval(gap)} points from that."
+    )
+
+
+def _means(comparison: Comparison) -> str:
+    measured = [name for name in COMPETITORS if name in comparison.stored.methods]
+    placed = comparison.mean_ranks
+    rows = []
+    for name in measured:
+        tables = comparison.tables_of(name)
+        some = "" if tables == comparison.paper else f" ({count(len(tables), 'table')})"
+        gain = NOTHING
+        if name != "ridge_cv":
+            gain = interval(comparison.mean_difference(name, "ridge_cv"))
+        pair = NOTHING if name == CHOSEN else _pair(comparison, name)
+        rank = f"{placed[name]:.1f}" if name in placed else NOTHING
+        cells = (share(comparison.mean_accuracy(name)) + some, gain, rank, pair)
+        rows.append([f"`{METHODS[name].label}`", *cells, _seconds(comparison, name)])
+    head = ["method", "accuracy", "against the ridge", "rank", "better / equal / worse", "CPU, s"]
+    return grid(head, rows)
+
+
+def _pair(comparison: Comparison, name: str) -> str:
+    pair = comparison.pair(CHOSEN, name)
+    return f"{pair}" + (f" ({len(pair.untold)} without a model)" if pair.untold else "")
+
+
+def _seconds(comparison: Comparison, name: str) -> str:
+    fits = comparison.stored.fits
+    mine = fits[(fits["regime"] == comparison.regime) & (fits["method"] == name)]
+    mine = mine[mine["table"].isin(comparison.paper)]["cpu_seconds"]
+    return number(float(mine.median()))
+
+
+def _tables(comparison: Comparison) -> str:
+    """Tabulate accuracies, the best of each table in bold, those no different from it too."""
+    shown = [name for name in SHOWN if name in comparison.stored.methods]
+    rows = []
+    for table in comparison.tables:
+        found = {name: comparison.accuracy(name, table) for name in shown}
+        best = max(
+            (name for name in shown if name != "oracle" and comparison.has(name, table)),
+            key=lambda name: found[name].value,
+        )
+        cells = [f"**{share(one)}**" if name == best else share(one) for name, one in found.items()]
+        rows.append([table, str(comparison.sizes(table)["labels"]), *cells])
+    labels = ["all labels" if name == "oracle" else METHODS[name].label for name in shown]
+    return grid(["table", "labels", *labels], rows)
+
+
+def _losses(comparison: Comparison) -> str:
+    found = losses(comparison)
+    if not found:
+        return "On no table is another method clearly more accurate than `SoftLabelClassifierCV`."
+    rows = []
+    for loss in found:
+        gap = comparison.difference(loss.best, CHOSEN, loss.table)
+        others = [METHODS[name].label for name in loss.winners if name != loss.best]
+        best = f"`{METHODS[loss.best].label}`, {share(comparison.accuracy(loss.best, loss.table))}"
+        rows.append([loss.table, best, points(gap.value), names(others), loss.why])
+    head = ["table", "the best there", "points ahead", "also clearly ahead", "why"]
+    lead = (
+        f"On {count(len(found), 'table')} of {len(comparison.tables)} some method is clearly more "
+        "accurate than `SoftLabelClassifierCV`:"
+    )
+    return f"{lead}\n\n{grid(head, rows)}"

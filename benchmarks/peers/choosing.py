@@ -1,0 +1,89 @@
+"""The blocks of the page on choosing a method: what the evidence says, in tables and sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from . import storing
+from .comparing import Comparison
+from .cost_page import medians
+from .markdown import grid, interval, names, share
+from .methods import METHODS
+from .overview_page import most_accurate
+from .reasons import CHOSEN, GRAPHS, losses
+from .sets import REGIMES
+from .storing import Stored
+
+SHOWN = ("soft_cv", "ridge_cv", "logistic_cv", "self_training", "spreading_knn")
+
+
+def by_regime(stored: Stored) -> str:
+    """Tabulate mean accuracies of one method of each kind."""
+    rows = []
+    for regime, words in REGIMES.items():
+        comparison = Comparison(stored, regime)
+        best = most_accurate(comparison)
+        cells = [share(comparison.mean_accuracy(name)) for name in SHOWN]
+        rows.append([words, *cells, f"`{METHODS[best].label}`"])
+    labels = [f"`{METHODS[name].label}`" for name in SHOWN]
+    return grid(["labels", *labels, "the most accurate of all"], rows)
+
+
+def gain(stored: Stored) -> str:
+    """Say what the unlabeled rows are worth in each regime."""
+    lines = []
+    for regime, words in REGIMES.items():
+        comparison = Comparison(stored, regime)
+        found = comparison.mean_difference(CHOSEN, "ridge_cv")
+        pair = comparison.pair(CHOSEN, "ridge_cv", comparison.paper)
+        lines.append(
+            f"- {words}: {interval(found)} points on average; clearly better on "
+            f"{names(pair.better)}; clearly worse on {names(pair.worse)}."
+        )
+    return "\n".join(lines)
+
+
+def graphs(stored: Stored) -> str:
+    """Name the tables on which a graph of neighbours is clearly ahead, in most regimes."""
+    lines = []
+    for regime, words in REGIMES.items():
+        comparison = Comparison(stored, regime)
+        tables = [one.table for one in losses(comparison) if one.best in GRAPHS]
+        lines.append(f"- {words}: {names(tables)}.")
+    return "\n".join(lines)
+
+
+def reach(stored: Stored) -> str:
+    """Say how many rows each method took within the limits."""
+    if stored.cost.empty:
+        return "Not measured yet."
+    seconds = medians(stored, "wall")
+    rows = []
+    for name in seconds.index:
+        known = seconds.loc[name].dropna()
+        if METHODS[name].uses_unlabeled and len(known):
+            taken = f"{known.iloc[-1]:.2g}" if known.iloc[-1] < 10 else f"{known.iloc[-1]:.0f}"
+            rows.append([f"`{METHODS[name].label}`", f"{known.index[-1]:,}", taken])
+    return grid(["method", "most rows that it took", "seconds for these"], rows)
+
+
+BLOCKS: dict[str, Callable[[Stored], str]] = {
+    "choosing.regimes": by_regime,
+    "choosing.gain": gain,
+    "choosing.graphs": graphs,
+    "choosing.reach": reach,
+}
+"""What stands between the marks of docs/choosing.md."""
+
+_MARK = re.compile(r"(<!-- generated: (choosing\.[\w-]+) -->).*?(<!-- / -->)", re.DOTALL)
+
+
+def filled(text: str, stored: Stored) -> str:
+    """Return the page with its blocks made anew."""
+    return _MARK.sub(lambda mark: f"{mark[1]}\n\n{BLOCKS[mark[2]](stored)}\n\n{mark[3]}", text)
+
+
+def block(name: str) -> Callable[[], str]:
+    """Return the maker of a block from the stored tables, for the registry of all pages."""
+    return lambda: BLOCKS[name](storing.read())

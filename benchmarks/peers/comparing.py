@@ -1,0 +1,179 @@
+"""Comparisons from the stored tables: means, differences in the same splits, tests.
+
+Splits of a table share rows. Their spread says how sure a result is for this table under new
+splits, not for a table that nobody has seen; what holds for tables is counted over tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from semisquares.experiments.ranking import LEVEL, holm, mean_and_error, paired_p, ranks
+
+from .methods import COMPETITORS, METHODS
+from .sets import PAPER
+from .storing import Stored
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its standard error, over `n` splits (or tables of splits, `n` None)."""
+
+    value: float
+    error: float
+    n: int | None = None
+
+    @property
+    def half_width(self) -> float:
+        """Half of the 95 % interval."""
+        if self.n is not None and self.n < 2:
+            return np.nan
+        quantile = stats.norm.ppf(0.975) if self.n is None else stats.t.ppf(0.975, self.n - 1)
+        return float(quantile * self.error)
+
+    @property
+    def low(self) -> float:
+        return self.value - self.half_width
+
+    @property
+    def high(self) -> float:
+        return self.value + self.half_width
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One method against another: on how many tables it is clearly better, neither, worse."""
+
+    better: tuple[str, ...]
+    equal: tuple[str, ...]
+    worse: tuple[str, ...]
+    untold: tuple[str, ...]
+    """Tables without two splits that both have."""
+
+    def __str__(self) -> str:
+        return f"{len(self.better)} / {len(self.equal)} / {len(self.worse)}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that one regime says."""
+
+    stored: Stored
+    regime: str
+
+    @cached_property
+    def _shares(self) -> dict[str, pd.DataFrame]:
+        """The share of test rows that are right, by table: splits × methods."""
+        mine = self.stored.errors[self.stored.errors["regime"] == self.regime]
+        found = {}
+        for table, rows in mine.groupby("table", sort=False):
+            wrong = rows[self.stored.methods].astype(float)
+            wrong.index = rows["split"]
+            found[str(table)] = 1.0 - wrong.div(rows["test_rows"].to_numpy(), axis=0)
+        return found
+
+    @property
+    def tables(self) -> list[str]:
+        return list(self._shares)
+
+    @property
+    def on_all_splits(self) -> list[str]:
+        """The competitors that were not too slow for all splits."""
+        return [
+            name
+            for name in self.stored.methods
+            if name in COMPETITORS and METHODS[name].splits is None
+        ]
+
+    @property
+    def paper(self) -> list[str]:
+        """The tables of the paper: what means are over."""
+        return [table for table in self.tables if table in PAPER]
+
+    def sizes(self, table: str) -> pd.Series:
+        """Return the numbers of labels, of unlabeled and of test rows."""
+        errors = self.stored.errors
+        mine = errors[(errors["regime"] == self.regime) & (errors["table"] == table)]
+        return mine.iloc[0][["labels", "unlabeled", "test_rows"]]
+
+    def accuracy(self, method: str, table: str) -> Mean:
+        """Return the mean accuracy of a method on a table."""
+        return _mean(self._column(method, table))
+
+    def difference(self, method: str, other: str, table: str) -> Mean:
+        """Return how much more accurate a method is than another, in the splits that both have."""
+        return _mean(self._column(method, table) - self._column(other, table))
+
+    def has(self, method: str, table: str) -> bool:
+        """Tell whether a method has a model in some split of a table."""
+        return bool(np.isfinite(self._column(method, table)).any())
+
+    def tables_of(self, *methods: str) -> list[str]:
+        """Return the paper's tables on which all of these methods have models."""
+        return [table for table in self.paper if all(self.has(one, table) for one in methods)]
+
+    def mean_accuracy(self, method: str) -> Mean:
+        """Return the mean over the paper's tables, those where the method has models."""
+        return _over_tables([self.accuracy(method, table) for table in self.tables_of(method)])
+
+    def mean_difference(self, method: str, other: str) -> Mean:
+        """Return the mean difference over the paper's tables, in the splits that both have."""
+        tables = self.tables_of(method, other)
+        return _over_tables([self.difference(method, other, table) for table in tables])
+
+    def pair(self, method: str, other: str, tables: Sequence[str] | None = None) -> Pair:
+        """Hold one method against another on each table.
+
+        By paired t tests over the splits that both have, corrected by Holm for the number of
+        tables.
+        """
+        tables = self.tables if tables is None else list(tables)
+        found = {one: self._column(method, one) - self._column(other, one) for one in tables}
+        known = {one: values[np.isfinite(values)] for one, values in found.items()}
+        told = {one: values for one, values in known.items() if len(values) > 1}
+        p = np.array([paired_p(values[:, None])[0] for values in told.values()])
+        sides: dict[float, list[str]] = {1.0: [], 0.0: [], -1.0: []}
+        for (table, values), adjusted in zip(told.items(), holm(p), strict=True):
+            sides[float(np.sign(values.mean())) if adjusted < LEVEL else 0.0].append(table)
+        untold = [table for table in tables if table not in told]
+        return Pair(*map(tuple, (sides[1.0], sides[0.0], sides[-1.0], untold)))
+
+    @cached_property
+    def mean_ranks(self) -> dict[str, float]:
+        """Mean ranks over the paper's tables of methods on all splits; 1 is the most accurate.
+
+        A method without a model comes last.
+        """
+        methods = self.on_all_splits
+        errors = [
+            [1.0 - self.accuracy(method, table).value for method in methods] for table in self.paper
+        ]
+        return dict(zip(methods, ranks(np.array(errors)).mean(axis=0), strict=True))
+
+    def _column(self, method: str, table: str) -> Array:
+        return self._shares[table][method].to_numpy()
+
+
+def _mean(values: Array) -> Mean:
+    known = values[np.isfinite(values)]
+    mean, error = mean_and_error(known[:, None])
+    return Mean(float(mean[0]), float(error[0]), len(known))
+
+
+def _over_tables(means: Sequence[Mean]) -> Mean:
+    """Return the mean over tables; its error is that of the splits, the tables being given."""
+    if not means:
+        return Mean(np.nan, np.nan)
+    errors = np.array([one.error for one in means])
+    value = float(np.mean([one.value for one in means]))
+    return Mean(value, float(np.sqrt((errors**2).sum()) / len(means)))

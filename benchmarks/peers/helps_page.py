@@ -1,0 +1,137 @@
+"""The page that asks whether unlabeled rows help, against a ridge that is tuned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .comparing import Comparison, Mean
+from .markdown import count, grid, interval, names, points
+from .methods import METHODS
+from .reasons import CHOSEN
+from .sets import REGIMES
+from .storing import Stored
+
+PAIRS = {
+    "soft_cv": "ridge_cv",
+    "soft": "ridge_cv",
+    "hard": "ridge_cv",
+    "self_training": "logistic",
+}
+"""Methods that use unlabeled rows, and what is to be had without them."""
+ONE_POINT = 0.01
+
+TEXT = """
+# Does it help?
+
+What unlabeled rows are worth: the accuracy with them less that of a *tuned* classifier without
+them, on the same rows and splits; [how it was measured](index.md). The ridge of `RidgeClassifierCV`
+is tuned by leave-one-out, among the ridges that `SoftLabelClassifierCV` chooses from: where the one
+is ahead of the other, it is by the unlabeled rows. (`SoftLabelClassifier` and `HardLabelClassifier`
+have `alpha=1` here, tuned by nobody: where they are behind the tuned ridge, that may be the ridge.)
+
+![Differences to the tuned ridge, table by table](pictures/helps.svg)
+
+Above the line are the paper's tables; the drawn ones below it are of known kinds. Bars are 95 %
+intervals; the axis is stretched around 0.
+
+## Is `SoftLabelClassifierCV` safe?
+
+It is to be used where nobody knows whether unlabeled rows help. So it should not be worse than the
+tuned ridge, and better where something is to be gained.
+
+{safe}
+
+A regime *holds* where the mean over the paper's tables is not below 0 by more than its standard
+error, and no table is worse by a point beyond two standard errors.
+{regimes}
+"""
+
+REGIME = """
+## {title}
+
+{words}
+
+{table}
+"""
+
+
+@dataclass(frozen=True)
+class Safety:
+    """Whether a regime holds what is promised of `SoftLabelClassifierCV`."""
+
+    mean: Mean
+    worse: tuple[str, ...]
+    """The paper's tables that are worse by a point beyond two standard errors."""
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.mean.value >= -self.mean.error) and not self.worse
+
+
+def safety(comparison: Comparison) -> Safety:
+    """Hold `SoftLabelClassifierCV` against the tuned ridge."""
+    worse = []
+    for table in comparison.paper:
+        gain = comparison.difference(CHOSEN, "ridge_cv", table)
+        if gain.value + 2.0 * gain.error < -ONE_POINT:
+            worse.append(table)
+    return Safety(comparison.mean_difference(CHOSEN, "ridge_cv"), tuple(worse))
+
+
+def helps_page(stored: Stored) -> str:
+    """Return the page in Markdown."""
+    parts = [_regime(Comparison(stored, regime), words) for regime, words in REGIMES.items()]
+    return TEXT.format(safe=_safe(stored), regimes="".join(parts))
+
+
+def _safe(stored: Stored) -> str:
+    rows = []
+    for regime, words in REGIMES.items():
+        found = safety(Comparison(stored, regime))
+        error = f"{100.0 * found.mean.error:.2f}"
+        verdict = "holds" if found.holds else "**does not hold**"
+        rows.append([words, f"{100.0 * found.mean.value:+.2f}", error, names(found.worse), verdict])
+    head = ["regime", "mean difference, points", "standard error", "tables a point worse", ""]
+    return grid(head, rows)
+
+
+def _regime(comparison: Comparison, words: str) -> str:
+    return REGIME.format(
+        title=words[0].upper() + words[1:], words=_words(comparison), table=_table(comparison)
+    )
+
+
+def _words(comparison: Comparison) -> str:
+    """Say for each pair whether the unlabeled rows help, and where not."""
+    lines = []
+    for method, without in PAIRS.items():
+        gain = comparison.mean_difference(method, without)
+        pair = comparison.pair(method, without, comparison.paper)
+        verdict = "no clear difference"
+        if gain.low > 0.0:
+            verdict = "unlabeled rows help"
+        elif gain.high < 0.0:
+            verdict = "unlabeled rows harm"
+        lines.append(
+            f"- `{METHODS[method].label}` against `{METHODS[without].label}`: {verdict}, "
+            f"{interval(gain)} points on average over the paper's tables; clearly better on "
+            f"{count(len(pair.better), 'table')} ({names(pair.better)}), clearly worse on "
+            f"{count(len(pair.worse), 'table')} ({names(pair.worse)})."
+        )
+    return "\n".join(lines)
+
+
+def _table(comparison: Comparison) -> str:
+    rows = []
+    for table in comparison.tables:
+        sizes = comparison.sizes(table)
+        left = comparison.difference("oracle", "ridge_cv", table)
+        gains = [
+            interval(comparison.difference(method, without, table))
+            for method, without in PAIRS.items()
+        ]
+        rows.append(
+            [table, str(sizes["labels"]), str(sizes["unlabeled"]), *gains, points(left.value)]
+        )
+    heads = [f"{METHODS[method].label} − {METHODS[other].label}" for method, other in PAIRS.items()]
+    return grid(["table", "labels", "unlabeled", *heads, "all labels − ridge"], rows)

@@ -1,0 +1,45 @@
+"""The evidence pages, written from the stored tables from end to end, words included."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from semisquares.files import replaced
+
+from . import choosing, storing
+from .accuracy_page import accuracy_page
+from .cost_page import cost_page
+from .drawing import PICTURES, draw, inputs_of
+from .helps_page import helps_page
+from .overview_page import overview_page
+from .storing import Stored
+
+DOCS = Path(__file__).parents[2] / "docs"
+MADE = "<!-- made by `python -m benchmarks.peers pages` from results/peers; do not edit -->\n\n"
+PAGES: dict[str, Callable[[Stored], str]] = {
+    "index": overview_page,
+    "accuracy": accuracy_page,
+    "helps": helps_page,
+    "cost": cost_page,
+}
+
+
+def page(name: str, stored: Stored) -> str:
+    """Return the text of a page."""
+    return MADE + PAGES[name](stored).strip() + "\n"
+
+
+def write_pages(results: Path = storing.RESULTS, docs: Path = DOCS) -> None:
+    """Write all pages and pictures, and the blocks of the page on choosing."""
+    stored = storing.read(results)
+    files = {f"{name}.md": page(name, stored).encode() for name in PAGES}
+    inputs = inputs_of(results)
+    files |= {f"pictures/{name}.svg": draw(name, stored, inputs) for name in PICTURES}
+    for name, content in files.items():
+        with replaced(docs / "evidence" / name) as file:
+            file.write(content)
+        sys.stdout.write(f"evidence/{name}: {len(content):,} bytes\n")
+    path = docs / "choosing.md"
+    path.write_text(choosing.filled(path.read_text(encoding="utf-8"), stored), encoding="utf-8")

@@ -1,0 +1,68 @@
+"""Peers that behave badly, for the processes that fit them."""
+
+import os
+import signal
+
+import numpy as np
+from benchmarks.peers.methods import Method
+
+
+class Constant:
+    """Says the class of the first label."""
+
+    def __init__(self, rows):
+        self.label = rows.labeled[1][0]
+
+    def predict(self, X):
+        return np.full(len(X), self.label)
+
+
+def _raises(rows):
+    raise ValueError("no luck today\nand a second line")
+
+
+def _imports(rows):
+    import a_package_that_nobody_has  # noqa: F401
+
+
+def _never_ends(rows):
+    while len(rows.X) > 60:  # the fit of few rows that comes first does end
+        pass
+    return Constant(rows)
+
+
+def _is_killed(rows):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _wants_much(rows):
+    return Constant(rows), np.ones(2**31)
+
+
+def _holds(rows):
+    np.ones((100_000_000 * (len(rows.X) > 60)) // 8)
+    print("a peer may print what it likes")  # noqa: T201
+    return Constant(rows)
+
+
+def _gives_nan(rows):
+    class Nan:
+        def predict(self, X):
+            return np.full(len(X), np.nan)
+
+    return Nan()
+
+
+METHODS = {
+    name: Method(name, "numpy", fit)
+    for name, fit in {
+        "constant": Constant,
+        "raises": _raises,
+        "imports": _imports,
+        "never_ends": _never_ends,
+        "is_killed": _is_killed,
+        "wants_much": _wants_much,
+        "holds": _holds,
+        "gives_nan": _gives_nan,
+    }.items()
+} | {"elsewhere": Method("elsewhere", "a package", Constant, environment="lamda")}

@@ -1,0 +1,200 @@
+"""The evidence pages: what they say of made-up tables, and that they are of the stored ones."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.peers import choosing, drawing, pages, storing
+from benchmarks.peers.comparing import Comparison
+from benchmarks.peers.helps_page import safety
+from benchmarks.peers.methods import METHODS
+from benchmarks.peers.reasons import losses
+from benchmarks.peers.sets import REGIMES
+from scipy import stats
+
+SPLITS, TEST_ROWS = 12, 200
+RIGHT = {
+    "soft_cv": 0.80,
+    "soft": 0.78,
+    "hard": 0.77,
+    "ridge_cv": 0.75,
+    "logistic": 0.76,
+    "logistic_cv": 0.76,
+    "self_training": 0.77,
+    "propagation_knn": 0.70,
+    "propagation_rbf": 0.69,
+    "spreading_knn": 0.70,
+    "spreading_rbf": 0.69,
+    "tri_training": 0.76,
+    "co_forest": 0.70,
+    "tsvm": 0.70,
+    "lap_svm": 0.70,
+    "oracle": 0.90,
+}
+OTHERWISE = {"USPS": {"spreading_knn": 0.95}, "Sonar": {"ridge_cv": 0.86}}
+FAILS = {"tsvm": {"fits": 3, "ok": 0, "status": "timed out", "error": "no model at all"}}
+TABLES = ("Haberman", "USPS", "Sonar", "WDBC", "Moons")
+
+
+def _fit(table, regime, name):
+    """Return a line of fits.csv; only TSVM fails."""
+    came = {"fits": 12, "ok": 12, "status": "ok", "error": "", "cpu_seconds": 0.01}
+    return {"table": table, "regime": regime, "method": name} | came | FAILS.get(name, {})
+
+
+def _costs():
+    """Return what fits took: linear in the rows, but for a graph that wants too much memory."""
+    rows = []
+    for n in (1_000, 10_000, 100_000, 1_000_000):
+        for turn in range(3):
+            took = {"cpu": 1e-6 * n, "wall": 1e-6 * n * (1 + turn), "peak": 1e9, "beyond": 2e6}
+            fine = {"status": "ok", "error": "", **took, "accuracy": 0.9, "load": 0.1}
+            rows.append({"rows": n, "method": "soft", "turn": turn, **fine})
+    bad = {"status": "failed", "error": "MemoryError: Unable to allocate 74.5 GiB"}
+    rows.append({"rows": 100_000, "method": "spreading_rbf", "turn": 0, **bad})
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Return tables as a run would store them: soft_cv loses on USPS and Sonar, TSVM never ends."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for table in TABLES:
+        for regime in REGIMES:
+            for split in range(SPLITS):
+                share = RIGHT | OTHERWISE.get(table, {})
+                wrong = {
+                    name: rng.binomial(TEST_ROWS, 1.0 - right) for name, right in share.items()
+                }
+                sizes = {"labels": 20, "unlabeled": 100, "test_rows": TEST_ROWS}
+                wrong["tsvm"] = np.nan
+                rows.append({"table": table, "regime": regime, "split": split, **sizes, **wrong})
+    fits = [_fit(table, regime, name) for table in TABLES for regime in REGIMES for name in RIGHT]
+    sizes = [[table, 500, 30, 2] for table in TABLES]
+    tables = pd.DataFrame(sizes, columns=["table", "rows", "columns", "classes"])
+    return storing.Stored(tables, pd.DataFrame(rows), pd.DataFrame(fits), _costs(), {})
+
+
+def column(made, table, regime, method):
+    errors = made.errors
+    mine = errors[(errors["table"] == table) & (errors["regime"] == regime)]
+    return 1.0 - mine[method].to_numpy() / TEST_ROWS
+
+
+def test_a_difference_and_its_interval_are_those_of_the_paired_t_test(made):
+    first, second = (column(made, "USPS", "ten", name) for name in ("spreading_knn", "soft_cv"))
+    expected = stats.ttest_rel(first, second)
+    found = Comparison(made, "ten").difference("spreading_knn", "soft_cv", "USPS")
+    low, high = expected.confidence_interval(0.95)
+    np.testing.assert_allclose((found.low, found.high), (low, high), rtol=1e-9)
+    assert found.value == pytest.approx((first - second).mean())
+
+
+def test_clearly_better_is_by_the_paired_t_test_with_holms_correction(made):
+    p = {
+        table: stats.ttest_rel(
+            column(made, table, "half", "soft_cv"), column(made, table, "half", "ridge_cv")
+        ).pvalue
+        for table in TABLES
+    }
+    sorted_tables = sorted(p, key=p.__getitem__)
+    kept = [p[table] * (len(p) - place) < 0.05 for place, table in enumerate(sorted_tables)]
+    clear = {table for place, table in enumerate(sorted_tables) if all(kept[: place + 1])}
+    pair = Comparison(made, "half").pair("soft_cv", "ridge_cv")
+    assert {*pair.better, *pair.worse} == clear
+    assert "Sonar" in pair.worse
+    assert {*pair.better, *pair.equal, *pair.worse} == set(TABLES)
+
+
+def test_means_are_over_the_tables_of_the_paper(made):
+    comparison = Comparison(made, "columns")
+    expected = np.mean([column(made, table, "columns", "soft").mean() for table in TABLES[:4]])
+    assert comparison.paper == list(TABLES[:4])
+    assert comparison.mean_accuracy("soft").value == pytest.approx(expected)
+
+
+def test_a_method_without_a_model_has_no_mean_and_no_verdict(made):
+    comparison = Comparison(made, "ten")
+    assert np.isnan(comparison.mean_accuracy("tsvm").value)
+    assert comparison.pair("soft_cv", "tsvm").untold == TABLES
+
+
+def test_a_loss_is_told_with_its_reason(made):
+    told = {loss.table: loss for loss in losses(Comparison(made, "ten"))}
+    assert set(told) == {"USPS", "Sonar"}
+    assert told["USPS"].best == "spreading_knn"
+    assert "no plane parts these classes" in told["USPS"].why
+    assert told["Sonar"].best == "ridge_cv"
+    assert "the unlabeled rows mislead" in told["Sonar"].why
+
+
+def test_safety_is_refused_where_one_table_is_worse(made):
+    found = safety(Comparison(made, "ten"))
+    assert found.mean.value > 0.0
+    assert found.worse == ("Sonar",)
+    assert not found.holds
+
+
+def test_the_pages_show_failures_in_their_own_words(made):
+    overview, cost = pages.page("index", made), pages.page("cost", made)
+    assert re.search(r"\| `TSVM` \| .* \| timed out \| 45 of 45 \| no model at all \|", overview)
+    assert "| `LabelSpreading, kernel` | 100,000 | failed | MemoryError: Unable to allocate" in cost
+
+
+def test_the_page_on_cost_says_medians_and_growth(made):
+    page = pages.page("cost", made)
+    assert "| **`SoftLabelClassifier`** | 0.002 | 0.02 | 0.2 | 2 |" in page
+    assert "`SoftLabelClassifier`: 2 s for 1,000,000 rows, growing as the power 1.0" in page
+
+
+def test_without_costs_the_page_says_that_they_are_missing(made):
+    assert "Not measured yet" in pages.page("cost", replace(made, cost=made.cost.iloc[:0]))
+
+
+@pytest.mark.parametrize("name", drawing.PICTURES)
+def test_a_picture_is_drawn_from_tables_and_carries_what_it_is_made_from(name, made):
+    drawn = drawing.draw(name, made, "a digest")
+    assert drawn.startswith(b"<?xml")
+    assert drawing.inputs_in(drawn) == "a digest"
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return storing.read()
+
+
+@pytest.mark.parametrize("name", pages.PAGES)
+def test_a_page_is_what_the_stored_tables_give(name, stored):
+    path = pages.DOCS / "evidence" / f"{name}.md"
+    said = "run python -m benchmarks.peers pages"
+    assert path.read_text(encoding="utf-8") == pages.page(name, stored), said
+
+
+@pytest.mark.parametrize("name", drawing.PICTURES)
+def test_a_picture_is_made_from_the_stored_tables_and_the_code_at_hand(name):
+    path = pages.DOCS / "evidence" / "pictures" / f"{name}.svg"
+    made_from = drawing.inputs_in(path.read_bytes())
+    assert made_from == drawing.inputs_of(storing.RESULTS), "run python -m benchmarks.peers pages"
+
+
+def test_the_page_on_choosing_has_the_numbers_of_the_stored_tables(stored):
+    text = (pages.DOCS / "choosing.md").read_text(encoding="utf-8")
+    assert choosing.filled(text, stored) == text
+    assert set(re.findall(r"generated: ([\w.-]+)", text)) == set(choosing.BLOCKS)
+
+
+def test_links_of_the_pages_lead_somewhere():
+    folder = pages.DOCS / "evidence"
+    for page in (*folder.glob("*.md"), pages.DOCS / "choosing.md"):
+        links = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
+        assert not [link for link in links if not (page.parent / link).is_file()]
+
+
+def test_every_method_that_is_stored_is_known(stored):
+    assert set(stored.methods) <= set(METHODS)
+    assert set(stored.fits["method"]) <= set(METHODS)
