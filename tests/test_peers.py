@@ -12,7 +12,6 @@ from benchmarks.peers.methods import METHODS, Method, alphas_of
 import fake_peers
 from semisquares import SoftLabelClassifierCV
 from semisquares.errors import UserError
-from semisquares.experiments.ledger import Ledger
 
 TWO = ("ridge_cv", "soft")
 
@@ -45,11 +44,11 @@ class InThisProcess(Fitter):
 
 def run(folder, fitter, plan):
     folder.mkdir(exist_ok=True)
-    with Ledger(folder / "ledger.sqlite") as ledger:
+    with storing.open_ledger(folder, accuracy) as ledger:
         try:
             accuracy.run(plan, ledger, lambda: fitter)
         finally:
-            storing.write_tables(ledger, folder)
+            storing.write_tables(ledger, folder, accuracy)
     return (folder / "errors.csv").read_bytes() + (folder / "fits.csv").read_bytes()
 
 
@@ -106,7 +105,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_as_one_that_was_not(tmp_path):
 def test_a_method_is_measured_again_only_where_asked(tmp_path):
     plan = accuracy.Plan(TWO, ("Haberman",), splits=1)
     run(tmp_path, InThisProcess(), plan)
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+    with storing.open_ledger(tmp_path, accuracy) as ledger:
         ledger.forget(accuracy.part_of("soft"))
     again = InThisProcess()
     run(tmp_path, again, plan)
@@ -118,6 +117,14 @@ def test_cells_of_two_versions_are_not_mixed(tmp_path):
     run(tmp_path, InThisProcess(versions="1"), plan)
     with pytest.raises(UserError, match=r"numpy was 1 and is now 2; .*\(--again soft\)\.$"):
         run(tmp_path, InThisProcess(versions="2"), plan)
+
+
+def test_tables_are_not_replaced_by_those_of_fewer_fits(tmp_path):
+    plan = accuracy.Plan(("soft",), ("Haberman",), ("ten",), splits=1)
+    run(tmp_path, InThisProcess(), plan)
+    (tmp_path / "accuracy.sqlite").unlink()
+    with pytest.raises(UserError, match=r"without accuracy\.sqlite, .* move the tables away"):
+        run(tmp_path, InThisProcess(), plan)
 
 
 def test_a_method_that_fails_three_times_is_given_up_there_and_its_error_stored(tmp_path):
@@ -185,9 +192,11 @@ def test_the_cost_of_a_fit_is_its_memory_beyond_the_rows(fitter):
 
 def test_a_method_that_fails_with_some_rows_is_not_asked_for_more(tmp_path):
     fitter = InThisProcess(failing=("soft",))
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+    run(tmp_path, InThisProcess(), accuracy.Plan(TWO, ("Wine",), ("ten",), splits=1))
+    assert storing.read(tmp_path).cost.empty
+    with storing.open_ledger(tmp_path, cost) as ledger:
         cost.run(cost.Plan(TWO, (10, 20, 30), turns=2), ledger, lambda: fitter)
-        storing.write_tables(ledger, tmp_path)
+        storing.write_tables(ledger, tmp_path, cost)
     asked = [(name, rows) for name, rows, _ in fitter.asked]
     assert asked.count(("soft", 10)) == 2
     assert asked.count(("soft", 20)) == 1

@@ -18,12 +18,11 @@ from rich.console import Console
 
 from semisquares.cli.watch import Meter
 from semisquares.errors import UserError
-from semisquares.experiments.ledger import Ledger
 
 from . import accuracy, cost, sets
 from .fitting import Fitter, Limits
 from .methods import METHODS
-from .storing import LEDGER, RESULTS, write_tables
+from .storing import PARTS, RESULTS, open_ledger, write_tables
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -97,10 +96,10 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _measure(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     pythons = {name: str(Path(path).absolute()) for name, path in options.python}
-    part = {"accuracy": accuracy, "cost": cost}[options.part]
+    part = PARTS[options.part]
     new_fitter = partial(Fitter, Limits(part.SECONDS, part.BYTES), pythons)
     console = Console(stderr=True)
-    with Ledger(options.out / LEDGER) as ledger:
+    with open_ledger(options.out, part) as ledger:
         for method in options.again:
             ledger.forget(part.part_of(method))
         try:
@@ -115,7 +114,7 @@ def _measure(options: argparse.Namespace) -> None:
             console.print("Stopped; what was measured is kept: run the same command to go on.")
             sys.exit(130)
         finally:
-            write_tables(ledger, options.out)
+            write_tables(ledger, options.out, part)
 
 
 if __name__ == "__main__":

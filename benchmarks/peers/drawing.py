@@ -40,6 +40,7 @@ _LOOKS = {
     "soft": (GREEN, "v", DASHED),
     "hard": (GREEN, "^", DOTTED),
     "ridge_cv": (BLUE, "s", "-"),
+    "ridge": (BLUE, "v", MIXED),
     "logistic": (BLUE, "D", DASHED),
     "logistic_cv": (BLUE, "P", DOTTED),
     "self_training": (ORANGE, "o", "-"),
@@ -106,6 +107,11 @@ PICTURES: dict[str, Callable[[Stored], Picture]] = {
     "time": time,
     "memory": memory,
 }
+
+
+def drawn_from(stored: Stored) -> list[str]:
+    """Return the names of the pictures that there are numbers for."""
+    return [name for name in PICTURES if name not in ("time", "memory") or len(stored.cost)]
 
 
 def draw(name: str, stored: Stored, inputs: str) -> bytes:

@@ -108,6 +108,12 @@ def _ridge_cv(rows: Rows) -> Any:
     return RidgeClassifierCV(alphas_of(X)).fit(X, y)
 
 
+def _ridge(rows: Rows) -> Any:
+    from sklearn.linear_model import RidgeClassifier
+
+    return RidgeClassifier(alpha=1.0).fit(*rows.labeled)
+
+
 def _oracle(rows: Rows) -> Any:
     from sklearn.linear_model import RidgeClassifierCV
 
@@ -230,6 +236,7 @@ METHODS = {
         uses_unlabeled=False,
         what="the ridges that `SoftLabelClassifierCV` chooses from, by leave-one-out",
     ),
+    "ridge": Method("RidgeClassifier", SKLEARN, _ridge, uses_unlabeled=False, what="`alpha=1`"),
     "logistic": Method(
         "LogisticRegression", SKLEARN, _logistic, uses_unlabeled=False, what="`C=1`"
     ),
@@ -247,26 +254,26 @@ METHODS = {
         what="around `LogisticRegression`, `C=1`",
     ),
     "propagation_knn": Method(
-        "LabelPropagation, neighbours",
+        "LabelPropagation (neighbours)",
         SKLEARN,
         _propagation_neighbours,
         what=f"{NEIGHBOURS} nearest neighbours",
     ),
     "propagation_rbf": Method(
-        "LabelPropagation, kernel",
+        "LabelPropagation (kernel)",
         SKLEARN,
         _propagation_kernel,
         what=KERNEL,
         splits=SLOWER,
     ),
     "spreading_knn": Method(
-        "LabelSpreading, neighbours",
+        "LabelSpreading (neighbours)",
         SKLEARN,
         _spreading_neighbours,
         what=f"{NEIGHBOURS} nearest neighbours",
     ),
     "spreading_rbf": Method(
-        "LabelSpreading, kernel",
+        "LabelSpreading (kernel)",
         SKLEARN,
         _spreading_kernel,
         what=KERNEL,
@@ -290,7 +297,7 @@ METHODS = {
         splits=SLOWEST,
     ),
     "oracle": Method(
-        "RidgeClassifierCV, all labels",
+        "RidgeClassifierCV (all labels)",
         SKLEARN,
         _oracle,
         uses_unlabeled=False,

@@ -71,8 +71,8 @@ an environment of its own with older versions.
     make bench-peers
 
 or in parts: `python -m benchmarks.peers accuracy`, `cost` (which wants a quiet machine), `pages`.
-What was measured is kept after every fit, in `results/peers/ledger.sqlite`, and the same command
-goes on where it was stopped; `--again METHOD` measures a method anew.
+What was measured is kept after every fit, in `results/peers/accuracy.sqlite` and `cost.sqlite`, and
+the same command goes on where it was stopped; `--again METHOD` measures a method anew.
 
 ```{{toctree}}
 :hidden:
@@ -143,7 +143,7 @@ def _regimes() -> str:
 def _methods(stored: Stored) -> str:
     rows = []
     for name, method in METHODS.items():
-        versions = stored.versions.get(accuracy.part_of(name), {})
+        versions = stored.versions.get(name, {})
         package = f"{method.package} {versions.get(method.package, '(not measured)')}"
         with_sklearn = versions.get("scikit-learn")
         if method.environment and with_sklearn:

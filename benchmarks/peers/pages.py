@@ -11,7 +11,7 @@ from semisquares.files import replaced
 from . import choosing, storing
 from .accuracy_page import accuracy_page
 from .cost_page import cost_page
-from .drawing import PICTURES, draw, inputs_of
+from .drawing import draw, drawn_from, inputs_of
 from .helps_page import helps_page
 from .overview_page import overview_page
 from .storing import Stored
@@ -36,7 +36,7 @@ def write_pages(results: Path = storing.RESULTS, docs: Path = DOCS) -> None:
     stored = storing.read(results)
     files = {f"{name}.md": page(name, stored).encode() for name in PAGES}
     inputs = inputs_of(results)
-    files |= {f"pictures/{name}.svg": draw(name, stored, inputs) for name in PICTURES}
+    files |= {f"pictures/{name}.svg": draw(name, stored, inputs) for name in drawn_from(stored)}
     for name, content in files.items():
         with replaced(docs / "evidence" / name) as file:
             file.write(content)

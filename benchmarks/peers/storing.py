@@ -3,7 +3,7 @@
 `tables.csv` has the size of every table. `errors.csv` has a line per table, regime and split, and a
 column per method: how many test rows got the wrong class, empty where there is no model. `fits.csv`
 says what came of the fits of a method in a table and regime, and what they took. `cost.csv` has a
-line per fit of drawn rows. `versions.json` has what each method was measured with.
+line per fit of drawn rows. `accuracy.json` and `cost.json` have what methods were measured with.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from semisquares.errors import UserError
 from semisquares.experiments.ledger import Ledger
 from semisquares.files import replaced
 
@@ -24,7 +25,7 @@ from .fitting import OK
 from .methods import METHODS
 
 RESULTS = Path(__file__).parents[2] / "results" / "peers"
-LEDGER = "ledger.sqlite"
+PARTS = {part.PART: part for part in (accuracy, cost)}
 KEYS = ["table", "regime", "split", "labels", "unlabeled", "test_rows"]
 
 
@@ -37,6 +38,7 @@ class Stored:
     fits: pd.DataFrame
     cost: pd.DataFrame
     versions: dict[str, dict[str, Any]]
+    """Settings and versions of the accuracy part, by method."""
 
     @property
     def methods(self) -> list[str]:
@@ -47,24 +49,39 @@ class Stored:
 def read(folder: Path = RESULTS) -> Stored:
     """Read the tables of a folder."""
     names = ("tables", "errors", "fits", "cost")
-    frames = [pd.read_csv(folder / f"{name}.csv", converters={"error": str}) for name in names]
-    return Stored(
-        *frames, versions=json.loads((folder / "versions.json").read_text(encoding="utf-8"))
-    )
+    frames = [_frame(folder / f"{name}.csv") for name in names]
+    return Stored(*frames, json.loads((folder / "accuracy.json").read_text(encoding="utf-8")))
 
 
-def write_tables(ledger: Ledger, folder: Path) -> None:
-    """Write all tables from what the ledger has."""
-    cells = accuracy.rows_of_cells(ledger)
-    frames = {
-        "tables": _tables(cells),
-        "errors": _errors(cells),
-        "fits": _fits(cells),
-        "cost": pd.DataFrame(cost.rows_of_cells(ledger), columns=cost.COLUMNS),
-    }
+def open_ledger(folder: Path, part: Any) -> Ledger:
+    """Open the cells of a part; refuse where there are tables of cells that are elsewhere."""
+    path, tables = folder / f"{part.PART}.sqlite", folder / f"{part.PART}.json"
+    if tables.exists() and not path.exists():
+        raise UserError(
+            f"{folder} holds tables of the {part.PART} part without {path.name}, the fits behind "
+            "them, and would lose them; put that file there, move the tables away to measure all "
+            "anew, or give another folder (--out)."
+        )
+    return Ledger(path)
+
+
+def write_tables(ledger: Ledger, folder: Path, part: Any) -> None:
+    """Write the tables of a part from what its ledger has."""
+    cells = part.rows_of_cells(ledger)
+    if part is cost:
+        frames = {"cost": pd.DataFrame(cells, columns=cost.COLUMNS)}
+    else:
+        frames = {"tables": _tables(cells), "errors": _errors(cells), "fits": _fits(cells)}
     for name, frame in frames.items():
         _write(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
-    _write(folder / "versions.json", json.dumps(_versions(ledger), indent=1) + "\n")
+    _write(folder / f"{part.PART}.json", json.dumps(_versions(ledger, part), indent=1) + "\n")
+
+
+def _frame(path: Path) -> pd.DataFrame:
+    """Read a table; that of the cost may not be there yet."""
+    if path.stem == "cost" and not path.exists():
+        return pd.DataFrame(columns=cost.COLUMNS)
+    return pd.read_csv(path, converters={"error": str})
 
 
 def _tables(cells: Sequence[dict[str, Any]]) -> pd.DataFrame:
@@ -106,14 +123,13 @@ def _fits(cells: Sequence[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _versions(ledger: Ledger) -> dict[str, dict[str, Any]]:
-    found = {}
-    for part in (accuracy, cost):
-        for method in METHODS:
-            record = ledger.record(part.part_of(method))
-            if record is not None:
-                found[part.part_of(method)] = {**record.settings, **record.versions}
-    return found
+def _versions(ledger: Ledger, part: Any) -> dict[str, dict[str, Any]]:
+    records = {method: ledger.record(part.part_of(method)) for method in METHODS}
+    return {
+        method: {**record.settings, **record.versions}
+        for method, record in records.items()
+        if record is not None
+    }
 
 
 def _write(path: Path, text: str) -> None:
