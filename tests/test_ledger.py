@@ -35,6 +35,17 @@ def test_arrays_come_back_as_they_were():
     assert list(unpack(pack(ARRAYS))) == list(ARRAYS)
 
 
+def test_a_forgotten_figure_has_no_cells_and_may_be_made_with_something_else(path):
+    with Ledger(path) as ledger:
+        for figure in ("fig5", "fig6"):
+            ledger.begin(figure, Record({"seed": 1}, {}))
+            ledger.store(figure, "WDBC/0", pack({"x": np.arange(3)}), cpu_seconds=1.5)
+        ledger.forget("fig6")
+        assert ledger.cells("fig6") == {}
+        assert ledger.record("fig6") is None
+        assert ledger.record("fig5") == Record({"seed": 1}, {})
+
+
 def test_objects_are_not_packed():
     with pytest.raises(TypeError, match="'mixed' holds objects"):
         pack({"mixed": np.array([1, None])})

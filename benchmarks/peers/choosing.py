@@ -44,6 +44,34 @@ def gain(stored: Stored) -> str:
     return "\n".join(lines)
 
 
+def beaten(stored: Stored) -> str:
+    """Say on how many tables unlabeled rows beat both tuned classifiers that see labels alone."""
+    lines = []
+    for regime, words in REGIMES.items():
+        comparison = Comparison(stored, regime)
+        won: dict[str, list[str]] = {}
+        for name in comparison.on_all_splits:
+            if METHODS[name].uses_unlabeled:
+                pairs = [comparison.pair(name, other, comparison.paper) for other in TUNED]
+                for table in set(pairs[0].better) & set(pairs[1].better):
+                    won.setdefault(table, []).append(METHODS[name].label)
+        tables = [table for table in comparison.paper if table in won]
+        lines.append(f"- {words}: {len(tables)} of {len(comparison.paper)} ({names(tables)}).")
+    return "\n".join(lines)
+
+
+def kinds(stored: Stored) -> str:
+    """Tabulate accuracies on the drawn tables, whose kinds are known."""
+    comparison = Comparison(stored, "ten")
+    rows = []
+    for table, words in KINDS.items():
+        if table in comparison.tables:
+            cells = [share(comparison.accuracy(name, table)) for name in COMPARED]
+            rows.append([words, *cells])
+    labels = ["all labels" if one == "oracle" else f"`{METHODS[one].label}`" for one in COMPARED]
+    return grid(["what the rows are like", *labels], rows)
+
+
 def graphs(stored: Stored) -> str:
     """Name the tables on which a graph of neighbours is clearly ahead, in most regimes."""
     lines = []
@@ -68,7 +96,17 @@ def reach(stored: Stored) -> str:
     return grid(["method", "most rows that it took", "seconds for these"], rows)
 
 
+KINDS = {
+    "Clusters": "the classes are clusters",
+    "No clusters": "one cloud that a plane cuts in two",
+    "Lengthwise": "clusters that are not the classes",
+    "Moons": "curved shapes that reach into each other",
+}
+COMPARED = ("ridge_cv", "soft_cv", "soft", "hard", "self_training", "spreading_knn", "oracle")
+TUNED = ("ridge_cv", "logistic_cv")
 BLOCKS: dict[str, Callable[[Stored], str]] = {
+    "choosing.beaten": beaten,
+    "choosing.kinds": kinds,
     "choosing.regimes": by_regime,
     "choosing.gain": gain,
     "choosing.graphs": graphs,

@@ -98,13 +98,18 @@ def _packed(outcome: Outcome) -> bytes:
     return pack({**words, **numbers, "load": np.array(os.getloadavg()[0])})
 
 
+def _short(value: Any) -> Any:
+    """Leave out the digits that mean nothing."""
+    return float(f"{value:.5g}") if isinstance(value, float) and np.isfinite(value) else value
+
+
 def rows_of_cells(ledger: Ledger) -> list[dict[str, Any]]:
     """Return all cells that are kept, in the order of rows, methods and turns."""
     found = []
     for method in METHODS:
         for name, cell in ledger.results(part_of(method)).items():
             n_rows, turn = map(int, name.split("/"))
-            values = {key: value.item() for key, value in cell.items()}
+            values = {key: _short(value.item()) for key, value in cell.items()}
             found.append({"rows": n_rows, "method": method, "turn": turn, **values})
     order = list(METHODS)
     return sorted(found, key=lambda row: (row["rows"], order.index(row["method"]), row["turn"]))
