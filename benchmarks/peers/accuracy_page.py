@@ -84,7 +84,7 @@ def _lead(comparison: Comparison) -> str:
     gap = comparison.mean_difference(ours, first)
     return (
         f"{said}, `{METHODS[ours].label}` the best of ours ({placed[ours]:.1f}); in accuracy it is "
-        f"{interval(gap)} points from that."
+        f"{interval(gap)} points from the first."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .comparing import Comparison, Mean
-from .markdown import count, grid, interval, names, points
+from .markdown import grid, interval, names, on_tables, points
 from .methods import METHODS
 from .reasons import CHOSEN
 from .sets import REGIMES
@@ -19,6 +19,8 @@ PAIRS = (
     ("self_training", "logistic"),
 )
 """Methods that use unlabeled rows, and what is to be had without them."""
+OTHER_RIDGE = ("soft", "ridge_cv")
+"""The pair that differs in the ridge too."""
 ONE_POINT = 0.01
 
 TEXT = """
@@ -92,7 +94,7 @@ def _safe(stored: Stored) -> str:
         found = safety(Comparison(stored, regime))
         error = f"{100.0 * found.mean.error:.2f}"
         verdict = "holds" if found.holds else "**does not hold**"
-        rows.append([words, f"{100.0 * found.mean.value:+.2f}", error, names(found.worse), verdict])
+        rows.append([words, points(found.mean.value, 2), error, names(found.worse), verdict])
     head = ["regime", "mean difference, points", "standard error", "tables a point worse", ""]
     return grid(head, rows)
 
@@ -109,16 +111,16 @@ def _words(comparison: Comparison) -> str:
     for method, without in PAIRS:
         gain = comparison.mean_difference(method, without)
         pair = comparison.pair(method, without, comparison.paper)
+        same = (method, without) != OTHER_RIDGE
         verdict = "no clear difference"
         if gain.low > 0.0:
-            verdict = "unlabeled rows help"
+            verdict = "unlabeled rows help" if same else "ahead"
         elif gain.high < 0.0:
-            verdict = "unlabeled rows harm"
+            verdict = "unlabeled rows harm" if same else "behind"
         lines.append(
             f"- `{METHODS[method].label}` against `{METHODS[without].label}`: {verdict}, "
             f"{interval(gain)} points on average over the paper's tables; clearly better on "
-            f"{count(len(pair.better), 'table')} ({names(pair.better)}), clearly worse on "
-            f"{count(len(pair.worse), 'table')} ({names(pair.worse)})."
+            f"{on_tables(pair.better)}, clearly worse on {on_tables(pair.worse)}."
         )
     return "\n".join(lines)
 

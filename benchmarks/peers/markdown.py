@@ -36,18 +36,18 @@ def share(mean: Mean) -> str:
     return f"{mean.value:.3f}" if np.isfinite(mean.value) else NOTHING
 
 
-def points(value: float) -> str:
+def points(value: float, digits: int = 1) -> str:
     """Write a difference in points, with its sign.
 
     Examples
     --------
-    >>> points(0.0123), points(-0.00001)
-    ('+1.2', '0.0')
+    >>> points(0.0123), points(-0.00001), points(0.0123, 2)
+    ('+1.2', '0.0', '+1.23')
     """
     if not np.isfinite(value):
         return NOTHING
-    text = f"{100.0 * value:+.1f}"
-    return "0.0" if float(text) == 0.0 else text.replace("-", "−")
+    text = f"{100.0 * value:+.{digits}f}"
+    return f"{0.0:.{digits}f}" if float(text) == 0.0 else text.replace("-", "−")
 
 
 def interval(mean: Mean) -> str:
@@ -76,16 +76,26 @@ def names(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])
 
 
-def count(number: int, one: str, many: str | None = None) -> str:
+def count(number: int, one: str) -> str:
     """Write a number of things.
 
     Examples
     --------
     >>> count(1, "table"), count(3, "table"), count(0, "table")
-    ('1 table', '3 tables', 'no tables')
+    ('1 table', '3 tables', 'no table')
     """
-    things = one if number == 1 else many or f"{one}s"
-    return f"{number or 'no'} {things}"
+    return f"{number or 'no'} {one}{'s' * (number > 1)}"
+
+
+def on_tables(tables: Sequence[str]) -> str:
+    """Write on how many tables, and on which.
+
+    Examples
+    --------
+    >>> on_tables(["Sonar", "BCI"]), on_tables([])
+    ('2 tables (Sonar and BCI)', 'none')
+    """
+    return f"{count(len(tables), 'table')} ({names(tables)})" if tables else "none"
 
 
 def number(value: float) -> str:
