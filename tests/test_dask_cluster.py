@@ -102,6 +102,15 @@ def assert_nothing_left(client):
     assert not client.futures
 
 
+@pytest.fixture
+def ctrl_c():
+    """Let Ctrl-C interrupt, which processes in the background of a shell do not hear."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_fit_that_is_stopped_leaves_nothing_behind(client):
     X, y = rows(slow=0.3)
 

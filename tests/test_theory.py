@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import doctest
 import json
 import re
@@ -41,9 +40,8 @@ def test_a_page_states_its_result_shows_a_picture_and_the_code_from_the_source(n
     shown = INCLUDE.findall(PAGES[name])
     assert len(shown) == PAGES[name].count("{literalinclude}") > 0
     for path, thing in shown:
-        source = ast.parse((THEORY_PAGES / path).read_text(encoding="utf-8"))
-        defined = (ast.ClassDef, ast.FunctionDef)
-        assert thing in {node.name for node in source.body if isinstance(node, defined)}
+        source = (THEORY_PAGES / path).read_text(encoding="utf-8")
+        assert thing in re.findall(r"^(?:def|class) (\w+)", source, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", PAGES)
