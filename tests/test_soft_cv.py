@@ -8,7 +8,13 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
 from semisquares.curvature import left_out_errors
-from semisquares.estimators.search import choose, row_losses
+from semisquares.estimators.search import (
+    MORE_DRAWS,
+    Search,
+    best_choices,
+    clearly_positive,
+    row_means,
+)
 from semisquares.labelings import soft
 from semisquares.model_selection import LabeledStratifiedKFold
 from semisquares.objective import Objective
@@ -87,7 +93,7 @@ def test_sample_weights_are_repeated_rows_in_training_and_testing():
     )
 
 
-def test_the_fit_is_that_of_thechoose():
+def test_the_fit_is_that_of_the_choice():
     X, y, _ = table()
     model = SoftLabelClassifierCV(ALPHAS).fit(X, y)
     chosen = SoftLabelClassifier(model.alpha_, unlabeled_weight=model.unlabeled_weight_).fit(X, y)
@@ -95,7 +101,7 @@ def test_the_fit_is_that_of_thechoose():
     assert model.certificate_ < 1e-12
 
 
-def test_leaving_the_unlabeled_rows_out_is_always_achoose():
+def test_leaving_the_unlabeled_rows_out_is_always_a_choice():
     X, y, _ = table()
     model = SoftLabelClassifierCV(ALPHAS, unlabeled_weights=[0.5]).fit(X, y)
     assert set(model.cv_results_["param_unlabeled_weight"]) == {0.0, 0.5}
@@ -150,14 +156,50 @@ def test_errors_of_rows_left_out_are_those_of_fits_without_them(intercept, n_cla
 def test_a_row_that_is_tested_in_many_splits_counts_once_in_the_standard_error():
     tests = [np.array([3, 5]), np.array([5, 3]), np.array([7])]
     losses = [np.array([[1.0, 2.0]]), np.array([[4.0, 3.0]]), np.array([[9.0]])]
-    np.testing.assert_array_equal(row_losses(losses, tests), [[2.0, 3.0, 9.0]])
+    rows, means = row_means(losses, tests)
+    np.testing.assert_array_equal(rows, [3, 5, 7])
+    np.testing.assert_array_equal(means, [[2.0, 3.0, 9.0]])
 
 
-def test_folds_of_few_labels_are_drawn_three_times():
-    X, y, _ = table(n_labels=300, n_rows=320)
-    assert SoftLabelClassifierCV([1.0]).fit(X, y).n_splits_ == 3 * 5
-    X, y, _ = table(n_labels=301, n_rows=320)
-    assert SoftLabelClassifierCV([1.0]).fit(X, y).n_splits_ == 5
+def clouds():
+    """Draw rows whose unlabeled ones clearly help where there is no ridge."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(600) % 2
+    X = rng.normal(size=(600, 20)) * 0.5 + (2 * truth[:, None] - 1)
+    return X, np.where(np.arange(600) < 24, truth, -1), truth
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_more"), [(None, 5 * MORE_DRAWS), (4, 4 * MORE_DRAWS), (LabeledStratifiedKFold(4), 0)]
+)
+def test_a_choice_with_unlabeled_rows_is_tested_in_more_draws_of_the_folds(monkeypatch, cv, n_more):
+    X, y, _ = clouds()
+    more = []
+    losses_of = Search.losses_of
+    monkeypatch.setattr(
+        Search, "losses_of", lambda *given: more.append(given[-1]) or losses_of(*given)
+    )
+    SoftLabelClassifierCV([1e-8], cv=cv).fit(X, y)
+    assert len(more) == n_more
+    assert len({test.tobytes() for test in more}) == n_more  # none is drawn twice
+
+
+def test_a_choice_that_does_well_in_the_first_draw_alone_is_not_taken(monkeypatch):
+    X, y, _ = clouds()
+    assert SoftLabelClassifierCV([1e-8]).fit(X, y).unlabeled_weight_ > 0.0
+    worse = np.array([[0.0], [9.0]])
+    monkeypatch.setattr(Search, "losses_of", lambda *given: np.tile(worse, len(given[-1])))
+    assert SoftLabelClassifierCV([1e-8]).fit(X, y).unlabeled_weight_ == 0.0
+
+
+def test_losses_of_a_few_choices_are_those_of_the_whole_search():
+    X, y, _ = table()
+    problem = SoftLabelClassifierCV()._read(X, y, None, all_rows=True)
+    search = Search(problem, np.array(ALPHAS), np.array(WEIGHTS), None)
+    train, test = np.arange(10, 150), np.arange(10)
+    every = search.scores(train, test)[1]
+    few = search.losses_of([(0, 2), (1, 0)], train, test)
+    np.testing.assert_allclose(few, [every[0, 2], every[1, 0]], rtol=1e-4)
 
 
 def test_where_nothing_is_known_without_a_row_the_folds_choose():
@@ -170,19 +212,14 @@ def test_where_nothing_is_known_without_a_row_the_folds_choose():
 
 
 def test_a_gain_within_one_standard_error_does_not_count():
-    losses = np.zeros((2, 1, 4))
-    losses[0, 0] = [0.2, 0.0, 0.2, 0.0]
-    losses[1, 0] = [0.0, 0.1, 0.0, 0.1]  # better by 0.05 on average, a standard error of 0.087
-    assert choose(-losses, losses)[0] == (0, 0)
-    losses[1, 0] = [0.1, -0.1, 0.1, -0.1]  # better by 0.1 in every row
-    assert choose(-losses, losses)[0] == (1, 0)
+    assert not clearly_positive(np.array([0.2, -0.1, 0.2, -0.1]))  # 0.05 on average, ± 0.087
+    assert clearly_positive(np.array([0.1, 0.1, 0.1, 0.1]))
+    assert not clearly_positive(np.array([0.1, 0.1]), least=0.2)
+    assert not clearly_positive(np.array([5.0]))
 
 
 def test_unlabeled_rows_are_used_where_they_clearly_help():
-    rng = np.random.default_rng(0)
-    truth = np.arange(600) % 2
-    X = rng.normal(size=(600, 20)) * 0.5 + (2 * truth[:, None] - 1)
-    y = np.where(np.arange(600) < 24, truth, -1)
+    X, y, truth = clouds()
     model = SoftLabelClassifierCV([1e-8]).fit(X, y)
     assert model.unlabeled_weight_ > 0.0
     assert model.score(X, truth) > model.supervised_.score(X, truth)
@@ -232,12 +269,12 @@ def test_a_split_that_trains_on_one_class_is_refused():
 
 def test_a_choice_that_scores_nan_is_not_taken():
     scores = np.array([[[0.5, 0.5]], [[np.nan, 0.9]]])
-    assert choose(scores, None)[0] == (0, 0)
+    assert best_choices(scores)[0] == (0, 0)
 
 
 def test_scores_that_are_all_nan_are_an_error():
     with pytest.raises(ValueError, match="Every choice scored NaN"):
-        choose(np.full((2, 1, 3), np.nan), None)
+        best_choices(np.full((2, 1, 3), np.nan))
 
 
 def test_few_labels_and_a_score_of_both_classes_are_folds_not_single_rows():
@@ -245,7 +282,7 @@ def test_few_labels_and_a_score_of_both_classes_are_folds_not_single_rows():
     kept = np.concatenate([np.flatnonzero(truth == k)[:3] for k in (0, 1)])
     y[kept] = truth[kept]
     model = SoftLabelClassifierCV(ALPHAS, scoring="roc_auc").fit(X, y)
-    assert model.n_splits_ == 3 * 3
+    assert model.n_splits_ == 3
     assert np.isfinite(model.best_score_)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ from .supervised import LeastSquaresClassifier
 
 Array = NDArray[Any]
 Splits = Iterator[tuple[Array, Array]]
+Choice = tuple[int, int]
+"""Which weight of unlabeled rows, and which alpha."""
 
 ROUGH = 1e-10
 """The relative gap that is good enough for choosing, where steps are exact."""
@@ -29,10 +31,8 @@ RESOLVED = 1e-5
 """Differences of scores, relative to them, that fits to such a gap may make."""
 FEW_LABELS = 30
 """Up to so many labels, with a class of fewer than five, every label is a fold of its own."""
-FEW_TO_SPLIT, REPEATS = 300, 3
-"""Up to so many labels the folds are drawn so often: which labels share one matters then.
-
-Not with more than two classes, whose fits take much longer."""
+MORE_DRAWS = 2
+"""So often folds are drawn anew for the best choice before it is taken: it was lucky too."""
 
 
 # -- splits -------------------------------------------------------------------------------------
@@ -61,15 +61,12 @@ def labeled_splits(
         for row in labels.labeled:
             yield np.delete(everything, row), np.array([row])
         return
-    two_classes, few = len(labels.classes) == 2, len(labels.codes) <= FEW_TO_SPLIT
-    again = REPEATS if n_folds is None and two_classes and few else 1
-    for _ in range(again):
-        folds = StratifiedKFold(
-            min(most, fewest), shuffle=True, random_state=int(rng.integers(2**31 - 1))
-        )
-        for _, test in folds.split(labels.codes, labels.codes):
-            rows = labels.labeled[test]
-            yield np.delete(everything, rows), rows
+    folds = StratifiedKFold(
+        min(most, fewest), shuffle=True, random_state=int(rng.integers(2**31 - 1))
+    )
+    for _, test in folds.split(labels.codes, labels.codes):
+        rows = labels.labeled[test]
+        yield np.delete(everything, rows), rows
 
 
 def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
@@ -145,6 +142,15 @@ class Search:
         self.before = w
         return self._score(w, test)
 
+    def losses_of(self, choices: Sequence[Choice], train: Array, test: Array) -> Array:
+        """Return the rows' losses of a few choices in one more split."""
+        i = np.unique([0, *(weight for weight, _ in choices)])
+        j = np.unique([alpha for _, alpha in choices])
+        few = Search(self.problem, self.alphas[j], self.weights[i], None)
+        losses = few.scores(train, test)[1]
+        places = ((np.searchsorted(i, a), np.searchsorted(j, b)) for a, b in choices)
+        return np.stack([losses[place] for place in places])
+
     def _share_gram(self) -> None:
         """Sum the labeled rows' Gram matrix once for all folds, where it is formed at all."""
         rows, n_classes = self.problem.rows, self.problem.n_classes
@@ -191,15 +197,6 @@ def _stiffer(w: Array, i: int, j: int) -> Array:
     return w[i, j + 1] if j + 1 < w.shape[1] else w[0, j]
 
 
-def row_losses(losses: list[Array], tests: list[Array]) -> Array:
-    """Put the losses of splits together: the mean of each row that was tested, in all splits."""
-    rows, place = np.unique(np.concatenate(tests), return_inverse=True)
-    together = np.concatenate(losses, axis=-1)
-    total = np.zeros((*together.shape[:-1], len(rows)))
-    np.add.at(total.T, place, together.T)
-    return total / np.bincount(place)
-
-
 def leave_one_out(problem: Problem, alphas: Array) -> int | None:
     """Choose the alpha of a fit without unlabeled rows, each label left out once, in closed form.
 
@@ -216,14 +213,11 @@ def leave_one_out(problem: Problem, alphas: Array) -> int | None:
     return int(np.argmin(losses)) if np.isfinite(losses).all() else None
 
 
-def choose(
-    scores: Array, losses: Array | None, supervised: int | None = None
-) -> tuple[tuple[int, int], int]:
-    """Choose (weight, alpha), and the alpha that is best without unlabeled rows.
+def best_choices(scores: Array, supervised: int | None = None) -> tuple[Choice, Choice]:
+    """Return the choice that scores best, and the best one without unlabeled rows.
 
-    Another weight than 0 must be better by more than one standard error of the difference, taken
-    row by row where the score is a loss of rows and split by split otherwise. A choice without a
-    score is never taken. `supervised` is the second where it is known already.
+    A choice without a score in some split is never taken. `supervised` is the alpha of the second,
+    where it is known already.
     """
     mean = scores.mean(axis=-1)
     if np.isnan(mean[0]).all():
@@ -232,20 +226,26 @@ def choose(
             "a cv whose test sets have rows of every class."
         )
     mean = np.where(np.isnan(mean), -np.inf, mean)
-    place = np.unravel_index(int(mean.argmax()), mean.shape)
-    best = (int(place[0]), int(place[1]))
-    if supervised is None:
-        supervised = int(mean[0].argmax())
-    if best[0] == 0:
-        return (0, supervised), supervised
-    if losses is not None:
-        difference = losses[0, supervised] - losses[best]
-    else:
-        difference = scores[best] - scores[0, supervised]
-    error = difference.std(ddof=1) / np.sqrt(len(difference)) if len(difference) > 1 else np.inf
-    alone = mean[0, supervised]
-    better = mean[best] - alone > error + RESOLVED * abs(alone)
-    return best if better else (0, supervised), supervised
+    weight, alpha = np.unravel_index(int(mean.argmax()), mean.shape)
+    alone = (0, int(mean[0].argmax()) if supervised is None else supervised)
+    return (int(weight), int(alpha)) if weight > 0 else alone, alone
+
+
+def clearly_positive(gains: Array, weight: Array | None = None, *, least: float = 0.0) -> bool:
+    """Tell whether the mean of some gains is above `least` by more than one standard error."""
+    if len(gains) < 2:
+        return False
+    error = gains.std(ddof=1) / np.sqrt(len(gains))
+    return bool(np.average(gains, weights=weight) > error + least)
+
+
+def row_means(values: Sequence[Array], tests: Sequence[Array]) -> tuple[Array, Array]:
+    """Return the rows that were tested in some splits, and the mean of each one's values."""
+    rows, place = np.unique(np.concatenate(tests), return_inverse=True)
+    together = np.concatenate(values, axis=-1)
+    total = np.zeros((*together.shape[:-1], len(rows)))
+    np.add.at(total.T, place, together.T)
+    return rows, total / np.bincount(place)
 
 
 def results_table(alphas: Array, weights: Array, scores: Array) -> dict[str, Any]:

@@ -17,14 +17,18 @@ from ..inputs import Problem
 from ..objective import Objective
 from ..solvers import Solution
 from .search import (
+    MORE_DRAWS,
+    RESOLVED,
+    Choice,
     Search,
-    choose,
+    best_choices,
+    clearly_positive,
     given_splits,
     labeled_splits,
     leave_one_out,
     read_grid,
     results_table,
-    row_losses,
+    row_means,
 )
 from .semi_supervised import SemiSupervised, _Report
 from .soft import SoftLabelClassifier
@@ -40,8 +44,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     Cross-validation on the labeled rows chooses `alpha` and `unlabeled_weight` together, with all
     unlabeled rows in every training set. Weight 0 ("leave the unlabeled rows out") is always among
     the choices, and is taken unless another is better by more than one standard error of the
-    difference: where the evidence is weak, this is the supervised ridge that
-    ``RidgeClassifierCV`` chooses, by leaving out each label once.
+    difference, for which folds are drawn twice more: where the evidence is weak, this is the
+    supervised ridge that ``RidgeClassifierCV`` chooses, by leaving out each label once.
 
     Parameters
     ----------
@@ -52,10 +56,9 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         The weights of an unlabeled row to choose from; 0 is added where it is missing.
     cv : int, splitter, iterable or None, default=None
         How the labeled rows are split: a number of stratified folds, fewer where a class has fewer
-        labels. None is five folds, drawn three times up to 300 labels of two classes, and
-        leave-one-out where labels are very few (with the default scoring). A splitter or an
-        iterable gives indices over all rows, and chooses the supervised alpha too; rows without a
-        label are never tested on.
+        labels. None is five folds, and leave-one-out where labels are very few (with the default
+        scoring). A splitter or an iterable gives indices over all rows, and decides alone, on the
+        supervised alpha too; rows without a label are never tested on.
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is the squared loss of the decision values (negated).
     fit_intercept, class_weight, unlabeled, tol, max_iter, record_path, verbose
@@ -191,7 +194,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             )
         alphas = self._read_alphas(problem)
         weights = read_grid("unlabeled_weights", self.unlabeled_weights, add=0.0)
-        splits = list(self._splits(problem, y, groups))
+        rng = self._rng()
+        splits = list(self._splits(problem, y, groups, rng))
         if not splits:
             raise ValueError(f"cv={self.cv!r} gives no split that tests a labeled row.")
         scorer = None if self.scoring is None else check_scoring(self, self.scoring)
@@ -201,19 +205,44 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             found.append(search.scores(*split))
             report.note(f"split {k + 1} of {len(splits)}")
         scores = np.stack([scores for scores, _ in found], axis=-1)
-        losses = supervised = None
-        if scorer is None:
-            losses = row_losses([losses for _, losses in found], [test for _, test in splits])
-            if self._own_folds():
-                supervised = leave_one_out(problem, alphas)
-        best, best_supervised = choose(scores, losses, supervised)
+        by_rows = scorer is None
+        supervised = leave_one_out(problem, alphas) if by_rows and self._own_folds() else None
+        best, alone = best_choices(scores, supervised)
+        if best != alone:
+            if by_rows:
+                losses = [np.stack([losses[alone], losses[best]]) for _, losses in found]
+                better = self._is_better(search, (alone, best), losses, splits, rng)
+            else:
+                better = clearly_positive(scores[best] - scores[alone])
+            best = best if better else alone
         self.n_splits_ = len(splits)
         self.cv_results_ = results_table(alphas, weights, scores)
         self.alpha_ = float(alphas[best[1]])
         self.unlabeled_weight_ = float(weights[best[0]])
         self.best_score_ = float(scores[best].mean())
-        self.supervised_alpha_ = float(alphas[best_supervised])
+        self.supervised_alpha_ = float(alphas[alone[1]])
         return self.alpha_, self.unlabeled_weight_
+
+    def _is_better(
+        self,
+        search: Search,
+        choices: tuple[Choice, Choice],
+        losses: list[Array],
+        splits: list[tuple[Array, Array]],
+        rng: np.random.Generator,
+    ) -> bool:
+        """Tell whether the second choice has clearly less loss, in more draws of the folds too."""
+        problem = search.problem
+        tests = [test for _, test in splits]
+        one_by_one = len(splits) == len(problem.labels.codes)  # drawn anew these are the same
+        for _ in range(MORE_DRAWS if self._own_folds() and not one_by_one else 0):
+            for train, test in self._splits(problem, None, None, rng):
+                losses.append(search.losses_of(choices, train, test))
+                tests.append(test)
+        rows, (without, using) = row_means(losses, tests)
+        weight = problem.rows.labeled_weight[np.searchsorted(problem.rows.labeled, rows)]
+        least = RESOLVED * float(np.average(without, weights=weight))
+        return clearly_positive(without - using, weight, least=least)
 
     def _set_results(
         self, problem: Problem, objective: Objective, supervised: Array, solution: Solution
@@ -233,10 +262,12 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     def _own_folds(self) -> bool:
         return self.cv is None or isinstance(self.cv, Integral)
 
-    def _splits(self, problem: Problem, y: Any, groups: Any) -> Iterator[tuple[Array, Array]]:
+    def _splits(
+        self, problem: Problem, y: Any, groups: Any, rng: np.random.Generator
+    ) -> Iterator[tuple[Array, Array]]:
         """Give the training and the test rows of every split."""
         if self._own_folds():
             n_folds = None if self.cv is None else int(self.cv)
             alone = self.scoring is None
-            return labeled_splits(problem, n_folds, self._rng(), one_by_one=alone)
+            return labeled_splits(problem, n_folds, rng, one_by_one=alone)
         return given_splits(problem, self.cv, y, groups)
