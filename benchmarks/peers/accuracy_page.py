@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .comparing import Comparison
-from .markdown import NOTHING, count, grid, interval, names, number, points, share
+from .markdown import NOTHING, count, grid, interval, names, number, points, share, spread
 from .methods import COMPETITORS, METHODS, OURS
 from .reasons import CHOSEN, losses
 from .sets import REGIMES
@@ -36,8 +36,8 @@ REGIME = """
 {means}
 
 *Accuracy* is the mean over the paper's tables; *against the ridge* the difference in the same
-splits in points, with its 95 % interval; *rank* the mean place among the methods with all splits,
-1 being the best; *better / equal / worse* on how many of all {n_tables} tables
+splits in points, with half of its 95 % interval; *rank* the mean place among the methods with all
+splits, 1 being the best; *better / equal / worse* on how many of all {n_tables} tables
 `SoftLabelClassifierCV` is clearly better than this method, neither, or clearly worse; *CPU* the
 median over tables of the median seconds of a fit, on a machine that others used too.
 
@@ -97,7 +97,7 @@ def _means(comparison: Comparison) -> str:
         some = "" if tables == comparison.paper else f" ({count(len(tables), 'table')})"
         gain = NOTHING
         if name != "ridge_cv":
-            gain = interval(comparison.mean_difference(name, "ridge_cv"))
+            gain = spread(comparison.mean_difference(name, "ridge_cv"))
         pair = NOTHING if name == CHOSEN else _pair(comparison, name)
         rank = f"{placed[name]:.1f}" if name in placed else NOTHING
         cells = (share(comparison.mean_accuracy(name)) + some, gain, rank, pair)

@@ -63,6 +63,19 @@ def interval(mean: Mean) -> str:
     return f"{points(mean.value)} ({points(mean.low)} to {points(mean.high)})"
 
 
+def spread(mean: Mean) -> str:
+    """Write a difference in points and half of its 95 % interval.
+
+    Examples
+    --------
+    >>> spread(Mean(0.01, 0.002))
+    '+1.0 ± 0.4'
+    """
+    if not np.isfinite(mean.half_width):
+        return points(mean.value)
+    return f"{points(mean.value)} ± {100.0 * mean.half_width:.1f}"
+
+
 def names(words: Sequence[str]) -> str:
     """Join names.
 
