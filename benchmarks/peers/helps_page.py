@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .comparing import Comparison, Mean
-from .markdown import grid, interval, names, on_tables, points
+from .markdown import grid, interval, names, on_tables, points, spread
 from .methods import METHODS
 from .reasons import CHOSEN
 from .sets import REGIMES
@@ -138,9 +138,7 @@ def _table(comparison: Comparison) -> str:
     for table in comparison.tables:
         sizes = comparison.sizes(table)
         left = comparison.difference("oracle", "ridge_cv", table)
-        gains = [
-            interval(comparison.difference(method, without, table)) for method, without in PAIRS
-        ]
+        gains = [spread(comparison.difference(*pair, table)) for pair in PAIRS]
         rows.append(
             [table, str(sizes["labels"]), str(sizes["unlabeled"]), *gains, points(left.value)]
         )
