@@ -59,9 +59,9 @@ bench-scale: $(STAMP) ## run that of more rows than memory: 8 GB of files, half 
 
 bench-peers: $(STAMP) $(LAMDA) ## compare with peers, an hour on one core; the cost part wants a quiet machine
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[peers]'
-	@$(ONE_THREAD) $(BIN)/python -m benchmarks.peers accuracy --python lamda=$(LAMDA)
-	@$(ONE_THREAD) $(BIN)/python -m benchmarks.peers cost --python lamda=$(LAMDA)
-	@$(BIN)/python -m benchmarks.peers pages
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.peers accuracy --out build/peers --python lamda=$(LAMDA)
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.peers cost --out build/peers --python lamda=$(LAMDA)
+	@$(BIN)/python -m benchmarks.peers pages --out build/peers
 
 clean: ## remove caches and build output, keep .venv
 	rm -rf build demo dist htmlcov .coverage .coverage.* .hypothesis

@@ -2,7 +2,8 @@
 
 accuracy: tables × regimes × splits × methods, each fit kept as soon as it is there; run the same
 command again to go on. cost: seconds and memory against the number of rows, each fit in a process
-of its own; it wants a quiet machine. pages: the pages in docs/evidence, from the stored tables.
+of its own; it wants a quiet machine. pages: the pages in docs/evidence, from the stored tables, or
+those in the folder `pages` of --out.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ def main(words: Sequence[str] | None = None) -> None:
     options = _options(words)
     try:
         if options.part == "pages":
-            from .pages import write_pages
+            from .pages import DOCS, write_pages
 
-            write_pages()
+            here = options.out.resolve() == RESULTS
+            write_pages(options.out, DOCS if here else options.out / "pages")
         else:
             _measure(options)
     except UserError as error:

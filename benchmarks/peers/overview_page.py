@@ -58,6 +58,9 @@ is the one that served them best. LAMDA-SSL does not run with the scikit-learn o
 ask for an attribute that is gone), and its list of needs has PyTorch and packages beside it: it has
 an environment of its own with older versions.
 
+Not here are deep methods, packages that label only the rows which they were given, so that nobody
+can ask them about test rows (`graphlearning`), and `semisup-learn`, which is not on PyPI.
+
 ## Tables
 
 {tables}
@@ -70,9 +73,10 @@ an environment of its own with older versions.
 
     make bench-peers
 
-or in parts: `python -m benchmarks.peers accuracy`, `cost` (which wants a quiet machine), `pages`.
-What was measured is kept after every fit, in `results/peers/accuracy.sqlite` and `cost.sqlite`, and
-the same command goes on where it was stopped; `--again METHOD` measures a method anew.
+measures everything into `build/peers` and writes these pages there; or in parts,
+`python -m benchmarks.peers accuracy`, `cost` (which wants a quiet machine) and `pages`. Each fit is
+kept as soon as it is there, and the same command goes on where it was stopped; `--again METHOD`
+measures a method anew.
 
 ```{{toctree}}
 :hidden:

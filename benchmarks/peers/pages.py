@@ -32,7 +32,7 @@ def page(name: str, stored: Stored) -> str:
 
 
 def write_pages(results: Path = storing.RESULTS, docs: Path = DOCS) -> None:
-    """Write all pages and pictures, and the blocks of the page on choosing."""
+    """Write all pages and pictures, and the blocks of the page on choosing where that is."""
     stored = storing.read(results)
     files = {f"{name}.md": page(name, stored).encode() for name in PAGES}
     inputs = inputs_of(results)
@@ -42,4 +42,6 @@ def write_pages(results: Path = storing.RESULTS, docs: Path = DOCS) -> None:
             file.write(content)
         sys.stdout.write(f"evidence/{name}: {len(content):,} bytes\n")
     path = docs / "choosing.md"
-    path.write_text(choosing.filled(path.read_text(encoding="utf-8"), stored), encoding="utf-8")
+    if path.exists():
+        text = choosing.filled(path.read_text(encoding="utf-8"), stored)
+        path.write_text(text, encoding="utf-8")
