@@ -42,11 +42,11 @@ class InThisProcess(Fitter):
         return Outcome("ok", "", 0.1, 0.1, 2e8, 1e6, 0.9)
 
 
-def run(folder, fitter, plan):
+def run(folder, fitter, plan, jobs=1):
     folder.mkdir(exist_ok=True)
     with storing.open_ledger(folder, accuracy) as ledger:
         try:
-            accuracy.run(plan, ledger, lambda: fitter)
+            accuracy.run(plan, ledger, lambda: fitter, jobs=jobs)
         finally:
             storing.write_tables(ledger, folder, accuracy)
     return (folder / "errors.csv").read_bytes() + (folder / "fits.csv").read_bytes()
@@ -100,6 +100,14 @@ def test_a_run_that_was_stopped_goes_on_and_ends_as_one_that_was_not(tmp_path):
         run(tmp_path / "parts", stopped, plan)
     assert run(tmp_path / "parts", second, plan) == whole
     assert len(stopped.asked) + len(second.asked) == len(list(plan.cells()))
+
+
+def test_the_number_of_jobs_does_not_show_in_the_tables(tmp_path):
+    plan = accuracy.Plan(TWO, ("Wine",), splits=4)
+    one, three = (
+        run(tmp_path / str(jobs), InThisProcess(failing=("soft",)), plan, jobs) for jobs in (1, 3)
+    )
+    assert one == three
 
 
 def test_a_method_is_measured_again_only_where_asked(tmp_path):
