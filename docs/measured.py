@@ -6,6 +6,8 @@ To write such a number in a page, put it between marks (`docs.marks`), enter its
 
 from __future__ import annotations
 
+from benchmarks.peers import choosing
+
 from . import billion, pages, readme, reproduction, verdict
 from .marks import Number, Registry
 from .stored import SCALE, listing, paragraph, ratio, runs, said, table
@@ -63,6 +65,8 @@ BLOCKS = {
     "readme.ratios": readme.ratios,
     # docs/methods/index.md
     "methods.table": lambda: pages.table(pages.read_numbers()),
+    # docs/choosing.md
+    **{name: choosing.block(name) for name in choosing.BLOCKS},
     # docs/reproduction.md
     **{f"reproduction.{name}": made for name, made in reproduction.BLOCKS.items()},
     # docs/scale.md
