@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .comparing import Comparison
+from .markdown import points
 from .methods import COMPETITORS, METHODS, OURS
 
 CHOSEN = "soft_cv"
@@ -45,29 +46,34 @@ def losses(comparison: Comparison) -> list[Loss]:
 def _why(comparison: Comparison, table: str, best: str) -> str:
     """Say what the numbers of the same table show about a loss, from the strongest reason on."""
 
-    def accuracy(name: str) -> float:
-        return comparison.accuracy(name, table).value
+    def ahead(method: str, other: str) -> float:
+        return comparison.difference(method, other, table).value
 
+    def gets(name: str) -> str:
+        return f"{comparison.accuracy(name, table).value:.3f}"
+
+    behind = ahead(best, CHOSEN)
     if best == "ridge_cv":
         return "the unlabeled rows mislead: the gap between them is not where the classes part"
-    if best in (*GRAPHS, "co_forest") and accuracy(best) > accuracy("oracle") - LARGE:
+    if best in (*GRAPHS, "co_forest") and ahead(best, "oracle") > -LARGE:
+        told = f"least squares that is told all labels gets {gets('oracle')}"
+        return f"no plane parts these classes: {told}"
+    if best == "self_training" and ahead(best, "logistic") > 0.5 * behind:
         return (
-            f"no plane parts these classes: least squares that is told all labels gets "
-            f"{accuracy('oracle'):.3f}"
+            "the unlabeled rows help logistic regression, by "
+            f"{points(ahead(best, 'logistic'))} points, and least squares less"
         )
-    behind = accuracy(best) - accuracy(CHOSEN)
-    logistic = max(accuracy("logistic"), accuracy("logistic_cv"))
-    if best in LOGISTIC and logistic - accuracy("ridge_cv") > 0.5 * behind:
+    logistic = max(("logistic", "logistic_cv"), key=lambda name: ahead(name, "ridge_cv"))
+    if best in LOGISTIC and ahead(logistic, "ridge_cv") > 0.5 * behind:
         return (
             "the loss, not the unlabeled rows: on the same labels logistic regression is "
-            f"{100.0 * (logistic - accuracy('ridge_cv')):.1f} points ahead of the tuned ridge"
+            f"{points(ahead(logistic, 'ridge_cv'))} points from the tuned ridge"
         )
-    ours = {METHODS[name].label: accuracy(name) for name in ("soft", "hard")}
-    label = max(ours, key=ours.__getitem__)
-    if ours[label] > accuracy(CHOSEN) + 0.5 * behind:
+    ours = max(("soft", "hard"), key=lambda name: ahead(name, CHOSEN))
+    if ahead(ours, CHOSEN) > 0.5 * behind:
         return (
-            f"the unlabeled rows help and the labels are too few to prove it: {label} gets "
-            f"{ours[label]:.3f}"
+            "the unlabeled rows help, and the labels are too few to prove it: "
+            f"{METHODS[ours].label} gets {gets(ours)}"
         )
     if best in GRAPHS:
         return "neighbours mostly share a class, and labels travel along them where planes cannot"
