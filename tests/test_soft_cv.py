@@ -8,6 +8,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
 from semisquares.curvature import left_out_errors
+from semisquares.estimators import soft_cv
 from semisquares.estimators.search import (
     MORE_DRAWS,
     Search,
@@ -165,8 +166,8 @@ def clouds():
     """Draw rows whose unlabeled ones clearly help where there is no ridge."""
     rng = np.random.default_rng(0)
     truth = np.arange(600) % 2
-    X = rng.normal(size=(600, 20)) * 0.5 + (2 * truth[:, None] - 1)
-    return X, np.where(np.arange(600) < 24, truth, -1), truth
+    X = rng.normal(size=(600, 36)) * 0.5 + (2 * truth[:, None] - 1)
+    return X, np.where(np.arange(600) < 40, truth, -1), truth
 
 
 @pytest.mark.parametrize(
@@ -216,6 +217,20 @@ def test_a_gain_within_one_standard_error_does_not_count():
     assert clearly_positive(np.array([0.1, 0.1, 0.1, 0.1]))
     assert not clearly_positive(np.array([0.1, 0.1]), least=0.2)
     assert not clearly_positive(np.array([5.0]))
+
+
+@pytest.mark.parametrize(("n_labels", "taken"), [(30, False), (31, True)])
+def test_few_labels_have_to_be_surer(monkeypatch, n_labels, taken):
+    X, y, _ = table(n_labels=n_labels)
+    gains = np.tile([0.3, 0.1], n_labels)[:n_labels]  # 0.2 on average, more than four of its errors
+    assert clearly_positive(gains, errors=4.0)
+    gains = np.tile([0.9, -0.5], n_labels)[:n_labels]  # 0.2 as well, more than one, less than four
+    assert clearly_positive(gains)
+    losses = np.stack([gains, np.zeros(n_labels)])
+    monkeypatch.setattr(soft_cv, "row_means", lambda *_: (np.arange(n_labels), losses))
+    monkeypatch.setattr(soft_cv, "best_choices", lambda *_: ((1, 0), (0, 0)))
+    model = SoftLabelClassifierCV([1.0]).fit(X, y)
+    assert (model.unlabeled_weight_ > 0.0) is taken
 
 
 def test_unlabeled_rows_are_used_where_they_clearly_help():

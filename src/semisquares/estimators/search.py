@@ -31,6 +31,10 @@ RESOLVED = 1e-5
 """Differences of scores, relative to them, that fits to such a gap may make."""
 FEW_LABELS = 30
 """Up to so many labels, with a class of fewer than five, every label is a fold of its own."""
+FEW_PER_CLASS, ERRORS_OF_FEW, ERRORS = 15, 4.0, 1.0
+"""Up to so many labels for each class a gain must be so many standard errors, beyond them so many.
+
+Few labels are no proof: the best of many choices looks better by luck alone."""
 MORE_DRAWS = 2
 """So often folds are drawn anew for the best choice before it is taken: it was lucky too."""
 
@@ -231,12 +235,20 @@ def best_choices(scores: Array, supervised: int | None = None) -> tuple[Choice, 
     return (int(weight), int(alpha)) if weight > 0 else alone, alone
 
 
-def clearly_positive(gains: Array, weight: Array | None = None, *, least: float = 0.0) -> bool:
-    """Tell whether the mean of some gains is above `least` by more than one standard error."""
+def clearly_positive(
+    gains: Array, weight: Array | None = None, *, errors: float = ERRORS, least: float = 0.0
+) -> bool:
+    """Tell whether the mean of some gains is above `least` by more than some standard errors."""
     if len(gains) < 2:
         return False
     error = gains.std(ddof=1) / np.sqrt(len(gains))
-    return bool(np.average(gains, weights=weight) > error + least)
+    return bool(np.average(gains, weights=weight) > errors * error + least)
+
+
+def errors_needed(problem: Problem) -> float:
+    """Return how many standard errors a gain must be, with so many labels."""
+    few = len(problem.labels.codes) <= FEW_PER_CLASS * problem.n_classes
+    return ERRORS_OF_FEW if few else ERRORS
 
 
 def row_means(values: Sequence[Array], tests: Sequence[Array]) -> tuple[Array, Array]:

@@ -23,6 +23,7 @@ from .search import (
     Search,
     best_choices,
     clearly_positive,
+    errors_needed,
     given_splits,
     labeled_splits,
     leave_one_out,
@@ -44,8 +45,9 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     Cross-validation on the labeled rows chooses `alpha` and `unlabeled_weight` together, with all
     unlabeled rows in every training set. Weight 0 ("leave the unlabeled rows out") is always among
     the choices, and is taken unless another is better by more than one standard error of the
-    difference, for which folds are drawn twice more: where the evidence is weak, this is the
-    supervised ridge that ``RidgeClassifierCV`` chooses, by leaving out each label once.
+    difference (four with 15 labels for each class or fewer), for which folds are drawn twice more:
+    where the evidence is weak, this is the supervised ridge that ``RidgeClassifierCV`` chooses, by
+    leaving out each label once.
 
     Parameters
     ----------
@@ -213,7 +215,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
                 losses = [np.stack([losses[alone], losses[best]]) for _, losses in found]
                 better = self._is_better(search, (alone, best), losses, splits, rng)
             else:
-                better = clearly_positive(scores[best] - scores[alone])
+                gains = scores[best] - scores[alone]
+                better = clearly_positive(gains, errors=errors_needed(problem))
             best = best if better else alone
         self.n_splits_ = len(splits)
         self.cv_results_ = results_table(alphas, weights, scores)
@@ -242,7 +245,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         rows, (without, using) = row_means(losses, tests)
         weight = problem.rows.labeled_weight[np.searchsorted(problem.rows.labeled, rows)]
         least = RESOLVED * float(np.average(without, weights=weight))
-        return clearly_positive(without - using, weight, least=least)
+        errors = errors_needed(problem)
+        return clearly_positive(without - using, weight, errors=errors, least=least)
 
     def _set_results(
         self, problem: Problem, objective: Objective, supervised: Array, solution: Solution
