@@ -166,7 +166,7 @@ def clouds():
     """Draw rows whose unlabeled ones clearly help where there is no ridge."""
     rng = np.random.default_rng(0)
     truth = np.arange(600) % 2
-    X = rng.normal(size=(600, 36)) * 0.5 + (2 * truth[:, None] - 1)
+    X = 1.5 * rng.normal(size=(600, 38)) + (2 * truth[:, None] - 1)
     return X, np.where(np.arange(600) < 40, truth, -1), truth
 
 
