@@ -115,7 +115,8 @@ def _seconds(comparison: Comparison, name: str) -> str:
     fits = comparison.stored.fits
     mine = fits[(fits["regime"] == comparison.regime) & (fits["method"] == name)]
     mine = mine[mine["table"].isin(comparison.paper)]["cpu_seconds"]
-    return number(float(mine.median()))
+    median = float(mine.median())
+    return "< 0.001" if median < 0.001 else number(median)
 
 
 def _tables(comparison: Comparison) -> str:
