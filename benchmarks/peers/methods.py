@@ -26,7 +26,7 @@ NEIGHBOURS = 7
 MOST_TO_MEASURE = 1000
 """So many rows tell the width of a kernel."""
 KERNEL = f"`gamma` 10 over the median squared distance to the {NEIGHBOURS}th neighbour"
-SLOWER, SLOWEST = 10, 5
+SLOWER, SLOWEST = 10, 3
 """So many splits have the methods that take most of the time, and those of seconds for a fit."""
 
 
