@@ -143,6 +143,15 @@ def test_a_loss_is_told_with_its_reason(made):
     assert "the unlabeled rows mislead" in told["Sonar"].why
 
 
+@pytest.mark.parametrize("regime", REGIMES)
+def test_the_classifier_that_chooses_is_safe_on_the_stored_splits(regime):
+    stored = storing.read()
+    found = safety(Comparison(stored, regime))
+    assert found.holds
+    assert stored.errors.groupby(["table", "regime"]).size().min() == accuracy.SPLITS
+    assert stored.errors[["soft_cv", "ridge_cv"]].notna().all().all()
+
+
 def test_safety_is_refused_where_one_table_is_worse(made):
     found = safety(Comparison(made, "ten"))
     assert found.mean.value > 0.0
