@@ -58,9 +58,9 @@ rule of today was then chosen on the others.
 Kernels of the graph methods have a width by the data, as scikit-learn's usual one reaches no other
 row of standardised tables; of the five widths that were tried, on three of these splits of six
 tables, it is the one that served them best. Likewise the settings of `LapSVM` are those that served
-it best on the first split of three tables. Both are in favour of these methods. LAMDA-SSL does not run with the scikit-learn of today (its classes
-ask for an attribute that is gone), and its list of needs has PyTorch and packages beside it: it has
-an environment of its own with older versions.
+it best on the first split of three tables. Both are in favour of these methods. LAMDA-SSL does not
+run with the scikit-learn of today (its classes ask for an attribute that is gone), and its list of
+needs has PyTorch and packages beside it: it has an environment of its own with older versions.
 
 Not here are deep methods, packages that label only the rows which they were given, so that nobody
 can ask them about test rows (`graphlearning`), and `semisup-learn`, which is not on PyPI.
