@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 
 import numpy as np
@@ -13,6 +12,7 @@ from docs.pictures import PICTURES
 from PIL import Image
 
 import semisquares
+from page_examples import check_examples
 from semisquares import baselines
 
 PAGES = {page.stem: page.read_text(encoding="utf-8") for page in sorted(METHOD_PAGES.glob("*.md"))}
@@ -20,17 +20,11 @@ OF_METHODS = sorted(set(PAGES) - {"index", "mey_loog"})
 REPOSITORY = METHOD_PAGES.parents[1]
 SCALE = (REPOSITORY / "docs" / "scale.md").read_text(encoding="utf-8")
 HEADINGS = ["Formula", "When to use it", "What it costs", "Example", "Picture", "Citation"]
-OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 @pytest.mark.parametrize("name", [*OF_METHODS, "mey_loog"])
 def test_the_examples_of_a_page_run_and_print_what_it_says(name):
-    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", PAGES[name], re.MULTILINE | re.DOTALL))
-    examples = doctest.DocTestParser().get_doctest(code, {}, name, None, None)
-    said: list[str] = []
-    doctest.DocTestRunner(optionflags=OPTIONS).run(examples, out=said.append)
-    assert examples.examples
-    assert not said, "".join(said)
+    check_examples(name, PAGES[name])
 
 
 @pytest.mark.parametrize("name", OF_METHODS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from benchmarks.peers.helps_page import safety
 from benchmarks.peers.methods import METHODS
 from benchmarks.peers.reasons import losses
 from benchmarks.peers.sets import PAPER, REGIMES
+from docs.marks import Registry
 from scipy import stats
 
 SPLITS, TEST_ROWS = 12, 200
@@ -206,9 +208,10 @@ def test_pictures_are_made_from_the_stored_tables_and_the_code_at_hand(stored):
 def test_the_page_on_choosing_has_every_block_and_no_other(made):
     text = (pages.DOCS / "choosing.md").read_text(encoding="utf-8")
     assert set(re.findall(r"generated: ([\w.-]+)", text)) == set(choosing.BLOCKS)
-    filled = choosing.filled(text, made)
+    registry = Registry({}, {name: partial(make, made) for name, make in choosing.BLOCKS.items()})
+    filled = registry.fill(text)
     assert "| `SoftLabelClassifier` | 1,000,000 | 2 |" in filled
-    assert choosing.filled(filled, made) == filled
+    assert registry.fill(filled) == filled
 
 
 def test_links_of_the_pages_lead_somewhere():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import inspect
 import re
 from importlib import import_module
@@ -11,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from page_examples import check_examples
 from semisquares import cli
 from semisquares.cli.commands import COMMANDS, commands
 
@@ -41,7 +41,6 @@ MODULES = (
     "semisquares.solvers",
     "semisquares.tables",
 )
-OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 FENCE = re.compile(r"^(```+|:::+).*?^\1$", re.MULTILINE | re.DOTALL)
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INCLUDE = re.compile(r"^```\{literalinclude\} (\S+)\n:pyobject: (\S+)$", re.MULTILINE)
@@ -115,12 +114,7 @@ def told_options(command):
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_the_examples_of_a_page_run_and_print_what_it_says(name):
-    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", PAGES[name], re.MULTILINE | re.DOTALL))
-    examples = doctest.DocTestParser().get_doctest(code, {}, name, None, None)
-    said: list[str] = []
-    doctest.DocTestRunner(optionflags=OPTIONS).run(examples, out=said.append)
-    assert examples.examples
-    assert not said, "".join(said)
+    check_examples(name, PAGES[name])
 
 
 def test_every_page_is_in_one_toctree():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import re
 from pathlib import Path
@@ -12,10 +11,11 @@ import pytest
 from docs.theory_pages import THEORY_PAGES, THEORY_PICTURES, inputs_of, numbers_of
 from PIL import Image
 
+from page_examples import check_examples
+
 PAGES = {page.stem: page.read_text(encoding="utf-8") for page in sorted(THEORY_PAGES.glob("*.md"))}
 OF_RESULTS = sorted(set(PAGES) - {"index"})
 INCLUDE = re.compile(r"^```\{literalinclude\} (\S+)\n:pyobject: (\S+)\n```$", re.MULTILINE)
-OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 def bends(values):
@@ -25,12 +25,7 @@ def bends(values):
 
 @pytest.mark.parametrize("name", OF_RESULTS)
 def test_the_examples_of_a_page_run_and_print_what_it_says(name):
-    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", PAGES[name], re.MULTILINE | re.DOTALL))
-    examples = doctest.DocTestParser().get_doctest(code, {}, name, None, None)
-    said: list[str] = []
-    doctest.DocTestRunner(optionflags=OPTIONS).run(examples, out=said.append)
-    assert examples.examples
-    assert not said, "".join(said)
+    check_examples(name, PAGES[name])
 
 
 @pytest.mark.parametrize("name", OF_RESULTS)

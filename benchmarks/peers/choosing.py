@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from . import storing
@@ -113,13 +112,6 @@ BLOCKS: dict[str, Callable[[Stored], str]] = {
     "choosing.reach": reach,
 }
 """What stands between the marks of docs/choosing.md."""
-
-_MARK = re.compile(r"(<!-- generated: (choosing\.[\w-]+) -->).*?(<!-- / -->)", re.DOTALL)
-
-
-def filled(text: str, stored: Stored) -> str:
-    """Return the page with its blocks made anew."""
-    return _MARK.sub(lambda mark: f"{mark[1]}\n\n{BLOCKS[mark[2]](stored)}\n\n{mark[3]}", text)
 
 
 def block(name: str) -> Callable[[], str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from semisquares.files import replaced
 
-from . import choosing, storing
+from . import storing
 from .accuracy_page import accuracy_page
 from .cost_page import cost_page
 from .drawing import draw, drawn_from, inputs_of
@@ -32,7 +32,7 @@ def page(name: str, stored: Stored) -> str:
 
 
 def write_pages(results: Path = storing.RESULTS, docs: Path = DOCS) -> None:
-    """Write all pages and pictures, and the blocks of the page on choosing where that is."""
+    """Write all pages and pictures; ``python -m docs --fill`` fills the page on choosing."""
     stored = storing.read(results)
     files = {f"{name}.md": page(name, stored).encode() for name in PAGES}
     inputs = inputs_of(results)
@@ -41,7 +41,3 @@ def write_pages(results: Path = storing.RESULTS, docs: Path = DOCS) -> None:
         with replaced(docs / "evidence" / name) as file:
             file.write(content)
         sys.stdout.write(f"evidence/{name}: {len(content):,} bytes\n")
-    path = docs / "choosing.md"
-    if path.exists():
-        text = choosing.filled(path.read_text(encoding="utf-8"), stored)
-        path.write_text(text, encoding="utf-8")
