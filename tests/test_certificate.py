@@ -46,6 +46,23 @@ def test_no_weights_are_further_from_the_optimum_than_their_duality_gap(name, n_
         assert problem.J(w) - least <= gap.absolute + 1e-13 * problem.J(w)
 
 
+def test_a_pass_that_was_made_serves_its_own_weights_only(monkeypatch):
+    problem = make_problem(1)
+    objective = problem.objective()
+    first, second = perturbed(problem, 2)
+    expected = [duality_gap(objective, w) for w in (first, second)]
+    sweep, passes = objective.sweep(first), []
+    monkeypatch.setattr(
+        Objective,
+        "sweep",
+        lambda self, w, plain=Objective.sweep: passes.append(w) or plain(self, w),
+    )
+    assert duality_gap(objective, first, sweep=sweep) == expected[0]
+    assert not passes
+    assert duality_gap(objective, second, sweep=sweep) == expected[1]
+    assert len(passes) == 1
+
+
 @pytest.mark.parametrize(("name", "n_classes"), SPANNED)
 def test_no_weights_are_further_from_the_optimum_than_their_gradient_bound(name, n_classes):
     problem = problem_of(name, n_classes)

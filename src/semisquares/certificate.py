@@ -69,7 +69,9 @@ class Gap:
         return self.absolute / self.scale
 
 
-def duality_gap(objective: Objective, w: Array, *, enough: float = 0.0) -> Gap:
+def duality_gap(
+    objective: Objective, w: Array, *, enough: float = 0.0, sweep: Sweep | None = None
+) -> Gap:
     """Bound the suboptimality of w in the soft problem: the best of three proofs.
 
     J itself is one, since no J is below 0. The gradient bound is another. The third is a dual
@@ -90,8 +92,11 @@ def duality_gap(objective: Objective, w: Array, *, enough: float = 0.0) -> Gap:
         The weights to be certified.
     enough : float
         The relative gap below which no tighter proof is looked for.
+    sweep : Sweep, optional
+        What a pass over the rows at w told, where one was made: none is made again.
     """
-    sweep = objective.sweep(w)
+    if sweep is None or sweep.w is not w:
+        sweep = objective.sweep(w)
     value = objective.value(sweep)
     gradient = objective.gradient(sweep)
     gap = min(value, gradient_bound(objective)(gradient))

@@ -64,10 +64,13 @@ class Objective:
         data = self.rows.slope(first.z, second.z, t, self.labeling)
         return data + float(np.vdot(penalty(self.alpha, self.rows.intercept, w), direction))
 
-    def sweep(self, w: Array, previous: Sweep | None = None) -> Sweep:
-        """Pass over the rows once at w; the labeling must be a convex one."""
+    def sweep(self, w: Array, before: Any = None) -> Sweep:
+        """Pass over the rows once at w; the labeling must be a convex one.
+
+        Rows are counted that are on another piece than `before`, which is that of a sweep.
+        """
         labeling: ConvexLabeling = self.labeling  # type: ignore[assignment]
-        return self.rows.sweep(w, labeling, None if previous is None else previous.piece)
+        return self.rows.sweep(w, labeling, before)
 
     def with_labeling(self, labeling: Labeling) -> Objective:
         """Return the objective with the missing labels filled in by another rule."""

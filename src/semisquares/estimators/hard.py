@@ -208,7 +208,7 @@ class HardLabelClassifier(SemiSupervised):
         if not (from_soft or self.certify):
             return self._start_labels(problem, labeling, supervised), np.nan
         found = minimise(objective, supervised, rng=self._rng())
-        bound = duality_gap(objective, found.w).bound
+        bound = duality_gap(objective, found.w, sweep=found.sweep).bound
         if not from_soft:
             return self._start_labels(problem, labeling, supervised), bound
         if self.init == "soft":

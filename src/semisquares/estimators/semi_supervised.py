@@ -205,7 +205,12 @@ class SemiSupervised(LinearLeastSquares):
         self.n_iter_ = solution.n_iter
         self.termination_condition_ = solution.status.value
         self.solution_ = replace(
-            solution, w=problem.paper_weights(solution.w), z=np.empty(0), labels=None, active=None
+            solution,
+            w=problem.paper_weights(solution.w),
+            z=np.empty(0),
+            labels=None,
+            sweep=None,
+            active=None,
         )
         if passes := problem.rows.passes:
             self.solution_ = replace(self.solution_, passes=passes, n_passes=len(passes))

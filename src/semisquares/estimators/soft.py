@@ -199,7 +199,8 @@ class SoftLabelClassifier(SemiSupervised):
         return soft_labels(decision_values(X, coef, intercept) + 0.5)
 
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
-        return max(EPS, duality_gap(objective, solution.w, enough=float(self.tol)).relative)
+        gap = duality_gap(objective, solution.w, enough=float(self.tol), sweep=solution.sweep)
+        return max(EPS, gap.relative)
 
     def _advice(self, solution: Solution) -> str:
         return f" (tol={float(self.tol):.2g}); raise max_iter, raise tol, or raise alpha"

@@ -45,7 +45,7 @@ def sweep(
         gram = rows.active_gram(found.piece)
     elif direct and before is not None:
         nothing = np.zeros((rows.n_weights, rows.n_weights))
-        gram = rows._changed_gram(rows._active(found.piece), rows._active(before), nothing)
+        gram = rows.changed_gram(rows._active(found.piece), rows._active(before), nothing)
     return (found.z, found.piece), (found.loss, found.gradient, found.changed, gram)
 
 

@@ -111,9 +111,9 @@ class Grams(Sums):
         before = self._active(since[0])
         if np.count_nonzero(active != before) > np.count_nonzero(active):
             return self._gram_of(np.flatnonzero(active))
-        return self._changed_gram(active, before, since[1])
+        return self.changed_gram(active, before, since[1])
 
-    def _changed_gram(self, active: Array, before: Array, gram: Array) -> Array:
+    def changed_gram(self, active: Array, before: Array, gram: Array) -> Array:
         """Add the Gram matrix of rows that became active, take off that of rows that ceased to."""
         added, removed = np.flatnonzero(active & ~before), np.flatnonzero(before & ~active)
         if len(added):

@@ -22,6 +22,14 @@ from .tables import Table
 Array = NDArray[Any]
 
 
+NEAR_VALUES = 1 << 20
+"""With fewer values in X a pass over all rows costs no more than one over some."""
+NEAR_SHARE = 8
+"""Rows near a border are looked at on their own where they are this part of all, or less."""
+NEAR_WIDTH = 4
+"""Above √(this times the rows) columns, what is done after a pass costs more than the pass."""
+
+
 class Rows(Relabelings):
     """Labeled and unlabeled rows of one table; see `Sums` for the parameters."""
 
@@ -101,6 +109,32 @@ class Rows(Relabelings):
         other.share_labeled_sums(self)
         return other
 
+    def near(
+        self, sweep: Sweep, reach: float, labeling: ConvexLabeling
+    ) -> tuple[Array, Rows] | None:
+        """Return the unlabeled rows that change their side where z moves by `reach`: index, rows.
+
+        None where they are too many to be looked at on their own, or all rows as few.
+        """
+        if self.table.n_values < NEAR_VALUES or self.n_weights**2 > NEAR_WIDTH * self.n_rows:
+            return None
+        up, down = labeling.piece(sweep.z + reach), labeling.piece(sweep.z - reach)
+        leaves = up != down
+        leaves[self.labeled] = False
+        index = np.flatnonzero(leaves)
+        if NEAR_SHARE * len(index) > self.n_rows:
+            return None
+        few = Rows(
+            self.table.subset(index),
+            np.empty(0, dtype=np.intp),
+            np.empty(0),
+            labeled_weight=np.empty(0),
+            row_weight=None if self.row_weight is None else self.row_weight[index],
+            unlabeled_weight=self.unlabeled_weight,
+            intercept=self.intercept,
+        )
+        return index, few
+
     def sweep(self, w: Array, labeling: ConvexLabeling, before: Array | None = None) -> Sweep:
         """Pass over the rows once: decision values, pieces, loss and gradient at w.
 
@@ -161,7 +195,7 @@ class Rows(Relabelings):
             active = piece != 0
             moved = error - shift if step is None else error + self.decisions(step) - shift
             error = np.where(active, moved, 0.0)
-            weight = float(self.weights[active].sum())
+            weight = self.weight_of(piece)
         theta, image = self.weighted_moment(error)
         known = float(np.vdot(theta[self.labeled], self.y))
         free = float(labeling.support(theta[self.unlabeled]).sum())

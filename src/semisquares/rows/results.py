@@ -24,7 +24,9 @@ class Sweep:
     gradient: Array
     """Half the gradient of the loss in w."""
     changed: int
-    """How many rows are on another piece than in the sweep before (all rows in the first)."""
+    """How many rows are on another piece than they were taken to be on (the first time: all).
+
+    That is their piece in the sweep before, or the one that a step was to bring them to."""
 
 
 @dataclass(frozen=True, eq=False)

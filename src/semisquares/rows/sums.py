@@ -112,6 +112,14 @@ class Sums(ShiftedColumns):
         weight[self.labeled] = self.labeled_weight
         return weight
 
+    def weight_of(self, piece: Array) -> float:
+        """Return how much the labeled and the active rows count together (two classes)."""
+        active = piece != 0
+        if self.row_weight is not None:
+            return float(self.weights[active].sum())
+        unlabeled = np.count_nonzero(active) - len(self.labeled)
+        return self.labeled_total + self.unlabeled_weight * unlabeled
+
     @property
     def total_weight(self) -> float:
         """How much all rows together count."""

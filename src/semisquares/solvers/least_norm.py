@@ -70,7 +70,7 @@ def vanishing_ridge(
         if best is None or settled or value <= best.value:
             status = Status.LEAST_NORM if settled else Status.ROUNDING
             status = found.status if stopped else status
-            best = Solution(end.w, value, end.z, status, "newton", n_iter, n_passes)
+            best = Solution(end.w, value, end.z, status, "newton", n_iter, n_passes, sweep=end)
         if settled or stopped:
             break
     assert best is not None
@@ -109,14 +109,14 @@ def _least_norm_end(objective: Objective, sweep: Sweep) -> Sweep:
     """
     rows = objective.rows
     if objective.labeling.per_class:
-        return objective.sweep(_least_norm_of_many(objective, sweep), sweep)
+        return objective.sweep(_least_norm_of_many(objective, sweep), sweep.piece)
     curvature = active_curvature(objective, sweep.piece, rows.active_gram(sweep.piece))
     step = curvature.step(
         sweep.w,
         objective.gradient(sweep),
         lambda: rows.residual(sweep.z, objective.labeling),
     )
-    return objective.sweep(sweep.w + step, sweep)
+    return objective.sweep(sweep.w + step, sweep.piece)
 
 
 def _least_norm_of_many(objective: Objective, sweep: Sweep) -> Array:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rows import Sweep
+
 Array = NDArray[Any]
 
 
@@ -117,5 +119,7 @@ class Solution:
     """Where each start of a hard-label descent ended."""
     passes: tuple[Any, ...] = field(default=(), repr=False)
     """Every pass over rows in blocks: its seconds, and the bytes that were sent."""
+    sweep: Sweep | None = field(default=None, repr=False)
+    """What the solver's last pass over the rows told, where that was at w and a convex labeling."""
     active: ActiveSet | None = field(default=None, repr=False)
     """Newton's active set, a warm start for the next fit on the same rows."""

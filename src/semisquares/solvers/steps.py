@@ -1,0 +1,189 @@
+"""Newton's steps: to the minimiser of what J is taken to be around a sweep.
+
+Of two classes J is one quadratic while no row changes its side, and a step that was found goes on:
+rows near a border may change theirs on the way (`DirectSteps`). Of many classes, or of too many
+columns for a Gram matrix, the step is found by products with the curvature alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import linalg
+from ..curvature import MAX_PRODUCTS, Curvature, active_curvature, full_curvature, jacobi
+from ..labelings import ConvexLabeling
+from ..linalg import EPS
+from ..objective import Objective
+from ..rows import Sweep
+from .solution import ActiveSet, StoppingTest
+
+Array = NDArray[Any]
+
+
+REACH = 4.0
+"""Rows are followed that a border is near to: so many times as far as rows move on average."""
+MAX_TURNS = 16
+
+
+class DirectSteps:
+    """Steps with the factored curvature of the labeled and active rows (two classes)."""
+
+    solved = True
+    products = 0
+
+    def __init__(self, objective: Objective, active: ActiveSet | None) -> None:
+        self.objective = objective
+        self.active = active
+        """The pieces that rows are taken to be on where the step ends."""
+        self._last: Curvature | None = None
+
+    def __call__(self, sweep: Sweep) -> Array:
+        rows, labeling = self.objective.rows, self.objective.labeling
+        settled = self._last is not None and not sweep.changed
+        last = self._last if settled and self._last is not None else self._curvature_at(sweep)
+        gradient = self.objective.gradient(sweep)
+        step = last.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
+        self._last = last
+        if not settled and last.factor is not None:
+            step = self._followed(sweep, step, -float(gradient @ step))
+        return step
+
+    def _followed(self, sweep: Sweep, step: Array, decrease: float) -> Array:
+        """Go on from the end of a step to where no row near a border changes its side any more.
+
+        A step takes every row to stay on its side. Most do, far from the borders as they are; the
+        others are looked at on their own where they are few. Those that have changed their side at
+        the end of a step leave ``Σ a x (residual - what it was taken to be)`` of the gradient to be
+        solved, with the curvature that they changed. So the next pass over all rows mostly finds
+        each on the side it was taken to be on.
+        """
+        rows = self.objective.rows
+        labeling: ConvexLabeling = self.objective.labeling  # type: ignore[assignment]
+        moves = np.sqrt(max(0.0, decrease) / rows.weight_of(sweep.piece))  # rows, in the mean
+        near = rows.near(sweep, REACH * moves, labeling)
+        if near is None or self.active is None:
+            return step
+        index, few = near
+        start, side = sweep.z[index], sweep.piece[index]
+        end, z, residual = step, start, start - labeling.impute(start)
+        piece, gram, curvature = sweep.piece.copy(), self.active.gram, self._last
+        for _ in range(MAX_TURNS):
+            there = start + few.decisions(end)
+            new_side = labeling.piece(there)
+            moved = new_side != side
+            if not moved.any():
+                self.active, self._last = ActiveSet(piece, gram), curvature
+                return end
+            taken_for = residual + labeling.curve(side, there - z)
+            z, residual = there, there - labeling.impute(there)
+            unsolved = few.weighted_moment(np.where(moved, residual - taken_for, 0.0))[1]
+            gram = few.changed_gram(new_side != 0, side != 0, gram)
+            piece[index] = side = new_side
+            curvature = active_curvature(self.objective, piece, gram)
+            if curvature.factor is None:
+                break
+            end = end - curvature.factor.solve(unsolved)
+        return step  # rows go in circles: the step as it was lowers J
+
+    def _curvature_at(self, sweep: Sweep) -> Curvature:
+        before = self.active
+        curvature = self._curvature(sweep.piece, before)
+        if curvature.factor is None and before is not None:
+            # differences of Gram matrices lose digits: look once at a fresh one
+            curvature = self._curvature(sweep.piece, None)
+        return curvature
+
+    def _curvature(self, piece: Array, before: ActiveSet | None) -> Curvature:
+        since = None if before is None else (before.piece, before.gram)
+        gram = self.objective.rows.active_gram(piece, since)
+        self.active = ActiveSet(piece, gram)
+        return active_curvature(self.objective, piece, gram)
+
+
+class ConjugateSteps:
+    """Steps by conjugate gradients: many classes, or too many columns for a Gram matrix."""
+
+    active = None
+
+    def __init__(self, objective: Objective, test: StoppingTest | None) -> None:
+        self.objective = objective
+        self.test = test
+        self.products = 0
+        self.solved = True
+        self._first = 0.0
+        self._precondition: Callable[[Array], Array] | None = None
+
+    def __call__(self, sweep: Sweep) -> Array:
+        if self._precondition is None:
+            self._precondition = _preconditioner(self.objective, sweep)
+        rows, alpha = self.objective.rows, self.objective.alpha
+        gradient = self.objective.gradient(sweep)
+        size = float(np.linalg.norm(gradient))
+        self._first = self._first or size
+        # far from the end a rough step will do; near it the steps are as good as exact
+        enough = size * min(0.1, max(1e-10, size / max(self._first, 1e-300)))
+        if sweep.changed == 0:
+            enough = 1e-10 * size
+        enough = max(enough, self._rounding(sweep))
+        test = self.test
+
+        def done(residual: Array) -> bool:
+            if np.linalg.norm(residual) <= enough:
+                return True
+            return test is not None and test.bound(residual) <= 0.1 * test.target
+
+        step, products, self.solved = linalg.conjugate_gradient(
+            lambda V: (
+                rows.curvature_product(V, sweep.piece, self.objective.labeling)  # type: ignore[arg-type]
+                + linalg.penalty(alpha, rows.intercept, V)
+            ),
+            -gradient,
+            precondition=self._precondition,
+            done=done,
+            max_iter=MAX_PRODUCTS,
+        )
+        self.products += products
+        return step
+
+    def _rounding(self, sweep: Sweep) -> float:
+        """Return how much of a gradient at a sweep is rounding."""
+        loss = max(sweep.loss, 1e-10 * self.objective.scale)
+        return 64.0 * EPS * float(np.sqrt(loss * self.objective.rows.diagonal.sum()))
+
+
+def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Array]:
+    """Return a solve with something near the curvature of a sweep."""
+    rows = objective.rows
+    if not objective.direct:
+        return jacobi(objective)
+    left_out = rows.n_outside(sweep.piece) if objective.labeling.per_class else np.inf
+    cheap = left_out <= 2 * rows.n_rows and rows.n_weights**2 <= 20 * rows.n_rows
+    if rows.intercept and cheap:
+        by_class = [
+            linalg.factor(gram, objective.alpha, True) for gram in rows.outside_grams(sweep.piece)
+        ]
+        # inverses are taken and summed below: no digits to spare
+        if all(f is not None and f.rcond > 1e-6 for f in by_class):
+            return _solve_by_class([f.solve(np.eye(rows.n_weights)) for f in by_class if f])
+    full = full_curvature(objective).factor
+    return jacobi(objective) if full is None else full.solve
+
+
+def _solve_by_class(inverses: list[Array]) -> Callable[[Array], Array]:
+    """Solve with one matrix for each class, in the space of steps that sum to nothing over classes.
+
+    With an intercept, decision values sum to one from the first weights on, so steps to nothing.
+    """
+    together = np.linalg.inv(sum(inverses[1:], inverses[0]))
+
+    def solve(r: Array) -> Array:
+        r = r - r.mean(axis=1, keepdims=True)
+        apart = np.stack([inverse @ r[:, k] for k, inverse in enumerate(inverses)], axis=1)
+        excess = together @ apart.sum(axis=1)
+        return apart - np.stack([inverse @ excess for inverse in inverses], axis=1)
+
+    return solve

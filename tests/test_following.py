@@ -1,0 +1,142 @@
+"""Rows near a border are followed over it, so that few passes over all rows are needed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+
+from problems import SETTINGS, make_problem
+from semisquares import SoftLabelClassifier
+from semisquares.labelings import SoftLabels
+from semisquares.objective import Objective
+from semisquares.rows import Rows, SparseTable
+from semisquares.solvers import Status, fit_labeled, newton
+from test_newton import integer_problems, watch
+
+in_memory = import_module("semisquares.rows.in_memory")
+steps = import_module("semisquares.solvers.steps")
+
+
+def follow_all(patch):
+    """Follow rows in tables of any size, however many are near."""
+    for name, value in (("NEAR_VALUES", 0), ("NEAR_SHARE", 1), ("NEAR_WIDTH", np.inf)):
+        patch.setattr(in_memory, name, value)
+
+
+@pytest.fixture
+def follow(monkeypatch):
+    follow_all(monkeypatch)
+
+
+def solve(problem):
+    objective = problem.objective()
+    return newton(objective, fit_labeled(objective)[0])
+
+
+# -- the same end, in fewer passes -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_the_end_is_the_minimiser_as_ever(name, seed, follow):
+    problem = make_problem(seed, n_unlabeled=80, **SETTINGS[name])
+    found = solve(problem)
+    assert found.status is Status.EXACT
+    np.testing.assert_allclose(found.w, problem.solution, rtol=1e-7, atol=1e-9)
+    assert found.value == pytest.approx(problem.J(found.w), rel=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_all_rows_are_followed_one_step_is_the_way(seed, follow, monkeypatch):
+    problem = make_problem(seed, n_unlabeled=400, n_features=6)
+    monkeypatch.setattr(steps, "REACH", 1e6)
+    sweeps = watch(monkeypatch, Rows, "sweep")
+    found = solve(problem)
+    assert (found.n_iter, found.n_passes, len(sweeps)) == (1, 2, 2)
+    assert found.status is Status.EXACT
+    np.testing.assert_allclose(found.w, problem.solution, rtol=1e-7, atol=1e-9)
+
+
+def test_a_large_table_needs_two_passes_after_its_sample(monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 60_000)
+    X = rng.normal(size=(60_000, 20)) + 0.3 * (2 * truth - 1)[:, None]
+    y = np.where(np.arange(60_000) < 300, truth, -1)
+    sweeps = watch(monkeypatch, Rows, "sweep")
+
+    def fitted():
+        sweeps.clear()
+        model = SoftLabelClassifier().fit(X, y)
+        assert model.solution_.status is Status.EXACT
+        # one for each step and one before the first; none for the certificate
+        assert sum(rows.n_rows == 60_000 for rows, *_ in sweeps) == 1 + model.n_iter_
+        return model
+
+    followed = fitted()
+    monkeypatch.setattr(in_memory, "NEAR_VALUES", np.inf)
+    plain = fitted()
+    assert followed.n_iter_ == 1
+    assert plain.n_iter_ >= 3
+    np.testing.assert_allclose(followed.coef_, plain.coef_, rtol=1e-10)
+
+
+def test_sparse_rows_are_followed_too(follow):
+    problem = make_problem(3, n_unlabeled=300, n_features=5)
+    problem = replace(problem, X=np.where(np.abs(problem.X) < 0.5, 0.0, problem.X))
+    rows = problem.rows(SparseTable(sparse.csr_array(problem.X)))
+    objective = Objective(rows, SoftLabels(), problem.alpha)
+    found = newton(objective, fit_labeled(objective)[0])
+    assert found.status is Status.EXACT
+    np.testing.assert_allclose(found.w, problem.solution, rtol=1e-7, atol=1e-9)
+
+
+@given(integer_problems())
+def test_rows_on_the_border_do_not_hold_it_up(problem):
+    problem = replace(problem, alpha=0.5)
+    with pytest.MonkeyPatch.context() as patch:
+        follow_all(patch)
+        found = solve(problem)
+    assert found.status.converged
+    assert found.value == pytest.approx(problem.J(problem.solution), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_go_in_circles_are_left_to_the_next_pass(seed, follow, monkeypatch):
+    problem = make_problem(seed, n_unlabeled=400, n_features=6)
+    monkeypatch.setattr(in_memory, "NEAR_VALUES", np.inf)
+    plain = solve(problem)
+    monkeypatch.setattr(in_memory, "NEAR_VALUES", 0)
+    monkeypatch.setattr(steps, "MAX_TURNS", 1)  # whatever moves, moves too long
+    found = solve(problem)
+    assert found.status is Status.EXACT
+    assert found.n_iter == plain.n_iter
+    np.testing.assert_array_equal(found.w, plain.w)
+
+
+# -- which rows ------------------------------------------------------------------------------------
+
+
+def test_near_are_the_unlabeled_rows_within_reach_of_0_or_1(follow):
+    problem = make_problem(1, n_unlabeled=500, weighted=True)
+    objective = problem.objective()
+    sweep = objective.sweep(2.0 * problem.solution)
+    index, few = objective.rows.near(sweep, 0.2, SoftLabels())
+    z = problem.design @ (2.0 * problem.solution)
+    within = (np.abs(z) < 0.2) | (np.abs(z - 1.0) < 0.2)
+    np.testing.assert_array_equal(index, np.flatnonzero(within & ~problem.known))
+    np.testing.assert_allclose(few.decisions(sweep.w), z[index], rtol=1e-12)
+    np.testing.assert_allclose(few.weights, problem.weight[index])
+
+
+def test_where_many_rows_are_near_or_rows_are_few_none_are_looked_at(monkeypatch):
+    objective = make_problem(1, n_unlabeled=500).objective()
+    sweep = objective.sweep(fit_labeled(objective)[0])
+    assert objective.rows.near(sweep, 0.01, SoftLabels()) is None  # 500 rows are few
+    monkeypatch.setattr(in_memory, "NEAR_VALUES", 0)
+    assert objective.rows.near(sweep, 0.01, SoftLabels()) is not None
+    assert objective.rows.near(sweep, 0.5, SoftLabels()) is None
