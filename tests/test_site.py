@@ -138,7 +138,6 @@ def test_code_that_is_shown_from_the_source_is_there():
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_formulas_of_a_page_can_be_set(name):
-    pytest.importorskip("docutils", reason="comes with make docs")
     from docs.site_parts import mathml
 
     for block, inline in FORMULA.findall(prose(PAGES[name])):
