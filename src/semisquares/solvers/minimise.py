@@ -15,7 +15,7 @@ from .solution import ActiveSet, Callback, Solution, StoppingTest
 
 Array = NDArray[Any]
 
-SAMPLE_ROWS = 8192
+SAMPLE_ROWS = 4096
 SAMPLE_SHARE = 16
 ROUGH = 1e-4
 """The relative gap that is good enough on a sample."""
