@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from scipy import sparse
 
-from problems import SETTINGS, make_problem
+from problems import SETTINGS, Problem, make_problem
 from semisquares import SoftLabelClassifier
+from semisquares.certificate import duality_gap
 from semisquares.labelings import SoftLabels
 from semisquares.objective import Objective
 from semisquares.rows import Rows, SparseTable
@@ -53,7 +54,7 @@ def test_the_end_is_the_minimiser_as_ever(name, seed, follow):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_where_all_rows_are_followed_one_step_is_the_way(seed, follow, monkeypatch):
-    problem = make_problem(seed, n_unlabeled=400, n_features=6)
+    problem = make_problem(seed, n_unlabeled=60, n_features=6)
     monkeypatch.setattr(steps, "REACH", 1e6)
     sweeps = watch(monkeypatch, Rows, "sweep")
     found = solve(problem)
@@ -86,7 +87,7 @@ def test_a_large_table_needs_two_passes_after_its_sample(monkeypatch):
 
 
 def test_sparse_rows_are_followed_too(follow):
-    problem = make_problem(3, n_unlabeled=300, n_features=5)
+    problem = make_problem(3, n_unlabeled=80, n_features=5)
     problem = replace(problem, X=np.where(np.abs(problem.X) < 0.5, 0.0, problem.X))
     rows = problem.rows(SparseTable(sparse.csr_array(problem.X)))
     objective = Objective(rows, SoftLabels(), problem.alpha)
@@ -118,15 +119,32 @@ def test_rows_that_go_in_circles_are_left_to_the_next_pass(seed, follow, monkeyp
     np.testing.assert_array_equal(found.w, plain.w)
 
 
+def test_where_a_followed_step_lost_its_digits_it_is_not_the_end(follow):
+    problem = make_problem(40, n_labeled=8, unlabeled_weight=1e6)
+    objective = replace(problem, X=problem.X + 1e4).objective()  # as sparse rows are: not shifted
+    found = newton(objective, 1e3 * np.random.default_rng(40).normal(size=4))
+    assert found.status is Status.EXACT
+    assert duality_gap(objective, found.w).relative < 1e-11
+
+
+def test_a_followed_step_that_rounding_turned_uphill_is_not_taken(follow):
+    x = 1e5 + np.array([2.0, 2.0, -1.0, 1.0, 1.0, 2.0])
+    copy = x + 1e-2 + 1e-7 * np.array([2.0, -1.0, -2.0, 1.0, -1.0, 1.0])
+    y = np.array([-1, 1, -1, 0, 0, 1])
+    problem = Problem(np.stack((x, copy), axis=1), y, alpha=1e-3, unlabeled_weight=1e6)
+    assert solve(problem).value < problem.objective().scale  # 4e6 times that where it starts
+
+
 # -- which rows ------------------------------------------------------------------------------------
 
 
 def test_near_are_the_unlabeled_rows_within_reach_of_0_or_1(follow):
     problem = make_problem(1, n_unlabeled=500, weighted=True)
     objective = problem.objective()
-    sweep = objective.sweep(2.0 * problem.solution)
+    w = 2.0 * fit_labeled(objective)[0]
+    sweep = objective.sweep(w)
     index, few = objective.rows.near(sweep, 0.2, SoftLabels())
-    z = problem.design @ (2.0 * problem.solution)
+    z = problem.design @ w
     within = (np.abs(z) < 0.2) | (np.abs(z - 1.0) < 0.2)
     np.testing.assert_array_equal(index, np.flatnonzero(within & ~problem.known))
     np.testing.assert_allclose(few.decisions(sweep.w), z[index], rtol=1e-12)

@@ -31,6 +31,8 @@ Array = NDArray[Any]
 
 NEGLIGIBLE = 1e-24
 """A further step that would lower J by less than this share of its scale is rounding."""
+SMALL = 1e-11
+"""A step that would lower J by more than this share of its scale is not rounding yet."""
 
 
 def newton(
@@ -68,7 +70,8 @@ def newton(
             break
         direction = steps(sweep)  # 3
         decrease = -float(np.vdot(gradient, direction))
-        ended = decrease <= NEGLIGIBLE * scale or (settled and decrease >= 0.25 * smallest)  # 5
+        stalled = settled and 0.25 * smallest <= decrease <= SMALL * scale
+        ended = decrease <= NEGLIGIBLE * scale or stalled  # 5
         if ended:
             exact = steps.solved and decrease >= 0.0
             status = Status.EXACT if exact else Status.ROUNDING
@@ -78,7 +81,7 @@ def newton(
         trial_value = objective.value(trial)
         n_passes += 1
         full = trial_value <= value - 0.1 * decrease or (
-            trial_value - value <= 1e-12 * scale and decrease <= 1e-11 * scale
+            trial_value - value <= 1e-12 * scale and decrease <= SMALL * scale
         )
         if not full:  # 4
             t = _exact_search(objective, sweep, trial)

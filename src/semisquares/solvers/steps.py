@@ -49,10 +49,10 @@ class DirectSteps:
         step = last.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
         self._last = last
         if not settled and last.factor is not None:
-            step = self._followed(sweep, step, -float(gradient @ step))
+            step = self._followed(sweep, step, gradient)
         return step
 
-    def _followed(self, sweep: Sweep, step: Array, decrease: float) -> Array:
+    def _followed(self, sweep: Sweep, step: Array, gradient: Array) -> Array:
         """Go on from the end of a step to where no row near a border changes its side any more.
 
         A step takes every row to stay on its side. Most do, far from the borders as they are; the
@@ -63,7 +63,8 @@ class DirectSteps:
         """
         rows = self.objective.rows
         labeling: ConvexLabeling = self.objective.labeling  # type: ignore[assignment]
-        moves = np.sqrt(max(0.0, decrease) / rows.weight_of(sweep.piece))  # rows, in the mean
+        decrease = max(0.0, -float(gradient @ step))
+        moves = np.sqrt(decrease / rows.weight_of(sweep.piece))  # rows, in the mean
         near = rows.near(sweep, REACH * moves, labeling)
         if near is None or self.active is None:
             return step
@@ -76,6 +77,8 @@ class DirectSteps:
             new_side = labeling.piece(there)
             moved = new_side != side
             if not moved.any():
+                if gradient @ end >= 0.0:  # digits are gone: that is no way down
+                    break
                 self.active, self._last = ActiveSet(piece, gram), curvature
                 return end
             taken_for = residual + labeling.curve(side, there - z)
