@@ -63,6 +63,19 @@ def test_where_all_rows_are_followed_one_step_is_the_way(seed, follow, monkeypat
     np.testing.assert_allclose(found.w, problem.solution, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_followed_step_leaves_the_curvature_at_its_end_to_the_next(seed, follow, monkeypatch):
+    problem = make_problem(seed, n_unlabeled=400, n_features=6, weighted=True, unlabeled_weight=0.2)
+    monkeypatch.setattr(steps, "REACH", 1e6)
+    objective, take_step = problem.objective(), steps.DirectSteps(problem.objective(), None)
+    w = fit_labeled(objective)[0]
+    end = objective.sweep(w + take_step(objective.sweep(w)), take_step.active.piece)
+    assert end.changed == 0
+    nudged = replace(end, gradient=end.gradient + 1.0)
+    H = problem.gram(np.flatnonzero(end.piece)) + np.diag(problem.penalty)
+    np.testing.assert_allclose(H @ take_step(nudged), -1.0, rtol=1e-9)
+
+
 def test_a_large_table_needs_two_passes_after_its_sample(monkeypatch):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 60_000)

@@ -50,8 +50,8 @@ def multilevel_start(
 ) -> tuple[Array, float]:
     """Solve on a sample of the unlabeled rows, itself started from a smaller one.
 
-    The sample's solution puts nearly every row on its right side already, so that the full data
-    need one dear pass and two or three cheap ones. Returns the weights and the passes it cost.
+    The sample's solution puts nearly every row on its right side already: only rows near a border
+    are left to be followed over it. Returns the weights and the passes it cost.
     """
     rows = objective.rows
     share = min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled)

@@ -46,9 +46,9 @@ def newton(
 ) -> Solution:
     """Minimise a convex objective exactly, from the weights w.
 
-    Ends when no row changed its side after a full step, or when the stopping test handed in by the
-    caller is met; never by the size of a step. `active` is the active set of a nearby fit on the
-    same rows, so that only the difference needs to be summed.
+    Ends when every row is on the side that a full step took it to be on, or when the stopping test
+    handed in by the caller is met; never by the size of a step. `active` is the active set of a
+    nearby fit on the same rows, so that only the difference needs to be summed.
     """
     steps: DirectSteps | ConjugateSteps
     if objective.labeling.per_class or not objective.direct:

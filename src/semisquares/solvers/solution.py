@@ -43,7 +43,8 @@ class Step:
     w: Array
     value: float
     changed: int
-    """How many rows changed their side (Newton) or their label (block descent)."""
+    """How many rows are not on the side that they were taken to be on, their old one unless they
+    were followed (Newton); or how many changed their label (block descent)."""
     labels: Array | None = None
     """The imputed labels of all rows (block descent only)."""
     half_value: float = np.nan
