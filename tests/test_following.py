@@ -20,6 +20,7 @@ from semisquares.solvers import Status, fit_labeled, newton
 from test_newton import integer_problems, watch
 
 in_memory = import_module("semisquares.rows.in_memory")
+newton_module = import_module("semisquares.solvers.newton")
 steps = import_module("semisquares.solvers.steps")
 
 
@@ -61,6 +62,17 @@ def test_where_all_rows_are_followed_one_step_is_the_way(seed, follow, monkeypat
     assert (found.n_iter, found.n_passes, len(sweeps)) == (1, 2, 2)
     assert found.status is Status.EXACT
     np.testing.assert_allclose(found.w, problem.solution, rtol=1e-7, atol=1e-9)
+
+
+def test_no_search_where_a_followed_step_ends_at_the_minimiser(follow, monkeypatch):
+    problem = make_problem(117, n_labeled=6, n_unlabeled=20, unlabeled_weight=1e3)
+    monkeypatch.setattr(steps, "REACH", 1e6)
+    sweeps = watch(monkeypatch, Rows, "sweep")
+    searches = watch(monkeypatch, newton_module, "_exact_search")
+    found = solve(problem)
+    assert found.status is Status.EXACT
+    assert all(second.changed for _, _, second in searches)
+    assert len(sweeps) == 1 + found.n_iter + len(searches)
 
 
 @pytest.mark.parametrize("seed", range(2))

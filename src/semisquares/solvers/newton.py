@@ -80,8 +80,10 @@ def newton(
         trial = objective.sweep(sweep.w + direction, taken_for)  # 2
         trial_value = objective.value(trial)
         n_passes += 1
-        full = trial_value <= value - 0.1 * decrease or (
-            trial_value - value <= 1e-12 * scale and decrease <= SMALL * scale
+        full = (
+            trial_value <= value - 0.1 * decrease
+            or (trial_value <= value and trial.changed == 0)  # the end, however steep the way began
+            or (trial_value - value <= 1e-12 * scale and decrease <= SMALL * scale)
         )
         if not full:  # 4
             t = _exact_search(objective, sweep, trial)
