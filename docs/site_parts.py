@@ -1,13 +1,14 @@
 """What the site needs of Sphinx beyond settings.
 
-Formulas without a network, examples that may not warn, and code in a text that leads to its entry
-in the reference.
+Formulas without a network, examples that may not warn, code in a text that leads to its entry in
+the reference, and pictures in the size that they were drawn in.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _WORDINGS = {
 """LaTeX that docutils does not read, and the same in words that it does."""
 _FENCE = re.compile(r"<mo( class=\"\w+\")?>([‖{}⌈⌉⌊⌋])</mo>")
 _kept: list[Any] = []
+WIDE = 5.5
+"""Inches beyond which letters are too small to read where a picture is as wide as a phone."""
 
 
 def mathml(tex: str, *, block: bool) -> str:
@@ -99,6 +102,35 @@ def lead_to_reference(app: Sphinx, tree: Any, page: str) -> None:
         code.replace_self(link)
 
 
+def inches(path: Path) -> float:
+    """Return how wide a picture was drawn; 0 where its file does not say, as a thumbnail's."""
+    from PIL import Image
+
+    if path.suffix == ".svg":
+        found = re.search(r'<svg[^>]* width="([\d.]+)pt"', path.read_text(encoding="utf-8"))
+        return float(found[1]) / 72.0 if found else 0.0
+    with Image.open(path) as picture:
+        return float(picture.width / picture.info.get("dpi", (float("inf"),))[0])
+
+
+def size_pictures(app: Sphinx, tree: Any, page: str) -> None:
+    """Show pictures as wide as they were drawn, so that letters are of one size.
+
+    A wide one gets a class, by which site.css lets it scroll where the screen is narrow.
+    """
+    from docutils import nodes
+
+    for picture in list(tree.findall(nodes.image)):
+        width = inches(Path(app.srcdir, picture["uri"]))
+        if width > 0.0:
+            picture["width"] = f"{96 * width:.0f}px"
+            picture["classes"] += ["wide"] if width > WIDE else []
+    for picture in list(tree.findall(lambda node: node.tagname == "imgsgnode")):  # the gallery's
+        if inches(Path(app.srcdir, picture["uri"].lstrip("/"))) > WIDE:
+            picture["class"] = [f"{picture['class'][0]} wide"]
+        picture.replace_self(nodes.container("", picture.deepcopy(), classes=["picture"]))
+
+
 def _places(env: Any) -> dict[str, tuple[str, str]]:
     """Return page and anchor of modules, full names, and short ones that are no plain words."""
     objects = env.domaindata["py"]["objects"]
@@ -121,4 +153,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx of it."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("doctree-resolved", lead_to_reference)
+    app.connect("doctree-resolved", size_pictures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

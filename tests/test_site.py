@@ -137,6 +137,15 @@ def test_code_that_is_shown_from_the_source_is_there():
 
 
 @pytest.mark.parametrize("name", PAGES)
+def test_the_pictures_of_a_page_say_how_wide_they_were_drawn(name):
+    from docs.site_parts import inches
+
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", FENCE.sub("", PAGES[name]))
+    widths = [inches((DOCS / name).parent / picture) for picture in pictures]
+    assert all(3.0 < width < 8.0 for width in widths), dict(zip(pictures, widths, strict=True))
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_the_formulas_of_a_page_can_be_set(name):
     from docs.site_parts import mathml
 
