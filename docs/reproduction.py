@@ -12,7 +12,7 @@ from pathlib import Path
 
 from semisquares.experiments import FIGURES
 from semisquares.report.differences import CHAPTERS, Chapter
-from semisquares.report.page import Page, Section, gather
+from semisquares.report.page import VERDICTS, Page, Section, gather
 from semisquares.report.tables import Grid
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -23,6 +23,34 @@ COMMAND = "semisquares reproduce all --preset authors --out results"
 def page() -> Page:
     """Gather what the stored results say."""
     return gather(RESULTS, COMMAND)
+
+
+def _overview() -> str:
+    """Set how near each figure came to the published one, and the claims that found no support."""
+    near = [(_name(s), s.agreement.sentence, _count(s)) for s in page().sections]
+    grid = _table(("figure", "beside the paper", "claims that hold"), near)
+    others = [_others(s) for s in page().sections if _others(s)]
+    return "\n\n".join(map(_plain, (grid, "The other claims:", "\n".join(others))))
+
+
+def _others(section: Section) -> str:
+    """Set the claims of a figure that do not hold, and those that cannot be told."""
+    found = {
+        word: [v.claim for v in section.verdicts if v.verdict == word]
+        for word in (VERDICTS[False], VERDICTS[None])
+    }
+    said = [f"*{word}:* {'; '.join(claims)}." for word, claims in found.items() if claims]
+    return f"- **{_name(section)}**, {' '.join(said)}" if said else ""
+
+
+def _name(section: Section) -> str:
+    """Return the paper's number of a figure, or the title of one that the paper has not."""
+    return section.place if section.place.startswith("Figure") else section.title
+
+
+def _count(section: Section) -> str:
+    hold = sum(v.verdict == VERDICTS[True] for v in section.verdicts)
+    return f"{hold} of {len(section.verdicts)}"
 
 
 def _figure(section: Section) -> str:
@@ -77,6 +105,7 @@ def _of_chapter(chapter: Chapter) -> Callable[[], str]:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "tally": lambda: page().tally,
+    "overview": _overview,
     "settings": lambda: _table(page().settings.header, page().settings.rows),
     **{name: _of_figure(name) for name in FIGURES if name != "fig1"},  # whose table is not stored
     **{chapter.title.lower().replace(" ", "-"): _of_chapter(chapter) for chapter in CHAPTERS},
