@@ -74,9 +74,9 @@ with plotting.style():
 plt.show()
 
 # %%
-# Soft labels are drawn to the middle: where they say 0.6 nearly all rows are of class 1, and where
-# they say 0.2 hardly any is. Calibrated ones are near the diagonal, as near as 300 labels bring
-# them. Scores say the same; the best that there are belong to the true probabilities.
+# Soft labels are drawn to the middle: where they say 0.65, about nine rows in ten are of class 1,
+# and where they say 0.15, one in twenty. Calibrated ones are near the diagonal, as near as 300
+# labels bring them. Scores say the same; the best that there are belong to the true probabilities.
 
 
 def log_loss(p):
