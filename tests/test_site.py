@@ -24,7 +24,7 @@ PAGES = {
 WITH_EXAMPLES = [
     name
     for name, text in PAGES.items()
-    if name.startswith(("index", "faq", "guide/", "extending/")) and "```python" in text
+    if name.startswith(("index", "faq", "guide/", "extending/", "api/")) and "```python" in text
 ]
 COMMAND_LINE = PAGES["guide/command_line"]
 MODULES = (
