@@ -56,7 +56,7 @@ def test_the_end_is_the_minimiser_as_ever(name, seed, follow):
 @pytest.mark.parametrize("seed", range(4))
 def test_where_all_rows_are_followed_one_step_is_the_way(seed, follow, monkeypatch):
     problem = make_problem(seed, n_unlabeled=60, n_features=6)
-    monkeypatch.setattr(steps, "REACH", 1e6)
+    monkeypatch.setattr(in_memory, "NEAR_REACH", 1e6)
     sweeps = watch(monkeypatch, Rows, "sweep")
     found = solve(problem)
     assert (found.n_iter, found.n_passes, len(sweeps)) == (1, 2, 2)
@@ -66,7 +66,7 @@ def test_where_all_rows_are_followed_one_step_is_the_way(seed, follow, monkeypat
 
 def test_no_search_where_a_followed_step_ends_at_the_minimiser(follow, monkeypatch):
     problem = make_problem(117, n_labeled=6, n_unlabeled=20, unlabeled_weight=1e3)
-    monkeypatch.setattr(steps, "REACH", 1e6)
+    monkeypatch.setattr(in_memory, "NEAR_REACH", 1e6)
     sweeps = watch(monkeypatch, Rows, "sweep")
     searches = watch(monkeypatch, newton_module, "_exact_search")
     found = solve(problem)
@@ -78,7 +78,7 @@ def test_no_search_where_a_followed_step_ends_at_the_minimiser(follow, monkeypat
 @pytest.mark.parametrize("seed", range(2))
 def test_a_followed_step_leaves_the_curvature_at_its_end_to_the_next(seed, follow, monkeypatch):
     problem = make_problem(seed, n_unlabeled=400, n_features=6, weighted=True, unlabeled_weight=0.2)
-    monkeypatch.setattr(steps, "REACH", 1e6)
+    monkeypatch.setattr(in_memory, "NEAR_REACH", 1e6)
     objective, take_step = problem.objective(), steps.DirectSteps(problem.objective(), None)
     w = fit_labeled(objective)[0]
     end = objective.sweep(w + take_step(objective.sweep(w)), take_step.active.piece)
@@ -164,23 +164,34 @@ def test_a_followed_step_that_rounding_turned_uphill_is_not_taken(follow):
 # -- which rows ------------------------------------------------------------------------------------
 
 
-def test_near_are_the_unlabeled_rows_within_reach_of_0_or_1(follow):
-    problem = make_problem(1, n_unlabeled=500, weighted=True)
+def decrease_of(problem, sweep, reach):
+    """How much a step lowers J by that moves rows by `reach` over NEAR_REACH in the mean."""
+    z = problem.design @ sweep.w
+    counts = problem.known | (z < 0.0) | (z > 1.0)
+    return (reach / in_memory.NEAR_REACH) ** 2 * problem.weight[counts].sum()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_near_are_the_unlabeled_rows_within_reach_of_0_or_1(weighted, follow):
+    problem = make_problem(1, n_unlabeled=500, weighted=weighted, unlabeled_weight=0.3)
     objective = problem.objective()
-    w = 2.0 * fit_labeled(objective)[0]
-    sweep = objective.sweep(w)
-    index, few = objective.rows.near(sweep, 0.2, SoftLabels())
-    z = problem.design @ w
+    sweep = objective.sweep(2.0 * fit_labeled(objective)[0])
+    index, few = objective.rows.near(sweep, decrease_of(problem, sweep, 0.2), SoftLabels())
+    z = problem.design @ sweep.w
     within = (np.abs(z) < 0.2) | (np.abs(z - 1.0) < 0.2)
     np.testing.assert_array_equal(index, np.flatnonzero(within & ~problem.known))
     np.testing.assert_allclose(few.decisions(sweep.w), z[index], rtol=1e-12)
     np.testing.assert_allclose(few.weights, problem.weight[index])
 
 
-def test_where_many_rows_are_near_or_rows_are_few_none_are_looked_at(monkeypatch):
-    objective = make_problem(1, n_unlabeled=500).objective()
+@pytest.mark.parametrize(
+    ("setting", "value"), [("NEAR_VALUES", 2000), ("NEAR_SHARE", 100), ("NEAR_WIDTH", 1 / 64)]
+)
+def test_where_it_does_not_pay_none_are_looked_at(setting, value, follow, monkeypatch):
+    problem = make_problem(1, n_unlabeled=500)
+    objective = problem.objective()
     sweep = objective.sweep(fit_labeled(objective)[0])
-    assert objective.rows.near(sweep, 0.01, SoftLabels()) is None  # 500 rows are few
-    monkeypatch.setattr(in_memory, "NEAR_VALUES", 0)
-    assert objective.rows.near(sweep, 0.01, SoftLabels()) is not None
-    assert objective.rows.near(sweep, 0.5, SoftLabels()) is None
+    found = objective.rows, sweep, decrease_of(problem, sweep, 0.1), SoftLabels()
+    assert 12 <= len(Rows.near(*found)[0]) <= 250
+    monkeypatch.setattr(in_memory, setting, value)
+    assert Rows.near(*found) is None

@@ -180,11 +180,7 @@ class PartitionedRows(ShiftedColumns):
             piece = _Piece(piece.parts, piece.pick, gram, before)
         return Sweep(w, z, piece, float(loss), gradient, int(changed))
 
-    def weight_of(self, piece: PerRow) -> float:
-        """Return how much all rows count: nobody asks more where none are near."""
-        return self.total_weight
-
-    def near(self, sweep: Sweep, reach: float, labeling: ConvexLabeling) -> None:
+    def near(self, sweep: Sweep, decrease: float, labeling: ConvexLabeling) -> None:
         """Return no rows: to look at those near a border would take a pass over all."""
 
     def active_gram(self, piece: _Piece, since: tuple[_Piece, Array] | None = None) -> Array:

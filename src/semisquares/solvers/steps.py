@@ -24,9 +24,8 @@ from .solution import ActiveSet, StoppingTest
 Array = NDArray[Any]
 
 
-REACH = 4.0
-"""Rows are followed that a border is near to: so many times as far as rows move on average."""
 MAX_TURNS = 16
+"""Rows near a border that still change their sides after so many turns are not followed."""
 
 
 class DirectSteps:
@@ -63,9 +62,7 @@ class DirectSteps:
         """
         rows = self.objective.rows
         labeling: ConvexLabeling = self.objective.labeling  # type: ignore[assignment]
-        decrease = max(0.0, -float(gradient @ step))
-        moves = np.sqrt(decrease / rows.weight_of(sweep.piece))  # rows, in the mean
-        near = rows.near(sweep, REACH * moves, labeling)
+        near = rows.near(sweep, -float(gradient @ step), labeling)
         if near is None or self.active is None:
             return step
         index, few = near
