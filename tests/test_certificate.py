@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from problems import SETTINGS, SHORT, make_problem
 from semisquares import HardLabelClassifier, SoftLabelClassifier, certificate
@@ -16,7 +19,8 @@ from semisquares.certificate import (
 from semisquares.labelings import SoftLabels
 from semisquares.linalg import Factor
 from semisquares.objective import Objective
-from semisquares.solvers import fit_labeled, minimise
+from semisquares.rows import SparseTable
+from semisquares.solvers import fit_labeled, minimise, newton
 
 KINDS = [(name, n_classes) for name in (SETTINGS | SHORT) for n_classes in (2, 3)]
 SPANNED = [(name, n_classes) for name in SETTINGS for n_classes in (2, 3)]
@@ -44,6 +48,18 @@ def test_no_weights_are_further_from_the_optimum_than_their_duality_gap(name, n_
         assert gap.value == pytest.approx(problem.J(w), rel=1e-12)
         assert gap.absolute >= 0.0
         assert problem.J(w) - least <= gap.absolute + 1e-13 * problem.J(w)
+
+
+@pytest.mark.parametrize("seed", [22, 24, 25])
+def test_bounds_hold_where_columns_are_far_from_the_origin_and_nearly_copies(seed):
+    near = make_problem(seed, n_labeled=18, n_unlabeled=60, n_features=5, alpha=0.0)
+    near.X[:, -1] = near.X[:, 0] + 1e-4 * near.X[:, -1]
+    far = replace(near, X=near.X + 1e5)  # the same J: the intercept makes up for it
+    rows = far.rows(SparseTable(csr_array(far.X)))  # sparse columns are not shifted
+    objective = Objective(rows, SoftLabels(), 0.0)
+    w = newton(objective, 1e3 * np.random.default_rng(seed).normal(size=6)).w
+    true = far.J(w) - near.J(near.solution)
+    assert true <= duality_gap(objective, w).absolute + 1e-3  # J itself has lost as many digits
 
 
 def test_a_pass_that_was_made_serves_its_own_weights_only(monkeypatch):

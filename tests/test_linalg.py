@@ -317,3 +317,20 @@ def test_every_early_stop_of_conjugate_gradients_is_a_descent():
     values = [x @ H @ x - 2 * b @ x for x, _, _ in ends]
     assert [end[1:] for end in ends] == [(k, False) for k in range(9)]
     assert np.all(np.diff(values) < 0.0)
+
+
+def test_a_matrix_whose_digits_the_intercept_took_is_not_factored():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    X = np.stack((x, x + 1e-3 * rng.normal(size=60)), axis=1)
+
+    def gram(offset):
+        rows = np.column_stack((X + offset, np.ones(60)))
+        return rows.T @ rows
+
+    # 1e10 is taken off numbers that have sixteen digits; what is left cannot tell copies apart
+    assert factor(gram(1e5), 0.0, True) is None
+    assert factor(gram(1e5), 1.0, True) is not None
+    b = np.array([1.0, -1.0, 0.5])
+    found = factor(gram(0.0), 0.0, True)
+    np.testing.assert_allclose(gram(0.0) @ found.solve(b), b, atol=1e-7)

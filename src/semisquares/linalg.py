@@ -23,6 +23,9 @@ EPS = float(np.finfo(np.float64).eps)
 WORST_CONDITION = 1e10
 """Above this condition of the scaled Gram matrix, half of the digits are gone: use QR instead."""
 
+PLAIN = 1e-8
+"""A reciprocal condition that one solve is enough to tell."""
+
 SAFE_PIVOT = 1e-5
 RANK_TOLERANCE = 1e-11
 """Directions below this share of the largest are rounding, with columns scaled to unit norm.
@@ -93,9 +96,10 @@ def factor(gram: Array, alpha: float, intercept: bool) -> Factor | None:
         if info != 0:
             return None
     found = Factor(triangle, scaled.scale, scaled.border, scaled.total, scaled.dead)
-    if not _is_far_from_singular(triangle) and not found.rcond * WORST_CONDITION >= 1.0:
-        return None
-    return found
+    least = max(1.0 / WORST_CONDITION, 8.0 * len(triangle) * scaled.noise)
+    if least <= PLAIN and _is_far_from_singular(triangle):
+        return found
+    return found if found.rcond >= least else None
 
 
 def _is_far_from_singular(triangle: Array) -> bool:
@@ -108,7 +112,7 @@ def _is_far_from_singular(triangle: Array) -> bool:
     if not d:
         return True
     x, _ = lapack.dpotrs(triangle, _probe(d), lower=1)
-    return bool(d * np.linalg.norm(x) < 1e8)
+    return bool(PLAIN * d * np.linalg.norm(x) < 1.0)
 
 
 @cache
@@ -126,6 +130,8 @@ class _Scaled:
     total: float
     scale: Array
     dead: Array
+    noise: float
+    """The rounding of its entries: the intercept takes digits of columns far from the origin."""
 
 
 def _scaled(gram: Array, alpha: float, intercept: bool) -> _Scaled | None:
@@ -150,7 +156,8 @@ def _scaled(gram: Array, alpha: float, intercept: bool) -> _Scaled | None:
     matrix = inner * scale
     matrix *= scale[:, None]
     matrix.flat[:: d + 1] = 1.0
-    return _Scaled(matrix, border, total, scale, dead)
+    noise = EPS * float((scale * scale * raw).max(initial=0.0))
+    return _Scaled(matrix, border, total, scale, dead, noise)
 
 
 @dataclass(frozen=True)
