@@ -57,7 +57,7 @@ bench: $(STAMP) ## run the benchmarks
 bench-scale: $(STAMP) ## run that of more rows than memory: 8 GB of files, half an hour on two cores
 	@$(ONE_THREAD) $(BIN)/python -m benchmarks scale
 
-bench-peers: $(STAMP) $(LAMDA) ## compare with peers, an hour on one core; the cost part wants a quiet machine
+bench-peers: $(STAMP) $(LAMDA) ## compare with peers: hours, and it goes on where it was stopped; its last part wants a quiet machine
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[peers]'
 	@$(ONE_THREAD) $(BIN)/python -m benchmarks.peers accuracy --out build/peers --python lamda=$(LAMDA)
 	@$(ONE_THREAD) $(BIN)/python -m benchmarks.peers cost --out build/peers --python lamda=$(LAMDA)

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.peers import accuracy, cost, sets, storing
 from benchmarks.peers.__main__ import main
 from benchmarks.peers.fitting import Fitter, Limits, Outcome
-from benchmarks.peers.methods import METHODS, Method, alphas_of
+from benchmarks.peers.methods import METHODS, alphas_of
 
 import fake_peers
 from semisquares import SoftLabelClassifierCV
@@ -145,12 +145,6 @@ def test_a_method_that_fails_three_times_is_given_up_there_and_its_error_stored(
     assert mine["error"] == "ValueError: no"
     assert stored.errors["soft"].isna().all()
     assert stored.errors["ridge_cv"].notna().all()
-
-
-def test_slow_methods_are_run_on_the_first_splits_only():
-    slow = {"slow": Method("slow", "numpy", fake_peers.Constant, splits=2)}
-    plan = accuracy.Plan(("slow",), ("Wine",), ("ten",), splits=9)
-    assert [cell.split for cell in plan.cells(slow)] == [0, 1]
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from joblib import cpu_count
 from rich.console import Console
 
 from semisquares.cli.watch import Meter
@@ -53,7 +54,9 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--splits", type=int, default=accuracy.SPLITS, help="of each table (50)")
     parser.add_argument("--rows", type=_numbers, default=cost.SIZES, help="sizes of the cost part")
     parser.add_argument("--turns", type=int, default=cost.TURNS, help="of the cost part (3)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes of the accuracy part (1)")
+    parser.add_argument(
+        "--jobs", type=int, default=cpu_count(), help="processes of the accuracy part (all cores)"
+    )
     parser.add_argument(
         "--again",
         type=partial(_names, known=METHODS),

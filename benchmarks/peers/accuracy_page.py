@@ -36,10 +36,11 @@ REGIME = """
 {means}
 
 *Accuracy* is the mean over the paper's tables; *against the ridge* the difference in the same
-splits in points, with half of its 95 % interval; *rank* the mean place among the methods with all
-splits, 1 being the best; *better / equal / worse* on how many of all {n_tables} tables
-`SoftLabelClassifierCV` is clearly better than this method, neither, or clearly worse; *CPU* the
-median over tables of the median seconds of a fit, on a machine that others used too.
+splits in points, with half of its 95 % interval; *rank* the mean place among the methods, 1 being
+the best, and the last where there is no model; *better / equal / worse* on how many of all
+{n_tables} tables `SoftLabelClassifierCV` is clearly better than this method, neither, or clearly
+worse; *CPU* the median over tables of the median seconds of a fit, on a machine that others used
+too.
 
 ### Each table
 

@@ -24,7 +24,8 @@ def by_regime(stored: Stored) -> str:
         comparison = Comparison(stored, regime)
         best = most_accurate(comparison)
         cells = [share(comparison.mean_accuracy(name)) for name in SHOWN]
-        rows.append([words, *cells, f"`{METHODS[best].label}`"])
+        most = share(comparison.mean_accuracy(best))
+        rows.append([words, *cells, f"{most}, `{METHODS[best].label}`"])
     labels = [f"`{METHODS[name].label}`" for name in SHOWN]
     return grid(["labels", *labels, "the most accurate of all"], rows)
 
@@ -37,7 +38,7 @@ def gain(stored: Stored) -> str:
         found = comparison.mean_difference(CHOSEN, "ridge_cv")
         pair = comparison.pair(CHOSEN, "ridge_cv", comparison.paper)
         lines.append(
-            f"- {words}: {interval(found)} points on average; clearly better on "
+            f"- {words}: {interval(found, 2)} points on average; clearly better on "
             f"{names(pair.better)}; clearly worse on {names(pair.worse)}."
         )
     return "\n".join(lines)
@@ -49,7 +50,7 @@ def beaten(stored: Stored) -> str:
     for regime, words in REGIMES.items():
         comparison = Comparison(stored, regime)
         won: dict[str, list[str]] = {}
-        for name in comparison.on_all_splits:
+        for name in comparison.competitors:
             if METHODS[name].uses_unlabeled:
                 pairs = [comparison.pair(name, other, comparison.paper) for other in TUNED]
                 for table in set(pairs[0].better) & set(pairs[1].better):

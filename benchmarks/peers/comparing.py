@@ -18,7 +18,7 @@ from scipy import stats
 
 from semisquares.experiments.ranking import LEVEL, holm, mean_and_error, paired_p, ranks
 
-from .methods import COMPETITORS, METHODS
+from .methods import COMPETITORS
 from .sets import PAPER
 from .storing import Stored
 
@@ -87,13 +87,9 @@ class Comparison:
         return list(self._shares)
 
     @property
-    def on_all_splits(self) -> list[str]:
-        """The competitors that were not too slow for all splits."""
-        return [
-            name
-            for name in self.stored.methods
-            if name in COMPETITORS and METHODS[name].splits is None
-        ]
+    def competitors(self) -> list[str]:
+        """The methods that are held against each other."""
+        return [name for name in self.stored.methods if name in COMPETITORS]
 
     @property
     def paper(self) -> list[str]:
@@ -113,6 +109,12 @@ class Comparison:
     def difference(self, method: str, other: str, table: str) -> Mean:
         """Return how much more accurate a method is than another, in the splits that both have."""
         return _mean(self._column(method, table) - self._column(other, table))
+
+    def differing(self, method: str, other: str) -> float:
+        """Return the share of splits of the paper's tables in which accuracies differ."""
+        gaps = [self._column(method, one) - self._column(other, one) for one in self.paper]
+        known = np.concatenate([gap[np.isfinite(gap)] for gap in gaps])
+        return float(np.mean(known != 0.0))
 
     def has(self, method: str, table: str) -> bool:
         """Tell whether a method has a model in some split of a table."""
@@ -150,11 +152,11 @@ class Comparison:
 
     @cached_property
     def mean_ranks(self) -> dict[str, float]:
-        """Mean ranks over the paper's tables of methods on all splits; 1 is the most accurate.
+        """Mean ranks of the methods over the paper's tables; 1 is the most accurate.
 
         A method without a model comes last.
         """
-        methods = self.on_all_splits
+        methods = self.competitors
         errors = [
             [1.0 - self.accuracy(method, table).value for method in methods] for table in self.paper
         ]

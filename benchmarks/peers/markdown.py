@@ -50,7 +50,7 @@ def points(value: float, digits: int = 1) -> str:
     return f"{0.0:.{digits}f}" if float(text) == 0.0 else text.replace("-", "−")
 
 
-def interval(mean: Mean) -> str:
+def interval(mean: Mean, digits: int = 1) -> str:
     """Write a difference in points with its 95 % interval.
 
     Examples
@@ -59,8 +59,9 @@ def interval(mean: Mean) -> str:
     '+1.0 (+0.6 to +1.4)'
     """
     if not np.isfinite(mean.half_width):
-        return points(mean.value)
-    return f"{points(mean.value)} ({points(mean.low)} to {points(mean.high)})"
+        return points(mean.value, digits)
+    value, low, high = (points(one, digits) for one in (mean.value, mean.low, mean.high))
+    return f"{value} ({low} to {high})"
 
 
 def spread(mean: Mean) -> str:

@@ -26,8 +26,6 @@ NEIGHBOURS = 7
 MOST_TO_MEASURE = 1000
 """So many rows tell the width of a kernel."""
 KERNEL = f"`gamma` 10 over the median squared distance to the {NEIGHBOURS}th neighbour"
-SLOWER, SLOWEST = 10, 3
-"""So many splits have the methods that take most of the time, and those of seconds for a fit."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,6 @@ class Method:
     """Its settings, in the words of the page."""
     environment: str = ""
     """The name of the Python that has it (`--python NAME=PATH`), this one where it is empty."""
-    splits: int | None = None
-    """How many of the splits it is run on, where a fit takes too long for all of them."""
 
 
 def alphas_of(X: Array) -> Array:
@@ -264,7 +260,6 @@ METHODS = {
         SKLEARN,
         _propagation_kernel,
         what=KERNEL,
-        splits=SLOWER,
     ),
     "spreading_knn": Method(
         "LabelSpreading (neighbours)",
@@ -277,24 +272,18 @@ METHODS = {
         SKLEARN,
         _spreading_kernel,
         what=KERNEL,
-        splits=SLOWER,
     ),
     "tri_training": Method(
         "TriTraining", "sslearn", _tri_training, what="around `LogisticRegression`, `C=1`"
     ),
-    "co_forest": Method(
-        "CoForest", "sslearn", _co_forest, what="as it is: seven trees", splits=SLOWEST
-    ),
-    "tsvm": Method(
-        "TSVM", "LAMDA-SSL", _tsvm, what="linear, `Cl=1`", environment="lamda", splits=SLOWEST
-    ),
+    "co_forest": Method("CoForest", "sslearn", _co_forest, what="as it is: seven trees"),
+    "tsvm": Method("TSVM", "LAMDA-SSL", _tsvm, what="linear, `Cl=1`", environment="lamda"),
     "lap_svm": Method(
         "LapSVM",
         "LAMDA-SSL",
         _lap_svm,
         what=f"{NEIGHBOURS} nearest neighbours, linear, `gamma_A=1`, `gamma_I=1`",
         environment="lamda",
-        splits=SLOWEST,
     ),
     "oracle": Method(
         "RidgeClassifierCV (all labels)",

@@ -6,7 +6,7 @@ from . import accuracy, sets
 from .comparing import Comparison
 from .fitting import OK
 from .markdown import count, grid, interval, names, share
-from .methods import COMPETITORS, METHODS
+from .methods import METHODS
 from .reasons import CHOSEN, losses
 from .sets import REGIMES
 from .storing import Stored
@@ -38,8 +38,8 @@ drawn whatever their class. All other training rows are unlabeled: methods that 
 Columns are standardised by the training rows, labeled or not, and missing values are filled as in
 the paper. Accuracy is that on the test rows, whose labels nobody saw. Every fit is a process's own
 work with {seconds:g} s of CPU time and 8 GB of memory at most; after {strikes} failures and no
-success a method is not asked again on that table and regime. Methods whose fits take seconds are
-run on fewer of the same splits, and held against others on those alone.
+success a method is not asked again on that table and regime. Two methods are held against each
+other in the splits in which both have a model.
 
 Intervals are 95 %, from the spread over splits. Splits of a table share rows: intervals say how
 sure a result is for these tables, not for one that nobody has seen. What to expect of a new table
@@ -130,11 +130,9 @@ def _short(stored: Stored) -> str:
 
 
 def most_accurate(comparison: Comparison) -> str:
-    """Return the method with the highest mean accuracy, of those with all tables and splits."""
+    """Return the method with the highest mean accuracy, of those with models on all tables."""
     complete = [
-        name
-        for name in COMPETITORS
-        if name in comparison.on_all_splits and comparison.tables_of(name) == comparison.paper
+        name for name in comparison.competitors if comparison.tables_of(name) == comparison.paper
     ]
     return max(complete, key=lambda name: comparison.mean_accuracy(name).value)
 
@@ -156,10 +154,9 @@ def _methods(stored: Stored) -> str:
         with_sklearn = versions.get("scikit-learn")
         if method.environment and with_sklearn:
             package += f", with scikit-learn {with_sklearn}"
-        splits = "all" if method.splits is None else str(method.splits)
         used = "yes" if method.uses_unlabeled else "no"
-        rows.append([f"`{method.label}`", package, method.what, used, splits])
-    return grid(["method", "from", "settings", "uses unlabeled rows", "splits"], rows)
+        rows.append([f"`{method.label}`", package, method.what, used])
+    return grid(["method", "from", "settings", "uses unlabeled rows"], rows)
 
 
 def _tables(stored: Stored) -> str:
