@@ -43,7 +43,7 @@ NUMBERS = {
     ),
     # benchmarks/scale_results.txt
     **{f"scale.{key}": _scale(*line) for key, line in SCALE_LINES.items()},
-    "scale.model-off": Number(billion.model_off, readme.two_digits),
+    "scale.model-off": Number(billion.model_off, "{:.2f}".format),
     # results/
     "fig5.lowest-behind-soft": Number(
         lambda: said("fig5", "The lowest J_r", r"in (\d+ of \d+) resamples")[0]
