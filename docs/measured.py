@@ -21,6 +21,12 @@ def _scale(what: str, ratio_of: str) -> Number:
     return Number(lambda: ratio(what, ratio_of, SCALE).value, readme.two_digits)
 
 
+def _passes() -> list[str]:
+    """Return how many passes the fits of growing numbers of rows took."""
+    remark = ratio("rows from", "log-log slope", SCALE).remark
+    return remark.partition("passes: ")[2].split(", ")
+
+
 SCALE_LINES = {
     "fit-to-reading": ("20,000,000", "fit / (passes"),
     "slope": ("rows from", "log-log slope"),
@@ -43,6 +49,8 @@ NUMBERS = {
     ),
     # benchmarks/scale_results.txt
     **{f"scale.{key}": _scale(*line) for key, line in SCALE_LINES.items()},
+    "scale.passes-of-few": Number(lambda: _passes()[0]),
+    "scale.passes-of-many": Number(lambda: _passes()[-1]),
     "scale.model-off": Number(billion.model_off, "{:.2f}".format),
     # results/
     "fig5.lowest-behind-soft": Number(

@@ -214,6 +214,23 @@ def test_the_page_on_choosing_has_every_block_and_no_other(made):
     assert registry.fill(filled) == filled
 
 
+@pytest.mark.parametrize("regime", REGIMES)
+def test_self_training_is_as_accurate_as_the_classifier_in_it_as_the_page_says(regime, stored):
+    gain = Comparison(stored, regime).mean_difference("self_training", "logistic")
+    assert gain.low < 0.0 < gain.high
+
+
+def test_tuned_classifiers_are_beaten_on_half_of_the_tables_at_the_most_as_the_page_says(stored):
+    counts = re.findall(r": (\d+) of (\d+) \(", choosing.beaten(stored))
+    assert len(counts) == len(REGIMES)
+    assert all(2 * int(beaten) <= int(tables) for beaten, tables in counts)
+
+
+def test_few_labels_hardly_ever_speak_for_unlabeled_rows_as_the_page_says(stored):
+    differs = {regime: safety(Comparison(stored, regime)).differs for regime in REGIMES}
+    assert differs["ten"] < 0.01 < min(differs["columns"], differs["half"])
+
+
 def test_links_of_the_pages_lead_somewhere():
     folder = pages.DOCS / "evidence"
     for page in (*folder.glob("*.md"), pages.DOCS / "choosing.md"):

@@ -42,14 +42,15 @@ class DirectSteps:
 
     def __call__(self, sweep: Sweep) -> Array:
         rows, labeling = self.objective.rows, self.objective.labeling
-        settled = self._last is not None and not sweep.changed
-        last = self._last if settled and self._last is not None else self._curvature_at(sweep)
+        last = None if sweep.changed else self._last
+        settled = last is not None
+        if last is None:
+            last = self._last = self._curvature_at(sweep)
         gradient = self.objective.gradient(sweep)
         step = last.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
-        self._last = last
-        if not settled and last.factor is not None:
-            step = self._followed(sweep, step, gradient)
-        return step
+        if settled or last.factor is None:
+            return step
+        return self._followed(sweep, step, gradient)
 
     def _followed(self, sweep: Sweep, step: Array, gradient: Array) -> Array:
         """Go on from the end of a step to where no row near a border changes its side any more.
@@ -63,8 +64,9 @@ class DirectSteps:
         rows = self.objective.rows
         labeling: ConvexLabeling = self.objective.labeling  # type: ignore[assignment]
         near = rows.near(sweep, -float(gradient @ step), labeling)
-        if near is None or self.active is None:
+        if near is None:
             return step
+        assert self.active is not None  # the curvature at the sweep has set it
         index, few = near
         start, side = sweep.z[index], sweep.piece[index]
         end, z, residual = step, start, start - labeling.impute(start)
