@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from threading import Event
+
 import numpy as np
 import pytest
 from benchmarks.peers import accuracy, cost, sets, storing
@@ -100,6 +103,39 @@ def test_a_run_that_was_stopped_goes_on_and_ends_as_one_that_was_not(tmp_path):
         run(tmp_path / "parts", stopped, plan)
     assert run(tmp_path / "parts", second, plan) == whole
     assert len(stopped.asked) + len(second.asked) == len(list(plan.cells()))
+
+
+class StoppedAmidst(InThisProcess):
+    """Stops in one thread while another waits for a fit, which ends when it is killed."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun, self.killed, self.ended = Event(), Event(), Event()
+        self.closed_too_early = False
+
+    def fit(self, name, seed, **arrays):
+        if name == "ridge_cv":
+            self.begun.wait(10)
+            raise KeyboardInterrupt
+        self.begun.set()
+        assert self.killed.wait(10)
+        time.sleep(0.1)  # as a process does that is being killed
+        self.ended.set()
+        return Outcome("failed", "its process was killed")
+
+    def kill(self):
+        self.killed.set()
+
+    def close(self):
+        self.closed_too_early |= self.begun.is_set() and not self.ended.is_set()
+
+
+def test_a_stop_ends_what_other_threads_wait_for_before_it_clears_up(tmp_path):
+    fitter = StoppedAmidst()
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, fitter, accuracy.Plan(TWO, ("Haberman",), splits=2), jobs=2)
+    assert fitter.ended.is_set()
+    assert not fitter.closed_too_early
 
 
 def test_the_number_of_jobs_does_not_show_in_the_tables(tmp_path):

@@ -173,9 +173,12 @@ def _fitted(
         for one in waiting:
             yield one.result()
     finally:
-        for fitter in fitters:  # what is under way is of no use to anybody
+        pool.shutdown(wait=False, cancel_futures=True)
+        for fitter in list(fitters):  # what is under way is of no use to anybody
+            fitter.kill()
+        pool.shutdown()
+        for fitter in fitters:
             fitter.close()
-        pool.shutdown(cancel_futures=True)
 
 
 def rows_of_cells(ledger: Ledger, methods: dict[str, Method] = METHODS) -> list[dict[str, Any]]:

@@ -84,10 +84,15 @@ class Fitter:
         finally:
             self.close()
 
-    def close(self) -> None:
-        """End all processes."""
-        for process in self._running.values():
+    def kill(self) -> None:
+        """End what is under way, from another thread: who waits for it is told so."""
+        for process in list(self._running.values()):
             process.kill()
+
+    def close(self) -> None:
+        """End all processes; nobody may be waiting for one."""
+        self.kill()
+        for process in self._running.values():
             process.communicate()
         self._running.clear()
 
