@@ -17,9 +17,8 @@ from semisquares.certificate import (
     relaxation_gap,
 )
 from semisquares.labelings import SoftLabels
-from semisquares.linalg import Factor
 from semisquares.objective import Objective
-from semisquares.rows import SparseTable
+from semisquares.rows import Rows, SparseTable
 from semisquares.solvers import fit_labeled, minimise, newton
 
 KINDS = [(name, n_classes) for name in (SETTINGS | SHORT) for n_classes in (2, 3)]
@@ -36,6 +35,15 @@ def perturbed(problem, n, largest=2.0, seed=0):
     rng = np.random.default_rng(seed)
     for size in 10.0 ** rng.uniform(-5.0, largest, n):
         yield problem.solution + size * rng.normal(size=problem.solution.shape)
+
+
+def dual_point(objective, w):
+    """Return the residuals at w, ready for proofs."""
+    return certificate._DualPoint(objective, objective.sweep(w), np.sqrt(norms_squared(objective)))
+
+
+def norms_squared(objective):
+    return objective.rows.diagonal[: objective.rows.n_features]
 
 
 # 20 problems × 60 weights
@@ -116,13 +124,31 @@ def test_the_bound_of_wide_tables_is_above_that_of_the_gram_matrix(intercept, al
 @pytest.mark.parametrize("name", ["plain", "no intercept", "weighted", "wide", "no ridge"])
 def test_a_rough_dual_point_proves_less_never_something_false(name, error, monkeypatch):
     problem = problem_of(name, 2)
-    objective, solve = problem.objective(), Factor.solve
-    last = np.eye(len(problem.penalty))[-1]
-    monkeypatch.setattr(Factor, "solve", lambda self, b: solve(self, b) + error * last)
+    objective, solve = problem.objective(), certificate._Inverse.solve
+    last = np.eye(len(problem.penalty))[:, -1:]
+    monkeypatch.setattr(
+        certificate._Inverse, "solve", lambda self, h: solve(self, h) + error * last
+    )
+    least = problem.J(problem.solution)
     for w in perturbed(problem, 60):
-        sweep = objective.sweep(w)
-        dual = certificate._dual_value(objective, sweep, objective.gradient(sweep))
-        assert dual <= problem.J(problem.solution) + 1e-13
+        point = dual_point(objective, w)
+        bounds = [*point.by_active_rows(), *point.by_all_rows()]
+        assert bounds
+        assert problem.J(w) - least <= min(bounds) + 1e-13 * problem.J(w)
+
+
+@pytest.mark.parametrize("name", ["plain", "weighted", "no ridge"])
+def test_what_a_bad_inverse_is_worth_is_measured_not_believed(name, monkeypatch):
+    problem = problem_of(name, 2)
+    objective, least = problem.objective(), problem.J(problem.solution)
+    factored = certificate.lapack.dtrtri
+    monkeypatch.setattr(
+        certificate.lapack, "dtrtri", lambda *a, **b: (0.9 * factored(*a, **b)[0], 0)
+    )
+    for w in perturbed(problem, 60):
+        point = dual_point(objective, w)
+        for bound in (*point.by_labeled_rows(), *point.by_active_rows()):
+            assert problem.J(w) - least <= bound + 1e-13 * problem.J(w)
 
 
 @pytest.mark.parametrize(("name", "n_classes"), KINDS)
@@ -164,13 +190,15 @@ def test_every_gap_of_two_classes_is_finite(name, seed):
 
 
 @pytest.mark.parametrize("name", list(SETTINGS))
-def test_a_wrong_support_function_would_claim_something_false(name, monkeypatch):
-    monkeypatch.setattr(SoftLabels, "support", lambda self, theta: np.minimum(theta, 0.0))
+def test_a_correction_that_leaves_its_piece_for_nothing_would_claim_something_false(
+    name, monkeypatch
+):
+    monkeypatch.setattr(Rows, "dual_overshoot", lambda *_: 0.0)
     problem = problem_of(name, 2)
-    objective, w = problem.objective(), problem.solution
-    sweep = objective.sweep(w)
-    assert (
-        certificate._dual_value(objective, sweep, objective.gradient(sweep)) > problem.J(w) + 1e-6
+    objective, least = problem.objective(), problem.J(problem.solution)
+    assert any(
+        problem.J(w) - least > 1.01 * min(dual_point(objective, w).by_active_rows())
+        for w in perturbed(problem, 60)
     )
 
 

@@ -77,9 +77,9 @@ def least_norm(equal, right, above, least, counted):
     if not free.shape[1]:
         return w
     half = counted[:, None] * free
-    move = qpsolvers.solve_qp(
-        free.T @ half, half.T @ w, -above @ free, above @ w - least, solver="quadprog"
-    )
+    # rows bind at exactly 0 or 1: without some room, rounding may leave no feasible point at all
+    room = above @ w - least + 1e-10
+    move = qpsolvers.solve_qp(free.T @ half, half.T @ w, -above @ free, room, solver="quadprog")
     return w + free @ move
 
 

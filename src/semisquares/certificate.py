@@ -1,33 +1,63 @@
 """Certificates: how far from the optimum weights can be, proven from the weights alone.
 
-A certificate never reads a solver's internals. All bounds are in the scale of J; relative ones are
-divided by `Objective.scale`.
+A certificate never reads a solver's internals: no factor, no active set, no idea of which columns
+depend on others. It takes X, the weights as the user gets them, and a bound of its own rounding.
+
+**How.** Let z be the exact decision values, J(w) = Σ ℓ(z) + λ‖w‖². For *any* numbers θ, one for
+each row (and class), that satisfy ``1'θ = 0`` (intercept) and, without a ridge, ``X'θ = 0``,
+
+    J(w) - J* ≤ Σ rows FY(z, θ) + ‖X'θ + λw‖² / λ,       FY(z, θ) = ℓ(z) + ℓ*(θ) - 2θz ≥ 0
+
+The θ that are taken are the residuals as they were computed, a(z - t). They are numbers, not
+approximations of anything: rounding in z makes FY differ from 0 by ``a (error of z)²`` only, and
+rounding in the sums X'θ enters squared as well. What keeps θ from being feasible is put right by a
+correction δ of θ, which costs ``Σ δ²/a`` and, where an unlabeled row's δ leaves its piece, twice
+the overshoot. See docs/theory/duality_gap.md for the derivation.
+
+All bounds are in the scale of J; relative ones are divided by `Objective.scale`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
-from . import linalg
-from .curvature import active_curvature
+from .dependence import independent_columns
+from .exact_sums import exact_moment
 from .labelings import ConvexLabeling
+from .linalg import EPS, triangle_of
 from .objective import Objective
-from .rows import Sweep
+from .rows import Rows, Sweep
 
 Array = NDArray[Any]
+
+UNIT = 0.5 * EPS
+"""The largest relative error of one rounded operation."""
+SLACK = 1.0 + 1e-10
+"""Covers the rounding of the bounds themselves, which are sums of few non-negative numbers."""
+GOOD_ENOUGH = 1e-15
+"""No tighter proof is looked for below this relative gap: `certificate_` is not told below EPS."""
+WIDE = 256
+"""With more columns than rows, and than this, corrections cost more than they can prove."""
+EXACT_VALUES = 200_000
+"""Sums of so many products are taken without rounding if nothing else proves enough."""
+SIMPLEX_ROUNDING = 8e-15
+"""Projections on the simplex sum to 1 up to this much for each class."""
 
 
 def gradient_bound(objective: Objective) -> Callable[[Array], float]:
     """Return the bound ``J(w) - J* ≤ h'(X'X + λD)⁻¹h`` as a function of half the gradient, h.
 
-    X are the labeled rows: their curvature is there whatever the others do. Where that matrix is
-    too wide to form, the smaller ``λ on the features + the labeled rows' mean`` takes its place;
-    where it is singular, the bound is infinite.
+    It tells solvers when to stop. Rounding is not counted, and the factor is the solvers' own, so
+    it is not part of a certificate. X are the labeled rows: their curvature is there whatever the
+    others do. Where that matrix is too wide to form, the smaller ``λ on the features + the labeled
+    rows' mean`` takes its place; where it is singular, the bound is infinite.
     """
     rows, alpha = objective.rows, objective.alpha
     if objective.direct:
@@ -38,10 +68,7 @@ def gradient_bound(objective: Objective) -> Callable[[Array], float]:
         return lambda h: np.inf
     if not rows.intercept:
         return lambda h: float(np.vdot(h, h)) / alpha
-    total = rows.labeled_total
-    unit = np.zeros(rows.n_weights)
-    unit[-1] = 1.0
-    mean = rows.labeled_product(unit)[:-1] / total
+    total, mean = rows.labeled_total, _labeled_mean(objective)
 
     def bound(h: Array) -> float:
         features = h[:-1].reshape(len(mean), -1) - np.outer(mean, h[-1])
@@ -55,13 +82,12 @@ class Gap:
     """J at some weights, and how far above the optimum it is at the most."""
 
     value: float
+    """J as it was evaluated."""
     absolute: float
+    """At least J - optimum, in exact arithmetic."""
+    bound: float
+    """A proven lower bound of the optimum."""
     scale: float
-
-    @property
-    def bound(self) -> float:
-        """A proven lower bound of the optimum."""
-        return self.value - self.absolute
 
     @property
     def relative(self) -> float:
@@ -72,24 +98,26 @@ class Gap:
 def duality_gap(
     objective: Objective, w: Array, *, enough: float = 0.0, sweep: Sweep | None = None
 ) -> Gap:
-    """Bound the suboptimality of w in the soft problem: the best of three proofs.
+    """Bound the suboptimality of w in the soft problem, rounding included: the best of some proofs.
 
-    J itself is one, since no J is below 0. The gradient bound is another. The third is a dual
-    point: w⁺ minimises the quadratic that J is around w, ``θ = a (Xw⁺ - t)`` on the labeled and
-    active rows and 0 elsewhere, and
+    1. J itself, since no J is below 0;
+    2. with a ridge: θ as it is, shifted on the labeled rows so that it sums to 0;
+    3. θ corrected on the labeled rows, whose cost is quadratic wherever z goes;
+    4. θ corrected on the labeled and the active rows: tight far from the optimum, too;
+    5. θ corrected on all rows, where only all together span the columns;
+    6. the same with sums that are taken without rounding, on small tables.
 
-        dual = -Σ θ²/a - λ w⁺'Dw⁺ - 2 Σ θ'y - 2 Σ max(θ, 0)       (labeled; unlabeled rows)
-
-    is at most J*. With λ > 0 the ridge term is taken as ``‖X'θ‖²/λ``, the same for an exact
-    w⁺, so that a rough one proves less, never something false. With many classes, or too many
-    columns for a Gram matrix, w itself stands for w⁺.
+    Each is tried only if those before it did not prove enough. Corrections need ``P'MP ≈ I``, where
+    M is the curvature of the rows that are corrected: P is made here, by Cholesky or QR, and what
+    it is worth is measured (`_Inverse`).
 
     Parameters
     ----------
     objective : Objective
         With a convex labeling.
     w : array
-        The weights to be certified.
+        The weights to be certified, in the (shifted) columns of the rows. The proof holds for their
+        translation to the user's columns, whose rounding is counted.
     enough : float
         The relative gap below which no tighter proof is looked for.
     sweep : Sweep, optional
@@ -97,53 +125,346 @@ def duality_gap(
     """
     if sweep is None or sweep.w is not w:
         sweep = objective.sweep(w)
-    value = objective.value(sweep)
-    gradient = objective.gradient(sweep)
-    gap = min(value, gradient_bound(objective)(gradient))
-    if not gap <= max(enough, 1e-15) * objective.scale:
-        gap = min(gap, max(0.0, value - _dual_value(objective, sweep, gradient)))
-    return Gap(value, gap, objective.scale)
+    scale = objective.scale
+    target = max(enough, GOOD_ENOUGH) * scale
+    with np.errstate(all="ignore"):  # what is not finite proves nothing
+        point = _DualPoint(objective, sweep, np.sqrt(sweep.squares))
+        best = np.inf
+        for proof in _proofs(objective, sweep, point):
+            best = min(best, proof if proof >= 0.0 else np.inf)
+            if best <= target:
+                break
+        value = objective.value(sweep)
+        rounding = point.of_value(value)
+        gap = min(best, value + rounding) * SLACK
+        gap = gap if gap >= 0.0 else np.inf
+    return Gap(value, gap, max(0.0, value - rounding - gap), scale)
 
 
-def _dual_value(objective: Objective, sweep: Sweep, gradient: Array) -> float:
-    """Return the dual value at the point that Newton's step from a sweep leads to."""
-    rows, alpha = objective.rows, objective.alpha
-    labeling: ConvexLabeling = objective.labeling  # type: ignore[assignment]
-    w, step = sweep.w, None
-    if not labeling.per_class and objective.direct:
-        # residuals of the labeled and active rows at w⁺, their targets as they are at w
-        curvature = active_curvature(objective, sweep.piece, rows.active_gram(sweep.piece))
-        step = curvature.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
-        w = w + step
-    sums = rows.dual_sums(sweep.z, sweep.piece, step, 0.0, labeling)
-    if alpha > 0.0 and rows.intercept and not labeling.per_class:
-        # move the intercept: θ must sum to nothing
-        shift = float(sums.image[-1]) / sums.weight
-        sums = rows.dual_sums(sweep.z, sweep.piece, step, shift, labeling)
-    ridge = _ridge_term(objective, w, sums.image, sums.squares)
-    return -(sums.squares + ridge + 2.0 * sums.known + 2.0 * sums.free)
+def _proofs(objective: Objective, sweep: Sweep, point: _DualPoint) -> Iterator[float]:
+    """Yield bounds of the gap, cheap ones first."""
+    if objective.alpha > 0.0:
+        yield point.by_the_ridge()
+    rows = objective.rows
+    if not objective.direct or rows.n_features > max(rows.n_rows, WIDE):
+        return
+    # from here on columns count by their own size, not by that of all together
+    fine = _DualPoint(objective, sweep, np.sqrt(rows.diagonal[: rows.n_features]))
+    yield from fine.proofs()
+    sharp = fine.sharpened()
+    if sharp is not None:
+        yield from sharp.proofs()
 
 
-def _ridge_term(objective: Objective, w: Array, image: Array, loss: float) -> float:
-    """Return what the dual value loses by the ridge, given X'θ; infinite where θ proves nothing.
+class _Rounding:
+    """How far decision values and J at some weights may be from what was computed.
 
-    Without a ridge θ must be orthogonal to every column. Rounding is allowed for, and counted.
+    Errors of sums are bounded a priori: a sum of n products is off by at most γₙ times the sum of
+    their sizes, in whatever order it was taken, with γₙ = nu / (1 - nu) and u the unit of rounding
+    (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1); and ``Σ|x||θ| ≤ ‖x‖ ‖θ‖``
+    by Cauchy and Schwarz. Norms over rows are weighted: ``‖x‖² = Σ a x²``, ``‖θ‖² = Σ θ²/a``.
+
+    Parameters
+    ----------
+    objective : Objective
+        J.
+    w : array
+        The weights.
+    loss : float
+        Σ a ‖z - t‖² there.
+    norms : array of shape (n_features,) or float
+        The norm of every column, or of all columns together, which is cheaper to have.
     """
-    rows, alpha = objective.rows, objective.alpha
-    last = image[-1] if rows.intercept else np.zeros(image.shape[1:])
-    features = image[: rows.n_features]
-    size = np.sqrt(max(loss, linalg.EPS * objective.scale))
-    if alpha > 0.0:
-        open_ends, slack = last, float(np.vdot(features, features)) / alpha
-        limits = np.sqrt(rows.total_weight) * size
-        rounding = 2.0 * float(np.abs(np.vdot(last, w[-1]))) if rows.intercept else 0.0
-    else:
-        open_ends, slack = image, 0.0
-        limits = (np.sqrt(rows.diagonal) * size).reshape(-1, *(1,) * (image.ndim - 1))
-        rounding = 2.0 * float(np.vdot(np.abs(image), np.abs(w)))
-    if not (np.abs(open_ends) <= 1e-9 * limits).all():
-        return np.inf
-    return slack + rounding
+
+    def __init__(self, objective: Objective, w: Array, loss: float, norms: Any) -> None:
+        rows = self.rows = objective.rows
+        self.objective, self.norms = objective, norms
+        self.w = w.reshape(len(w), -1)
+        features, last = self.w[: rows.n_features], self.w[rows.n_features :]
+        self.sum_error = _gamma(rows.longest_sum + 16)
+        self.size = np.sqrt(loss) * (1.0 + self.sum_error)
+        """‖θ‖, which is √loss."""
+        self.total = np.sqrt(rows.total_weight)
+        """The norm of the intercept's column of ones."""
+        each = np.ndim(norms) > 0
+        weighed = norms @ np.abs(features) if each else norms * np.linalg.norm(features)
+        self.reach = float(np.linalg.norm(weighed)) + self.total * float(np.linalg.norm(last))
+        """A bound of ‖Σ |x||w|‖: the size of what decision values are summed from."""
+        self.moved = self._moved()
+
+    def _moved(self) -> float:
+        """Bound ‖z'' - z‖, z'' the decision values that θ is the exact residual of.
+
+        z is exact and belongs to the weights in the user's columns, whose intercept was rounded.
+        """
+        rows, d = self.rows, self.rows.n_features
+        digits = _gamma(d + 8)
+        moved = digits * self.reach + 8.0 * UNIT * self.size
+        if rows.intercept:
+            shift = rows.table.shift
+            far = 0.0 if shift is None else np.abs(shift) @ np.abs(self.w[:d])
+            moved += digits * self.total * float(np.linalg.norm(far + np.abs(self.w[d]) + 1.0))
+        if self.objective.labeling.per_class:
+            moved += self.simplex + SIMPLEX_ROUNDING * self.w.shape[1] * self.total
+        return moved * SLACK
+
+    @property
+    def simplex(self) -> float:
+        """A bound of the rounding of labels on the simplex, over all rows."""
+        return 16.0 * UNIT * (self.reach + self.total * np.sqrt(self.w.shape[1]))
+
+    def of_value(self, value: float) -> float:
+        """Bound the error of J: its loss is the square of a norm."""
+        crossed = (2.0 * self.size + self.moved) * self.moved
+        return float(SLACK * (crossed + 2.0 * self.sum_error * value))
+
+
+class _DualPoint(_Rounding):
+    """The residuals at w as a dual point θ, and how much of its sum with x may be rounding.
+
+    Errors that stand for a row of h, which has a value for each class, are norms over the classes.
+    """
+
+    def __init__(self, objective: Objective, sweep: Sweep, norms: Any) -> None:
+        super().__init__(objective, sweep.w, sweep.loss, norms)
+        self.sweep = sweep
+        self.labeling: ConvexLabeling = objective.labeling  # type: ignore[assignment]
+        self.n_features = objective.rows.n_features
+        self.h = objective.gradient(sweep).reshape(self.w.shape)
+        self.error = self._error()
+
+    def _error(self) -> Array:
+        """Bound the error of h = X'θ + λDw, the intercept last; one norm where norms is one."""
+        size = self.sum_error * self.size
+        if self.labeling.per_class:
+            size += 2.0 * self.simplex
+        ridge = 8.0 * UNIT * (self.objective.alpha * np.abs(self.w) + np.abs(self.h))
+        rows = np.linalg.norm(ridge, axis=1)
+        features, last = rows[: self.n_features], rows[self.n_features :]
+        if not np.ndim(self.norms):
+            features = np.linalg.norm(features)
+        return SLACK * np.append(self.norms * size + features, self.total * size + last)
+
+    def sharpened(self) -> _DualPoint | None:
+        """Return the point with h summed without rounding; None where that cannot be done."""
+        rows, alpha, d = self.rows, self.objective.alpha, self.n_features
+        if not isinstance(rows, Rows) or rows.n_rows * self.w.size > EXACT_VALUES:
+            return None
+        X = rows.table.dense(rows.table.slice(0, rows.n_rows))
+        if rows.intercept:
+            X = np.column_stack((X, np.ones(len(X))))
+        theta = rows.weights[:, None] * self._residuals()
+        ridge = np.full(self.w.shape, alpha)
+        ridge[d:] = 0.0
+        h = exact_moment(X, theta, ridge, self.w)
+        if h is None:
+            return None
+        shifted = 0.0 if rows.table.shift is None else 4.0 * UNIT
+        size = self.reach + self.size + self.total if self.labeling.per_class else self.size
+        norms = np.append(self.norms, [self.total] * rows.intercept)
+        point = copy(self)
+        point.h = h
+        point.error = SLACK * (2.0 * UNIT * np.linalg.norm(h, axis=1) + shifted * size * norms)
+        return point
+
+    def _residuals(self) -> Array:
+        """Return z - t of all rows; on the simplex equal, to the bit, on the support of t."""
+        rows, z = self.rows, self.sweep.z
+        residual = rows.residual(z, self.labeling).reshape(rows.n_rows, -1)
+        if self.labeling.per_class:
+            free = rows.unlabeled
+            z, support = z[free], self.labeling.piece(z[free])
+            sums = np.where(support, z, 0.0).sum(axis=1) - 1.0
+            level = (sums / support.sum(axis=1))[:, None]
+            residual[free] = np.where(support, level, np.minimum(z, level))
+        return residual
+
+    # -- proofs ---------------------------------------------------------------------------------
+
+    def proofs(self) -> Iterator[float]:
+        """Yield bounds of the gap, cheap ones first."""
+        if self.objective.alpha > 0.0:
+            yield self.by_the_ridge()
+        yield from self.by_labeled_rows()
+        if not self.labeling.per_class:
+            yield from self.by_active_rows()
+        yield from self.by_all_rows()
+
+    def by_the_ridge(self) -> float:
+        """θ is shifted on the labeled rows to sum to 0; the rest is ``‖X'θ + λw‖²/λ``."""
+        rows, alpha, d = self.rows, self.objective.alpha, self.n_features
+        error = float(np.linalg.norm(self.error[: len(self.error) - rows.intercept]))
+        features, shifted = self.h[:d], 0.0
+        if rows.intercept:
+            total = rows.labeled_total
+            mean = _labeled_mean(self.objective)
+            last = float(np.linalg.norm(self.h[d])) + self.error[-1]
+            features = features - np.outer(mean, self.h[d])
+            largest = float(np.linalg.norm(np.atleast_1d(self.norms))) / np.sqrt(total)
+            error += float(np.linalg.norm(mean)) * self.error[-1]
+            error += (self.sum_error * largest + 8.0 * UNIT * np.linalg.norm(mean)) * last
+            shifted = last**2 / total
+        left = float(np.linalg.norm(features)) + error
+        return self._total(np.sqrt(left**2 / alpha + shifted))
+
+    def by_labeled_rows(self) -> Iterator[float]:
+        """θ is corrected on the labeled rows."""
+        objective, rows = self.objective, self.rows
+        for inverse in self._inverses(objective.rows.labeled_gram, lambda: rows.labeled):
+            yield self._total(inverse.norm(self.h, self.error))
+
+    def by_active_rows(self) -> Iterator[float]:
+        """θ is corrected on the labeled and the active rows, two classes."""
+        rows, piece = self.rows, self.sweep.piece
+        gram = rows.curvature(rows.active_gram(piece))
+        for inverse in self._inverses(gram, lambda: np.flatnonzero(piece)):
+            yield self._corrected(inverse, everywhere=False)
+
+    def by_all_rows(self) -> Iterator[float]:
+        """θ is corrected on all rows; those without a residual pay for it in proportion."""
+        rows = self.rows
+        if isinstance(rows, Rows):
+            for inverse in self._inverses(rows.full_gram, lambda: np.arange(rows.n_rows)):
+                yield self._corrected(inverse, everywhere=True)
+
+    def _inverses(self, gram: Array, index: Callable[[], Array]) -> Iterator[_Inverse]:
+        """Yield what turns the curvature of some rows into the identity, nearly."""
+        ridge = np.zeros(len(gram))
+        ridge[: self.n_features] = self.objective.alpha
+        kept = np.arange(len(gram))
+        if self.objective.alpha == 0.0:
+            norms = np.append(self.norms, [1.0] * self.rows.intercept)
+            kept = np.flatnonzero(norms > 0.0)  # a column of zeros asks nothing of θ
+        found = _Inverse.of_gram(gram, ridge, kept, self.sum_error)
+        if found is not None:
+            yield found
+        elif isinstance(self.rows, Rows):
+            rows = index()
+            triangle = self.rows.triangle(rows, None)
+            triangle = np.roll(triangle, -1, axis=1) if self.rows.intercept else triangle
+            if self.objective.alpha == 0.0:
+                kept = independent_columns(self.rows, triangle)
+            found = _Inverse.of_triangle(triangle, ridge, kept, len(rows))
+            if found is not None:
+                yield found
+
+    def _corrected(self, inverse: _Inverse, *, everywhere: bool) -> float:
+        """θ is corrected by δ = -a V, V a step's decision values, then by what that leaves.
+
+        What it leaves is not known, only bounded: its norm over the rows is `left` at the most, and
+        so is what any one row has of it, divided by √a.
+        """
+        rows, sweep, alpha = self.rows, self.sweep, self.objective.alpha
+        shape = sweep.w.shape
+        step = inverse.solve(self.h)
+        V, image, squares = rows.dual_step(sweep, step.reshape(shape), self.labeling, everywhere)
+        ridge = alpha * step
+        ridge[self.n_features :] = 0.0
+        h = self.h - image.reshape(self.h.shape) - ridge
+        size = np.sqrt(squares) * (1.0 + self.sum_error)
+        norms = np.append(self.norms, [self.total] * rows.intercept)
+        error = self.error + self.sum_error * size * norms
+        error += 16.0 * UNIT * np.linalg.norm(np.abs(self.h) + np.abs(ridge), axis=1)
+        left = inverse.norm(h, error * SLACK)
+        over = rows.dual_overshoot(sweep, V, left * SLACK, self.labeling, everywhere)
+        taken = np.sqrt(size**2 + float(np.vdot(step, ridge)))
+        return self._total(taken + left) + SLACK * over
+
+    def _total(self, correction: float) -> float:
+        """Put the rounding of z and a correction together: both are norms of the same vector."""
+        return float(SLACK * (self.moved + SLACK * correction) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class _Inverse:
+    """P with ``P'MP ≈ I``, M = Σ a x x' + λD over some rows: what ``h'M⁻¹h`` is bounded by.
+
+    However P was made, ``h'M⁻¹h = (P'h)'(P'MP)⁻¹(P'h) ≤ ‖P'h‖² / least``, where `least` is a proven
+    lower bound of the eigenvalues of P'MP. A bad P proves less, never something false.
+    """
+
+    P: Array
+    least: float
+
+    def norm(self, h: Array, error: Array) -> float:
+        """Bound √(h'M⁻¹h), given h up to an error of each row of it."""
+        k = len(self.P)
+        sizes = error + _gamma(k + 4) * np.linalg.norm(h, axis=1)
+        inexact = np.linalg.norm(np.abs(self.P).T @ sizes)
+        return float((np.linalg.norm(self.P.T @ h) + inexact) / np.sqrt(self.least))
+
+    def solve(self, h: Array) -> Array:
+        """Return M⁻¹h, nearly."""
+        return self.P @ (self.P.T @ h)
+
+    @classmethod
+    def of_gram(cls, gram: Array, ridge: Array, kept: Array, sum_error: float) -> _Inverse | None:
+        """Make P from a Gram matrix, whose entries are off by γ ‖x‖ ‖x'‖ each."""
+        M = (gram + np.diag(ridge))[np.ix_(kept, kept)]
+        norms = np.sqrt(M.diagonal())
+        if not (np.isfinite(norms).all() and (norms > 1e-140).all()):
+            return None
+        scaled, k = M / norms / norms[:, None], len(kept)
+        triangle, info = lapack.dpotrf(scaled, lower=1, clean=1)
+        if info != 0:
+            return None
+        inverse, info = lapack.dtrtri(triangle, lower=1)
+        if info != 0:
+            return None
+        P = inverse.T
+        sizes = np.abs(P).sum(axis=0)
+        off = float(np.linalg.norm(P.T @ scaled @ P - np.eye(k)))
+        off += (sum_error + 4.0 * _gamma(2 * k + 8)) * float(sizes @ sizes)
+        return cls._made(P / norms[:, None], 1.0 - SLACK * off, kept, len(gram))
+
+    @classmethod
+    def of_triangle(
+        cls, triangle: Array, ridge: Array, kept: Array, n_rows: int
+    ) -> _Inverse | None:
+        """Make P from the R factor of a QR decomposition of n rows.
+
+        It is the exact one of columns that differ from the given ones by ``c n k u`` of their norms
+        (Higham, theorem 19.4; c = 16 is far above what reflections need).
+        """
+        R, k = triangle[:, kept], len(kept)
+        if (ridge > 0.0).any():
+            R = np.vstack((R, np.diag(np.sqrt(ridge))[:, kept]))
+        norms = np.sqrt(np.einsum("ij,ij->j", R, R))
+        if not (np.isfinite(norms).all() and (norms > 0.0).all()) or len(R) < k:
+            return None
+        R = triangle_of(R / norms)
+        P, info = lapack.dtrtri(R, lower=0)
+        if info != 0 or not np.isfinite(P).all():
+            return None
+        sizes = np.abs(P).sum(axis=0)
+        off = float(np.linalg.norm(R @ P - np.eye(k)))
+        off += _gamma(k + 2) * float(np.linalg.norm(np.abs(R) @ np.abs(P)))
+        off += _gamma(16 * (n_rows + 2 * k + 16) * k) * float(np.linalg.norm(sizes))
+        least = max(0.0, 1.0 - SLACK * off) ** 2
+        return cls._made(P / norms[:, None], least, kept, triangle.shape[1])
+
+    @classmethod
+    def _made(cls, P: Array, least: float, kept: Array, n_columns: int) -> _Inverse | None:
+        if not least >= 0.25:
+            return None
+        full = np.zeros((n_columns, P.shape[1]))
+        full[kept] = P
+        return cls(full, least)
+
+
+def _gamma(n: float) -> float:
+    """Return γₙ, the relative error of n rounded operations at the most."""
+    return n * UNIT / (1.0 - n * UNIT) if n * UNIT < 0.5 else np.inf
+
+
+def _labeled_mean(objective: Objective) -> Array:
+    """Return the weighted mean of the labeled rows' features."""
+    rows = objective.rows
+    if objective.direct:
+        return rows.labeled_gram[-1, :-1] / rows.labeled_total
+    unit = np.zeros(rows.n_weights)
+    unit[-1] = 1.0
+    return rows.labeled_product(unit)[:-1] / rows.labeled_total
 
 
 def is_label_stable(objective: Objective, labels: Array, fit: Callable[[Array], Array]) -> bool:
@@ -159,9 +480,12 @@ def relaxation_gap(objective: Objective, w: Array, bound: float) -> Gap:
     The soft objective is the convex relaxation of the hard one, so that a lower bound of the soft
     optimum (`duality_gap(...).bound`) is one of the hard optimum too.
     """
-    z = objective.rows.decisions(w)
-    value = objective.rows.loss(z, objective.labeling) + float(objective.ridge(w))
-    return Gap(value, max(0.0, value - bound), objective.scale)
+    rows = objective.rows
+    loss = rows.loss(rows.decisions(w), objective.labeling)
+    value = loss + float(objective.ridge(w))
+    rounding = _Rounding(objective, w, loss, np.sqrt(rows.diagonal[: rows.n_features]))
+    gap = max(0.0, value + rounding.of_value(value) - bound)
+    return Gap(value, gap, bound, objective.scale)
 
 
 __all__ = ["Gap", "duality_gap", "gradient_bound", "is_label_stable", "relaxation_gap"]

@@ -79,9 +79,19 @@ class Curvature:
 
     def least_norm(self, w: Array, residual: Array) -> linalg.LeastNorm:
         """Return the step to the solution of least norm, by QR of the rows."""
-        rows = self.objective.rows
-        triangle = rows.triangle(self.index(), -residual.reshape(rows.n_rows, -1))
-        return linalg.least_norm_step(triangle, self.objective.alpha, rows.intercept, w)
+        rows, index = self.objective.rows, self.index()
+        triangle = rows.triangle(index, -residual.reshape(rows.n_rows, -1))
+
+        def sharpen(null: Array) -> Array:
+            """Take away what the rows still see of directions that they should not see."""
+            padded = np.vstack((null, np.zeros((int(rows.intercept), null.shape[1]))))
+            seen = np.zeros((rows.n_rows, null.shape[1]))
+            seen[index] = rows.decisions_of(index, padded)
+            shown = rows.triangle(index, seen)
+            off = linalg.least_norm_step(shown, 0.0, rows.intercept, np.zeros(padded.shape)).step
+            return null - off[: rows.n_features]
+
+        return linalg.least_norm_step(triangle, self.objective.alpha, rows.intercept, w, sharpen)
 
     def _iterate(self, gradient: Array) -> Array:
         rows, alpha = self.objective.rows, self.objective.alpha

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -65,6 +65,13 @@ class Problem:
         """Translate weights to the user's columns, the paper's intercept last: z = x'w."""
         coef, intercept = self.to_user(w)
         return np.hstack((coef, intercept[:, None] + 0.5)) if self.rows.intercept else coef
+
+    def in_own_columns(self, w: Array) -> tuple[Rows, Array]:
+        """Return rows and weights in the columns of X, not in a basis of what the rows span."""
+        if self.span is None:
+            return self.rows, w
+        rows = self.rows.written_in(_own_table(self.X, self.labels, self.rows.intercept))
+        return rows, replace(self, rows=rows, span=None).from_user(*self.to_user(w))
 
     def from_user(self, coef: Any, intercept: Any) -> Array:
         """Translate ``coef_`` and ``intercept_`` to weights."""
@@ -144,9 +151,13 @@ def _write_rows(
         found = compress(X, intercept=fit_intercept, ridge=ridge)
         if found is not None:
             return found
-    if sparse.issparse(X):
-        return SparseTable(X), None
-    return DenseTable(X, centre(X, _some_rows(labels)) if fit_intercept else None), None
+    return _own_table(X, labels, fit_intercept), None
+
+
+def _own_table(X: Any, labels: Labels, fit_intercept: bool) -> Table:
+    """Write rows as they are, columns shifted that are far from the origin."""
+    shift = centre(X, _some_rows(labels)) if fit_intercept else None
+    return (SparseTable if sparse.issparse(X) else DenseTable)(X, shift)
 
 
 def read_columns(estimator: Any, X: Any) -> Any:
@@ -179,7 +190,7 @@ def explain_overflow(estimator: Any, X: Any) -> NoReturn:
     except ValueError as error:
         raise error from None
     largest = float(abs(X).max())
-    if largest < np.sqrt(np.finfo(np.float64).max / X.shape[0]):
+    if largest < 1e100:
         raise ValueError(
             "Sums over the rows overflow though X does not: alpha, sample_weight, class_weight or "
             "unlabeled_weight is too large; make it smaller."

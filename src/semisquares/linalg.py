@@ -35,6 +35,10 @@ sum of others rounded to ten digits still counts as a direction of its own.
 """
 
 
+UNEVEN = 1e3
+"""Columns whose norms differ by more need directions with more digits than QR keeps."""
+
+
 def penalty(alpha: float, intercept: bool, w: Array) -> Array:
     """Return αDw: the ridge's half gradient, 0 for the intercept.
 
@@ -228,12 +232,20 @@ class LeastNorm:
     """Orthonormal columns: directions of the features' weights that change no residual."""
 
 
-def least_norm_step(triangle: Array, alpha: float, intercept: bool, w: Array) -> LeastNorm:
+def least_norm_step(
+    triangle: Array,
+    alpha: float,
+    intercept: bool,
+    w: Array,
+    sharpen: Callable[[Array], Array] | None = None,
+) -> LeastNorm:
     """Solve ``min ‖A(w + p) - t‖² + α‖features of w + p‖²`` for the step p, of least norm w + p.
 
     `triangle` is the R factor of the columns (1, x₁ … x_d, t - Aw), without the first where there
     is no intercept: QR of the rows themselves keeps the digits that their Gram matrix loses.
-    Columns are scaled inside for the rank; the norm that is least is in the caller's units.
+    Columns are scaled inside for the rank; the norm that is least is in the caller's units. There
+    small columns may depend on the last digits of directions that rows do not see: `sharpen` takes
+    such directions and returns better ones, by what the rows themselves see of them.
     """
     first = int(intercept)
     weights = w.reshape(len(w), -1)[: len(w) - first]
@@ -257,6 +269,9 @@ def least_norm_step(triangle: Array, alpha: float, intercept: bool, w: Array) ->
     step = scale[:, None] * (inverse @ (left[:, :rank].T @ target))
     free = right[rank:].T if len(right) == d else _complement(right[:rank], live)
     null = np.linalg.qr(free * np.where(live, scale, 1.0)[:, None])[0] if free.size else free
+    uneven = live.any() and norms[live].max() > UNEVEN * norms[live].min()
+    if sharpen is not None and null.shape[1] and uneven:
+        null = np.linalg.qr(sharpen(null))[0]
     step = step - null @ (null.T @ (weights + step))
     if intercept:
         last = (triangle[0, first + d :] - triangle[0, 1 : d + 1] @ step) / triangle[0, 0]

@@ -221,18 +221,19 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         self.coef_, self.intercept_ = problem.to_user(w)
 
     def _warn_of_copies(self, dependent: tuple[int, ...], stacklevel: int) -> None:
-        """Warn where columns are combinations of others and alpha = 0 leaves their weights open."""
-        if not dependent:
-            return
+        """Warn that columns are combinations of others, so that alpha = 0 leaves weights open."""
+        if dependent:
+            warnings.warn(self._copies(dependent), UserWarning, stacklevel=stacklevel + 1)
+
+    def _copies(self, dependent: tuple[int, ...], unproven: str = "") -> str:
+        """Name the columns that are combinations of others, and what to do about them."""
         names = getattr(self, "feature_names_in_", None)
         shown = [repr(names[j]) if names is not None else str(j) for j in dependent[:10]]
         more = len(dependent) - len(shown)
-        warnings.warn(
+        return (
             f"Columns {', '.join(shown)}{f' and {more} more' if more > 0 else ''} are combinations "
-            "of other columns, so alpha=0 leaves the weights open; those of least norm were taken: "
-            "drop these columns or pass alpha > 0.",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            f"of other columns, so alpha=0 leaves the weights open; those of least norm were taken"
+            f"{unproven}: drop these columns or pass alpha > 0."
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -208,7 +208,9 @@ class HardLabelClassifier(SemiSupervised):
         if not (from_soft or self.certify):
             return self._start_labels(problem, labeling, supervised), np.nan
         found = minimise(objective, supervised, rng=self._rng())
-        bound = duality_gap(objective, found.w, sweep=found.sweep).bound
+        rows, w = problem.in_own_columns(found.w)
+        known = found.sweep if rows is objective.rows else None
+        bound = duality_gap(replace(objective, rows=rows), w, sweep=known).bound
         if not from_soft:
             return self._start_labels(problem, labeling, supervised), bound
         if self.init == "soft":
@@ -267,5 +269,6 @@ class HardLabelClassifier(SemiSupervised):
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
         if np.isnan(solution.bound):
             return np.nan
-        hard_objective = objective.with_labeling(hard(problem.n_classes))
-        return max(EPS, relaxation_gap(hard_objective, solution.w, solution.bound).relative)
+        rows, w = problem.in_own_columns(solution.w)
+        own = replace(objective, rows=rows, labeling=hard(problem.n_classes))
+        return max(EPS, relaxation_gap(own, w, solution.bound).relative)

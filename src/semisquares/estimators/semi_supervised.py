@@ -24,9 +24,13 @@ from ..objective import Objective
 from ..rows import single_threaded_blas
 from ..solvers import Solution, Status, Step
 from .base import LinearLeastSquares, check_width, fitted_state_kept, one_hot
+from .diagnosis import lost_digits
 from .supervised import LeastSquaresClassifier
 
 Array = NDArray[Any]
+
+PROVEN = 1e-9
+"""A fit calls itself exact only if its certificate is not above this."""
 
 
 class SemiSupervised(LinearLeastSquares):
@@ -81,17 +85,18 @@ class SemiSupervised(LinearLeastSquares):
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Self:
         """Read the input, solve, and set the fitted attributes."""
         with fitted_state_kept(self):
-            solution, lost = self._fit_rows(X, y, sample_weight, groups)
+            problem, lost = self._fit_rows(X, y, sample_weight, groups)
         # five calls up from here is the user's: two decorators stand above `fit`
-        if text := self._not_converged(solution):
+        if text := self._not_converged(problem):
             warnings.warn(text, ConvergenceWarning, stacklevel=5)
-        self._warn_of_copies(solution.dependent, stacklevel=5)
+        else:
+            self._warn_of_copies(self.solution_.dependent, stacklevel=5)
         if lost:
             warnings.warn(lost, UserWarning, stacklevel=5)
         return self
 
-    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Solution, str]:
-        """Fit, and return the solution and what is to be said of lost classes."""
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Problem, str]:
+        """Fit; return the problem and a warning about vanished classes, or ""."""
         self._check_combination()
         problem = self._read(X, y, sample_weight, all_rows=True)
         report = _Report(self, problem)
@@ -110,10 +115,15 @@ class SemiSupervised(LinearLeastSquares):
                 lost = self._lost_classes(problem, supervised, solution)
         except FloatingPointError:
             problem.explain_overflow(self)
+        except np.linalg.LinAlgError:
+            names = getattr(self, "feature_names_in_", None)
+            raise ValueError(
+                f"The fit has no digits left to solve with, because {lost_digits(problem, names)}."
+            ) from None
         self.__dict__.pop("path_", None)
         if self.record_path:
             self.path_ = tuple(report.path)
-        return solution, lost
+        return problem, lost
 
     def _choose(
         self, problem: Problem, y: Any, groups: Any, report: _Report
@@ -201,6 +211,8 @@ class SemiSupervised(LinearLeastSquares):
             self._set_labels(problem, solution)
         self.objective_ = solution.value
         self.certificate_ = self._certify(problem, objective, solution)
+        if solution.status.claims_the_optimum and not self._is_proven():
+            solution = replace(solution, status=Status.UNPROVEN)
         self.solver_ = solution.solver
         self.n_iter_ = solution.n_iter
         self.termination_condition_ = solution.status.value
@@ -259,18 +271,35 @@ class SemiSupervised(LinearLeastSquares):
         """Say where labels have collapsed; soft labels do not."""
         return ""
 
-    def _not_converged(self, solution: Solution) -> str:
-        """Say where a solver did not end by itself, or where rounding ended it too early."""
-        gap = self.certificate_
+    def _is_proven(self) -> bool:
+        """Tell whether the certificate is as good as the end of a fit promises."""
+        return bool(self.certificate_ <= max(PROVEN, float(self.tol)))
+
+    def _not_converged(self, problem: Problem) -> str:
+        """Say that a solver did not end by itself, or that rounding leaves its end unproven."""
+        solution, gap = self.solution_, self.certificate_
         reached = "" if np.isnan(gap) else f" with a relative gap of {gap:.2g}"
         if solution.status in (Status.MAX_ITER, Status.MAX_NODES):
             most = solution.n_iter if self.max_iter is None else self.max_iter
             limit = f"max_iter={most} steps of solver {solution.solver!r}"
             return f"{type(self).__name__} stopped after {limit}{reached}{self._advice(solution)}."
-        if solution.status is Status.ROUNDING and gap > 1e-8:
-            limit = f"{solution.n_iter} steps, where rounding allows no more"
-            advice = "rescale the columns or raise alpha"
-            return f"{type(self).__name__} stopped after {limit},{reached}; {advice}."
+        names = getattr(self, "feature_names_in_", None)
+        if solution.status is Status.CONSTANT:
+            return (
+                f"{type(self).__name__} found no weights that beat the best constant, which was "
+                f"taken, because {lost_digits(problem, names)}."
+            )
+        if solution.status in (Status.ROUNDING, Status.UNPROVEN) and not self._is_proven():
+            if solution.dependent:
+                return self._copies(
+                    solution.dependent,
+                    f", which are proven to be optimal only up to a relative gap of {gap:.2g}, "
+                    "since huge weights could fit what rounding left of the difference",
+                )
+            return (
+                f"{type(self).__name__} can prove its weights to be optimal only up to a relative "
+                f"gap of {gap:.2g}, because {lost_digits(problem, names)}."
+            )
         return ""
 
     def _advice(self, solution: Solution) -> str:

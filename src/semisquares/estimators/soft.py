@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,13 +13,15 @@ from ..certificate import duality_gap, gradient_bound
 from ..inputs import Problem
 from ..linalg import EPS
 from ..objective import Objective
-from ..solvers import Solution, StoppingTest, block_descent, minimise
+from ..solvers import Solution, StoppingTest, best_constant, block_descent, minimise
 from .base import decision_values, soft_labels
 from .semi_supervised import SemiSupervised, _Report
 
 Array = NDArray[Any]
 
 MAX_ITER = {"newton": 1000, "block": 10_000}
+ROUNDED = 1e-9
+"""J above that of the best constant by more than this share of it means that digits were lost."""
 
 
 class SoftLabelClassifier(SemiSupervised):
@@ -189,7 +192,9 @@ class SoftLabelClassifier(SemiSupervised):
         if w is None:
             labels = self._start_labels(problem, objective.labeling, supervised)
             w = block_descent(objective, labels, max_iter=1).w
-        return minimise(objective, w, max_iter=max_iter, test=test, callback=callback, rng=rng)
+        found = minimise(objective, w, max_iter=max_iter, test=test, callback=callback, rng=rng)
+        lost = found.status.converged and not found.value <= objective.scale * (1.0 + ROUNDED)
+        return best_constant(objective) if lost else found
 
     def _imputed(self, problem: Problem, solution: Solution) -> Array:
         return soft_labels(solution.z)
@@ -199,8 +204,10 @@ class SoftLabelClassifier(SemiSupervised):
         return soft_labels(decision_values(X, coef, intercept) + 0.5)
 
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
-        gap = duality_gap(objective, solution.w, enough=float(self.tol), sweep=solution.sweep)
-        return max(EPS, gap.relative)
+        rows, w = problem.in_own_columns(solution.w)
+        known = solution.sweep if rows is objective.rows else None
+        own = replace(objective, rows=rows)
+        return max(EPS, duality_gap(own, w, enough=float(self.tol), sweep=known).relative)
 
     def _advice(self, solution: Solution) -> str:
         return f" (tol={float(self.tol):.2g}); raise max_iter, raise tol, or raise alpha"

@@ -3,7 +3,7 @@
 from .blocks import Blocks, Frame, Known, Pass, PerRow, compute
 from .in_memory import Rows
 from .partitioned import Counts, PartitionedRows
-from .results import DualSums, Relabeling, Sweep
+from .results import Relabeling, Sweep
 from .tables import DenseTable, SparseTable, Table, centre
 from .threads import single_threaded_blas
 from .wide import Span, compress
@@ -12,7 +12,6 @@ __all__ = [
     "Blocks",
     "Counts",
     "DenseTable",
-    "DualSums",
     "Frame",
     "Known",
     "PartitionedRows",

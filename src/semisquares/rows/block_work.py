@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..labelings import ConvexLabeling, Labeling
 from .in_memory import Rows
+from .results import Sweep
 from .sums import differs
 
 Array = NDArray[Any]
@@ -46,7 +46,8 @@ def sweep(
     elif direct and before is not None:
         nothing = np.zeros((rows.n_weights, rows.n_weights))
         gram = rows.changed_gram(rows._active(found.piece), rows._active(before), nothing)
-    return (found.z, found.piece), (found.loss, found.gradient, found.changed, gram)
+    sums = (found.loss, found.gradient, found.changed, found.squares, gram)
+    return (found.z, found.piece), sums
 
 
 def active_gram(rows: Rows, piece: Array) -> Result:
@@ -69,15 +70,35 @@ def slope(rows: Rows, t: float, labeling: Labeling, first: Array, second: Array)
     return (), (rows.slope(first, second, t, labeling),)
 
 
-def dual_sums(
+def dual_step(
     rows: Rows,
-    step: Array | None,
-    shift: float,
+    w: Array,
+    step: Array,
     labeling: ConvexLabeling,
+    everywhere: bool,
     z: Array,
     piece: Array,
 ) -> Result:
-    return (), astuple(rows.dual_sums(z, piece, step, shift, labeling))
+    V, image, squares = rows.dual_step(_at(w, z, piece), step, labeling, everywhere)
+    return (V,), (image, squares)
+
+
+def dual_overshoot(
+    rows: Rows,
+    w: Array,
+    left: float,
+    labeling: ConvexLabeling,
+    everywhere: bool,
+    z: Array,
+    piece: Array,
+    V: Array,
+) -> Result:
+    return (), (rows.dual_overshoot(_at(w, z, piece), V, left, labeling, everywhere),)
+
+
+def _at(w: Array, z: Array, piece: Array) -> Sweep:
+    """Return what a block kept of a sweep; its sums are elsewhere."""
+    return Sweep(w, z, piece, np.nan, np.empty(0), 0, np.nan)
 
 
 def sample(rows: Rows, n_unlabeled: int, seed: int) -> Result:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..labelings import ConvexLabeling, Labeling
 from ..linalg import EPS
 from .relabeling import Relabelings
-from .results import DualSums, Sweep
+from .results import Sweep
 from .sums import check_finite, column, differs, times
 from .tables import Table
 
@@ -57,6 +57,18 @@ class Rows(Relabelings):
         if labeled_weight is None:
             other.share_labeled_sums(self)
         return other
+
+    def written_in(self, table: Table) -> Rows:
+        """Return the same rows in another table, with other columns."""
+        return Rows(
+            table,
+            self.labeled,
+            self.y,
+            labeled_weight=self.labeled_weight,
+            row_weight=self.row_weight,
+            unlabeled_weight=self.unlabeled_weight,
+            intercept=self.intercept,
+        )
 
     def training(self, inside: Array) -> Rows:
         """Return the same rows, of which those outside a training set (a mask) count nothing."""
@@ -151,6 +163,7 @@ class Rows(Relabelings):
         def work(start: int, stop: int) -> Array:
             block = self.table.slice(start, stop)
             value = z[start:stop] = self._decide(block, w)
+            squares = 0.0 if known else self.table.sum_of_squares(block)
             if labeling.per_class:
                 imputed = labeling.impute(value)
                 piece[start:stop] = labeling.piece(value, imputed)
@@ -161,17 +174,21 @@ class Rows(Relabelings):
                 side = labeling.piece(value)
                 block, residual, loss = self._active_residual(start, block, value, side, labeling)
                 piece[start:stop] = side
-            return np.append(self._combine(block, residual), loss)
+            return np.append(self._combine(block, residual), (loss, squares))
 
+        known = self.table.squares_sum is not None
         total = self._sum(work, self.n_rows)
-        check_finite(total[-1])
+        loss = float(total[-2])
+        check_finite(loss)
+        if self.table.squares_sum is None:  # summed with the first sweep, its blocks in the cache
+            self.table.squares_sum = float(total[-1])
         changed = self.n_rows
         if before is not None:
             moved = np.flatnonzero(differs(piece, before))
             moved = self._settle(moved, w, z, piece, before)
             changed = len(moved)
-        gradient = total[:-1].reshape(w.shape)
-        return Sweep(w, z, piece, float(total[-1]), gradient, changed)
+        gradient = total[:-2].reshape(w.shape)
+        return Sweep(w, z, piece, loss, gradient, changed, self.heaviest * self.table.squares_sum)
 
     def slope(self, first: Array, second: Array, t: float, labeling: Labeling) -> float:
         """Return half the loss's derivative in t at z = ``(1-t) first + t second``: no pass."""
@@ -187,24 +204,37 @@ class Rows(Relabelings):
         residual[self.labeled] = z[self.labeled] - self.y
         return residual
 
-    def dual_sums(
-        self, z: Array, piece: Array, step: Array | None, shift: float, labeling: ConvexLabeling
-    ) -> DualSums:
-        """Sum up the dual point of the residuals at z, moved by a step and less a shift.
+    def dual_step(
+        self, sweep: Sweep, step: Array, labeling: ConvexLabeling, everywhere: bool
+    ) -> tuple[Array, Array, float]:
+        """Return decision values V of a step, Σ a x V and Σ a V²: one pass for each of the first.
 
-        With two classes rows inside [0, 1] have none: their labels are free to be what is decided.
+        With two classes V is 0 on the rows inside [0, 1], unless it is asked for `everywhere`.
         """
-        error = self.residual(z, labeling)
-        weight = 0.0
-        if not labeling.per_class:
-            active = piece != 0
-            moved = error - shift if step is None else error + self.decisions(step) - shift
-            error = np.where(active, moved, 0.0)
-            weight = self.weight_of(piece)
-        theta, image = self.weighted_moment(error)
-        known = float(np.vdot(theta[self.labeled], self.y))
-        free = float(labeling.support(theta[self.unlabeled]).sum())
-        return DualSums(float(np.vdot(theta, error)), image, known, free, weight)
+        V = self.decisions(step)
+        if not everywhere:
+            V = labeling.curve(sweep.piece, V)
+        theta, image = self.weighted_moment(V)
+        return V, image, float(np.vdot(theta, V))
+
+    def dual_overshoot(
+        self, sweep: Sweep, V: Array, left: float, labeling: ConvexLabeling, everywhere: bool
+    ) -> float:
+        """Bound what a correction of residuals by -V costs beyond its square, without a pass.
+
+        The residual of an unlabeled row keeps the bound that it belongs to: a correction beyond 0
+        costs twice what is beyond. `left` is how much each value, times √a, may be off.
+        """
+        free = self.unlabeled
+        weight = self.weights[free]
+        margin = np.sqrt(weight) * left
+        if labeling.per_class:  # the largest value may be lost, and another take its place
+            return 4.0 * float((weight * np.abs(V[free]).max(axis=1) + margin).sum())
+        residual = sweep.z[free] - labeling.impute(sweep.z[free])
+        over = weight * (np.sign(residual) * V[free] - (1.0 - 8.0 * EPS) * np.abs(residual))
+        over[residual == 0.0] = (weight * np.abs(V[free]))[residual == 0.0]
+        corrected = everywhere | (sweep.piece[free] != 0)
+        return 2.0 * float(np.maximum(over + margin, 0.0)[corrected].sum())
 
     def loss(self, z: Array, labeling: Labeling) -> float:
         """Return Σ a ‖z - t‖² at decision values, without a pass."""

@@ -18,9 +18,9 @@ from ..labelings import ConvexLabeling, Labeling
 from . import block_work as work
 from .blocks import Blocks, Frame, Pass, PerRow
 from .in_memory import Rows
-from .results import DualSums, Relabeling, Sweep
-from .sums import ShiftedColumns, check_finite
-from .tables import DenseTable, SparseTable
+from .results import Relabeling, Sweep
+from .sums import PANELS, ShiftedColumns, check_finite
+from .tables import BLOCK_BYTES, DenseTable, SparseTable
 
 Array = NDArray[Any]
 
@@ -99,6 +99,13 @@ class PartitionedRows(ShiftedColumns):
     # -- labeled rows ---------------------------------------------------------------------------
 
     @property
+    def longest_sum(self) -> int:
+        """How many numbers are added up one after the other at the most, in a sum over rows."""
+        is_sparse = np.isfinite(self.table.gram_columns)  # whose blocks are cut by their entries
+        step = max(32, BLOCK_BYTES // (12 if is_sparse else 8 * max(1, self.n_features)))
+        return step + -(-self.n_rows // step) + len(self.blocks.x) + 2 * PANELS
+
+    @property
     def labeled_total(self) -> float:
         """How much the labeled rows count."""
         return float(self.counts.class_weights.sum())
@@ -172,13 +179,13 @@ class PartitionedRows(ShiftedColumns):
         """
         direct = not labeling.per_class and self.n_features <= self.table.gram_columns
         since = () if before is None else (before,)
-        (z, piece), (loss, gradient, changed, gram) = self.blocks.run(
+        (z, piece), (loss, gradient, changed, squares, gram) = self.blocks.run(
             work.sweep, self.frame, w, labeling, direct, per_row=since, keep=2
         )
         check_finite(loss)
         if direct:
             piece = _Piece(piece.parts, piece.pick, gram, before)
-        return Sweep(w, z, piece, float(loss), gradient, int(changed))
+        return Sweep(w, z, piece, float(loss), gradient, int(changed), float(squares))
 
     def near(self, sweep: Sweep, decrease: float, labeling: ConvexLabeling) -> None:
         """Return no rows: to look at those near a border would take a pass over all."""
@@ -213,11 +220,23 @@ class PartitionedRows(ShiftedColumns):
         """Return half the loss's derivative in t at z = ``(1-t) first + t second``: no pass."""
         return float(self._known(work.slope, t, labeling, per_row=(first, second))[0])
 
-    def dual_sums(
-        self, z: PerRow, piece: PerRow, step: Array | None, shift: float, labeling: ConvexLabeling
-    ) -> DualSums:
-        """Sum up the dual point of the residuals at z, moved by a step and less a shift."""
-        return DualSums(*self._pass(work.dual_sums, step, shift, labeling, per_row=(z, piece)))
+    def dual_step(
+        self, sweep: Sweep, step: Array, labeling: ConvexLabeling, everywhere: bool
+    ) -> tuple[PerRow, Array, float]:
+        """Return decision values V of a step, Σ a x V and Σ a V²: one pass."""
+        (V,), (image, squares) = self.blocks.run(
+            work.dual_step, self.frame, sweep.w, step, labeling, everywhere,
+            per_row=(sweep.z, sweep.piece), keep=1,
+        )  # fmt: skip
+        return V, image, float(squares)
+
+    def dual_overshoot(
+        self, sweep: Sweep, V: PerRow, left: float, labeling: ConvexLabeling, everywhere: bool
+    ) -> float:
+        """Bound what a correction of residuals by -V costs beyond its square, without a pass."""
+        per_row = (sweep.z, sweep.piece, V)
+        told = (sweep.w, left, labeling, everywhere)
+        return float(self._known(work.dual_overshoot, *told, per_row=per_row)[0])
 
     def sample(self, n_unlabeled: int, rng: np.random.Generator) -> Rows:
         """Bring the labeled rows and a sample of the others together, which counts for all."""

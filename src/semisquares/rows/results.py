@@ -27,6 +27,8 @@ class Sweep:
     """How many rows are on another piece than they were taken to be on (the first time: all).
 
     That is their piece in the sweep before, or the one that a step was to bring them to."""
+    squares: float
+    """At least Σ a ‖x‖² over all rows: how large the sums are whose rounding is bounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +45,3 @@ class Relabeling:
     """The same with the new labels."""
     changed: Array
     """How many unlabeled rows have another label."""
-
-
-@dataclass(frozen=True, eq=False)
-class DualSums:
-    """What a dual point θ = a e, e a residual of each row, sums up to."""
-
-    squares: float
-    """Σ θ'e."""
-    image: Array
-    """Σ x θ."""
-    known: float
-    """Σ θ'y over the labeled rows."""
-    free: float
-    """Σ over the unlabeled rows of the most that θ'u can be for a label u."""
-    weight: float
-    """Σ a over the rows that are not inside [0, 1]."""

@@ -126,6 +126,20 @@ class Sums(ShiftedColumns):
         return float(self.weights.sum())
 
     @property
+    def heaviest(self) -> float:
+        """At least what any row counts."""
+        row = 1.0 if self.row_weight is None else float(self.row_weight.max(initial=0.0))
+        return max(float(self.labeled_weight.max(initial=0.0)), self.unlabeled_weight * row)
+
+    @property
+    def longest_sum(self) -> int:
+        """How many numbers are added up one after the other at the most, in a sum over rows."""
+        step = self.table.block_rows
+        if self.n_rows <= step:
+            return self.n_rows
+        return step + -(-self.n_rows // step) + 2 * PANELS
+
+    @property
     def labeled_total(self) -> float:
         """How much the labeled rows count."""
         return float(self.labeled_weight.sum())

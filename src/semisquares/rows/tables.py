@@ -24,6 +24,8 @@ class Table(Protocol):
     gram_columns: float
     """Up to so many columns a Gram matrix is worth forming where products would do as well."""
     shift: Array | None
+    squares_sum: float | None
+    """Σ x² over all rows and columns, once a sweep has summed it."""
 
     def slice(self, start: int, stop: int) -> Any:
         """Return the rows from start to stop."""
@@ -33,6 +35,9 @@ class Table(Protocol):
 
     def subset(self, index: Array) -> Table:
         """Return a table of its own with the rows of an index."""
+
+    def rescaled(self, scale: Array) -> Table:
+        """Return a copy with every column multiplied by a number."""
 
     def gram(self, matrix: Any, weight: Array | None) -> Array:
         """Return the weighted Gram matrix of a matrix made by `slice` or `take`."""
@@ -46,6 +51,9 @@ class Table(Protocol):
     def squares(self, matrix: Any) -> Any:
         """Return such a matrix with its entries squared."""
 
+    def sum_of_squares(self, matrix: Any) -> float:
+        """Return the sum of its squared entries."""
+
     def dense(self, matrix: Any) -> Array:
         """Return such a (small) matrix as a dense one."""
 
@@ -56,10 +64,11 @@ class DenseTable:
     def __init__(self, X: Array, shift: Array | None = None) -> None:
         self.X = X
         self.shift = shift
+        self.squares_sum: float | None = None
         self.n_rows, self.n_columns = X.shape
         self.n_values = X.size
         self.gram_columns = np.inf
-        self.block_rows = max(256, BLOCK_BYTES // (8 * max(1, self.n_columns)))
+        self.block_rows = max(32, BLOCK_BYTES // (8 * max(1, self.n_columns)))
 
     def slice(self, start: int, stop: int) -> Array:
         return self._shifted(self.X[start:stop])
@@ -69,6 +78,9 @@ class DenseTable:
 
     def subset(self, index: Array) -> DenseTable:
         return DenseTable(self.X[index], self.shift)
+
+    def rescaled(self, scale: Array) -> DenseTable:
+        return DenseTable(self.X * scale, None if self.shift is None else self.shift * scale)
 
     def gram(self, matrix: Array, weight: Array | None) -> Array:
         if weight is not None:
@@ -87,6 +99,10 @@ class DenseTable:
     def squares(self, matrix: Array) -> Array:
         return matrix * matrix
 
+    def sum_of_squares(self, matrix: Array) -> float:
+        flat = matrix.ravel(order="K")  # no copy of whole rows, or of whole columns
+        return float(flat @ flat)
+
     def dense(self, matrix: Array) -> Array:
         return matrix
 
@@ -97,12 +113,15 @@ class DenseTable:
 
 
 class SparseTable:
-    """A sparse X in CSR format; blocks share its index arrays, and nothing is shifted."""
+    """A sparse X in CSR format; blocks share its index arrays.
 
-    shift: Array | None = None
+    Columns may be shifted that have no entry left out: their zeros would not be zero any more.
+    """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, shift: Array | None = None) -> None:
         self.X = X
+        self.shift = shift
+        self.squares_sum: float | None = None
         self.n_rows, self.n_columns = X.shape
         self.n_values = X.nnz
         self.gram_columns = max(256.0, self.n_values**0.5)  # denser as a Gram matrix than as itself
@@ -110,21 +129,29 @@ class SparseTable:
         self.block_rows = max(256, BLOCK_BYTES // per_row)
 
     def slice(self, start: int, stop: int) -> Any:
-        if start == 0 and stop == self.n_rows and self.X.dtype == np.float64:
+        plain = self.shift is None and self.X.dtype == np.float64
+        if start == 0 and stop == self.n_rows and plain:
             return self.X
         first, last = self.X.indptr[start], self.X.indptr[stop]
+        indices = self.X.indices[first:last]
         parts = (
-            self.X.data[first:last].astype(np.float64, copy=False),
-            self.X.indices[first:last],
+            self._shifted(self.X.data[first:last], indices),
+            indices,
             self.X.indptr[start : stop + 1] - first,
         )
         return sparse.csr_array(parts, shape=(stop - start, self.n_columns), copy=False)
 
     def subset(self, index: Array) -> SparseTable:
-        return SparseTable(self.X[index])
+        return SparseTable(self.X[index], self.shift)
+
+    def rescaled(self, scale: Array) -> SparseTable:
+        shift = None if self.shift is None else self.shift * scale
+        return SparseTable(sparse.csr_array(self.X @ sparse.diags_array(scale)), shift)
 
     def take(self, index: Array) -> Any:
-        return self.X[index].astype(np.float64, copy=False)
+        taken = self.X[index]
+        parts = (self._shifted(taken.data, taken.indices), taken.indices, taken.indptr)
+        return sparse.csr_array(parts, shape=taken.shape, copy=False)
 
     def gram(self, matrix: Any, weight: Array | None) -> Array:
         if weight is not None:
@@ -140,24 +167,49 @@ class SparseTable:
     def squares(self, matrix: Any) -> Any:
         return matrix.multiply(matrix)
 
+    def sum_of_squares(self, matrix: Any) -> float:
+        return float(matrix.data @ matrix.data)
+
     def dense(self, matrix: Any) -> Array:
         return matrix.toarray()
+
+    def _shifted(self, data: Array, indices: Array) -> Array:
+        data = data.astype(np.float64, copy=False)
+        return data if self.shift is None else data - self.shift[indices]
 
 
 FAR = 32.0
 """Columns with a mean further from 0 than this many spreads are shifted before they are summed."""
 
 
-def centre(X: Array, sample: Array) -> Array | None:
-    """Choose a shift for the columns of a dense X from some of its rows; None where none is needed.
+def centre(X: Any, sample: Array) -> Array | None:
+    """Choose a shift for the columns of X from some of its rows; None where none is needed.
 
     A column far from the origin loses digits in every sum. A constant column is shifted by its
-    exact value, so that beside an intercept it vanishes instead of leaving rounding behind.
+    exact value, so that beside an intercept it vanishes instead of leaving rounding behind. Of a
+    sparse X only columns without a zero left out are shifted, so that it stays as sparse as it is;
+    a column that holds a zero is not far from the origin, for its spread.
     """
-    rows = X[sample].astype(np.float64)
+    is_sparse = sparse.issparse(X)
+    if is_sparse and X.nnz < X.shape[0]:
+        return None
+    step = max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))
+    low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+    total = np.zeros(X.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity are told by the sums
-        low, high = rows.min(axis=0), rows.max(axis=0)
-        mean = rows.mean(axis=0)
-        if not (np.abs(mean) > FAR * (high - low)).any():
-            return None
-    return np.where(low == high, low, mean)
+        for start in range(0, len(sample), step):
+            rows = X[sample[start : start + step]]
+            rows = (rows.toarray() if is_sparse else rows).astype(np.float64)
+            np.minimum(low, rows.min(axis=0), out=low)
+            np.maximum(high, rows.max(axis=0), out=high)
+            total += rows.sum(axis=0)
+        mean = total / len(sample)
+        far = np.abs(mean) > FAR * (high - low)
+    if not far.any():
+        return None
+    shift = np.where(low == high, low, mean)
+    if not is_sparse:
+        return shift
+    stored = np.bincount(X.indices, minlength=X.shape[1])
+    shift[~far | (stored < X.shape[0])] = 0.0
+    return shift if shift.any() else None

@@ -4,7 +4,7 @@ from ..curvature import copied_columns, fit_labeled
 from .block_descent import block_descent
 from .enumerate import enumerate_hard
 from .hard_descent import batch_size, hard_descent
-from .minimise import minimise
+from .minimise import best_constant, minimise
 from .newton import newton
 from .solution import ActiveSet, EndPoint, Solution, Status, Step, StoppingTest
 
@@ -16,6 +16,7 @@ __all__ = [
     "Step",
     "StoppingTest",
     "batch_size",
+    "best_constant",
     "block_descent",
     "copied_columns",
     "enumerate_hard",

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curvature import fit_labeled
 from ..objective import Objective
 from .least_norm import leaves_weights_open, vanishing_ridge
 from .newton import newton
-from .solution import ActiveSet, Callback, Solution, StoppingTest
+from .solution import ActiveSet, Callback, Solution, Status, StoppingTest
 
 Array = NDArray[Any]
 
@@ -37,12 +38,47 @@ def minimise(
     those of `newton`.
     """
     if leaves_weights_open(objective):
-        return vanishing_ridge(objective, w, max_iter=max_iter, callback=callback)
+        found = vanishing_ridge(objective, w, max_iter=max_iter, callback=callback)
+        return in_even_columns(objective, found) if found.status is Status.ROUNDING else found
     spent = 0.0
     if rng is not None:
         w, spent = multilevel_start(objective, w, rng, test)
     found = newton(objective, w, max_iter=max_iter, test=test, callback=callback, active=active)
     return replace(found, n_passes=found.n_passes + spent)
+
+
+def in_even_columns(objective: Objective, found: Solution) -> Solution:
+    """Look for a lower J, columns rescaled to one size, where a vanishing ridge found no minimum.
+
+    The ridge is one number for all columns: if they differ by many orders of magnitude, there is
+    none that is small for all and large enough to be seen in any. Then any minimiser is better than
+    none, though its norm is not the least.
+    """
+    rows = objective.rows
+    norms = np.sqrt(rows.diagonal[: rows.n_features])
+    scale = np.exp2(-np.round(np.log2(np.where(norms > 0.0, norms, 1.0))))
+    even = replace(objective, rows=rows.written_in(rows.table.rescaled(scale)))
+    other = vanishing_ridge(even, fit_labeled(even)[0])
+    w = other.w.copy()
+    w[: rows.n_features] = (w[: rows.n_features].T * scale).T
+    sweep = objective.sweep(w)
+    value = objective.value(sweep)
+    if not value < found.value:
+        return found
+    status = Status.EXACT if other.status is Status.LEAST_NORM else other.status
+    n_iter, n_passes = found.n_iter + other.n_iter, found.n_passes + other.n_passes + 1
+    return Solution(w, value, sweep.z, status, "newton", n_iter, n_passes, sweep=sweep)
+
+
+def best_constant(objective: Objective) -> Solution:
+    """Return the weights that give every row the same decision value: the labeled rows' mean."""
+    rows = objective.rows
+    w = np.zeros(rows.weights_shape)
+    if rows.intercept:
+        w[-1] = rows.labeled_moment[-1] / rows.labeled_total
+    sweep = objective.sweep(w)
+    value = objective.value(sweep)
+    return Solution(w, value, sweep.z, Status.CONSTANT, "newton", 1, 1, sweep=sweep)
 
 
 def multilevel_start(

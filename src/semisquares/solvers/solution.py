@@ -25,9 +25,16 @@ class Status(Enum):
     TOLERATED = "the share of labels still changing reached tol"
     ENUMERATED = "exact: the best of all labelings"
     ROUNDING = "rounding allows no further descent"
+    UNPROVEN = "rounding leaves the optimum unproven: see certificate_"
+    CONSTANT = "rounding: no weights were found that beat the best constant, which was taken"
     MAX_ITER = "stopped at max_iter steps"
     MAX_NODES = "stopped at the limit of labelings looked at"
     CALLBACK = "stopped by a callback"
+
+    @property
+    def claims_the_optimum(self) -> bool:
+        """Whether it says that a soft solution is the optimum, or as near to it as was asked."""
+        return self in (Status.EXACT, Status.LEAST_NORM, Status.GAP)
 
     @property
     def converged(self) -> bool:

@@ -168,8 +168,8 @@ def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Arr
         by_class = [
             linalg.factor(gram, objective.alpha, True) for gram in rows.outside_grams(sweep.piece)
         ]
-        # inverses are taken and summed below: no digits to spare
-        if all(f is not None and f.rcond > 1e-6 for f in by_class):
+        # inverses are taken and summed below: no digits to spare, and no column without a share
+        if all(f is not None and f.rcond > 1e-6 and not f.dead.any() for f in by_class):
             return _solve_by_class([f.solve(np.eye(rows.n_weights)) for f in by_class if f])
     full = full_curvature(objective).factor
     return jacobi(objective) if full is None else full.solve

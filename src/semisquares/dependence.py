@@ -1,0 +1,109 @@
+"""Columns that are exactly combinations of others: found in floating point, proven without it.
+
+One-hot columns beside an intercept, copies and multiples depend on each other exactly; columns that
+depend to rounding only, do not. A certificate has to know which: along the first nothing can be
+gained, along the second everything that large weights may fit.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+from .linalg import triangle_of
+from .rows import Rows
+
+Array = NDArray[Any]
+
+CANDIDATE = 1e-8
+"""Columns of unit norm whose distance to the others is less may depend on them."""
+MOST_DENOMINATOR = 1000
+MOST_FRACTIONS = 200_000
+"""Exact arithmetic on more numbers than this takes longer than it is worth."""
+
+
+def independent_columns(rows: Rows, triangle: Array) -> Array:
+    """Return which columns (the intercept last) to keep: all others are combinations of these.
+
+    `triangle` is the R factor of some rows, from which candidates are read off, with coefficients
+    that are small fractions. They are proven on every row of X, in whole numbers or fractions; a
+    column that cannot be proven to depend is kept.
+    """
+    norms = np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
+    live = np.flatnonzero(norms > 0.0)
+    live = live[np.argsort(live != rows.n_features, kind="stable")]  # the intercept is no candidate
+    R, order = _pivoted(triangle[:, live] / norms[live], fixed=int(rows.intercept))
+    size = np.abs(R.diagonal())
+    rank = int((size > CANDIDATE).sum())
+    basis, candidates = live[order[:rank]], live[order[rank:]]
+    scaled = solve_triangular(R[:rank, :rank], R[:rank, rank:])
+    coefficients = scaled * norms[candidates] / norms[basis, None]
+    X = rows.table.X  # type: ignore[attr-defined]
+    dependent = [
+        j
+        for j, c, s in zip(candidates, coefficients.T, scaled.T, strict=True)
+        if _is_combination(X, j, basis, np.where(np.abs(s) > CANDIDATE, c, 0.0), rows)
+    ]
+    return np.setdiff1d(live, dependent)
+
+
+def _pivoted(matrix: Array, fixed: int) -> tuple[Array, Array]:
+    """Return R and the order of its columns; the first `fixed` ones stay where they are."""
+    k = matrix.shape[1]
+    R = triangle_of(matrix)
+    tail, order = qr(R[fixed:, fixed:], mode="r", pivoting=True)
+    R = np.vstack((R[:fixed], np.zeros((k - fixed, k))))
+    R[:fixed, fixed:] = R[:fixed, fixed:][:, order]
+    R[fixed:, fixed:][: len(tail)] = tail[: k - fixed]
+    return R, np.append(np.arange(fixed), fixed + order)
+
+
+def _is_combination(X: Any, j: int, basis: Array, coefficients: Array, rows: Rows) -> bool:
+    """Prove that column j of X is a combination of others, the constant among them."""
+    features = basis < rows.n_features
+    used = features & (coefficients != 0.0)
+    terms = [Fraction(float(c)).limit_denominator(MOST_DENOMINATOR) for c in coefficients[used]]
+    columns = [_column(X, b) for b in basis[used]]
+    target = _column(X, j)
+    if not np.isfinite(target).all() or not all(np.isfinite(x).all() for x in columns):
+        return False
+    first = Fraction(float(target[0])) - sum(
+        (p * Fraction(float(x[0])) for p, x in zip(terms, columns, strict=True)), Fraction(0)
+    )
+    if first and not rows.intercept:
+        return False
+    common = math.lcm(*(t.denominator for t in (*terms, first)))
+    whole = [int(t * common) for t in terms]
+    constant = first * common
+    if _are_whole([target, *columns], [common, *whole], int(constant)):
+        parts = (p * x for p, x in zip(whole, columns, strict=True))
+        return bool(np.array_equal(sum(parts, float(constant)), common * target))
+    if len(target) * (len(terms) + 1) > MOST_FRACTIONS:
+        return False
+    return all(
+        Fraction(float(t))
+        == first
+        + sum((p * Fraction(float(v)) for p, v in zip(terms, values, strict=True)), Fraction(0))
+        for t, *values in zip(target, *columns, strict=True)
+    )
+
+
+def _are_whole(columns: list[Array], factors: list[int], constant: int) -> bool:
+    """Tell whether sums of these multiples are whole numbers that float64 holds exactly."""
+    if not all((x == np.rint(x)).all() for x in columns):
+        return False
+    largest = abs(constant) + sum(
+        abs(p) * float(np.abs(x).max()) for p, x in zip(factors, columns, strict=True)
+    )
+    return bool(largest < 2**52)
+
+
+def _column(X: Any, j: int) -> Array:
+    column = X[:, [j]]
+    column = column.toarray() if hasattr(column, "toarray") else column
+    return np.asarray(column[:, 0], dtype=np.float64)

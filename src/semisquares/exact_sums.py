@@ -1,0 +1,52 @@
+"""Sums of products without rounding, for certificates of small tables.
+
+A product of two floats is the sum of two floats (Dekker, 1971), and `math.fsum` adds floats up
+with one rounding at the end. So X'θ can be had to the last bit, at some 50 ns a number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+_SPLIT = 2.0**27 + 1.0
+_LARGEST = 2.0**480
+"""Products of larger numbers, or of numbers smaller than its inverse, may leave the range."""
+
+
+def exact_moment(X: Array, theta: Array, ridge: Array, w: Array) -> Array | None:
+    """Return X'θ + ridge∘w, each entry rounded once; None where products leave float64's range.
+
+    >>> X, ones = np.array([[1e16], [1.0], [-1e16]]), np.ones((3, 1))
+    >>> exact_moment(X, ones, np.array([[0.0]]), np.array([[1.0]]))
+    array([[1.]])
+    """
+    numbers = (np.abs(v[v != 0.0]) for v in (X, theta, ridge, w))
+    if any((v > _LARGEST).any() or (v < 1.0 / _LARGEST).any() for v in numbers):
+        return None
+    sums = np.empty(w.shape)
+    for k in range(w.shape[1]):
+        for j in range(w.shape[0]):
+            high, low = _product(np.append(X[:, j], ridge[j, k]), np.append(theta[:, k], w[j, k]))
+            sums[j, k] = math.fsum(high.tolist() + low.tolist())
+    return sums
+
+
+def _product(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return the rounded product and what rounding took away from it, both exact."""
+    high = a * b
+    a1, a2 = _halves(a)
+    b1, b2 = _halves(b)
+    return high, a2 * b2 - (((high - a1 * b1) - a2 * b1) - a1 * b2)
+
+
+def _halves(a: Array) -> tuple[Array, Array]:
+    """Split numbers into two of half the digits (Veltkamp)."""
+    c = _SPLIT * a
+    first = c - (c - a)
+    return first, a - first
