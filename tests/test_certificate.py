@@ -70,6 +70,26 @@ def test_bounds_hold_where_columns_are_far_from_the_origin_and_nearly_copies(see
     assert true <= duality_gap(objective, w).absolute + 1e-3  # J itself has lost as many digits
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_bounds_hold_where_a_column_is_zero_on_the_labeled_rows(n_classes):
+    problem = make_problem(3, n_classes=n_classes, n_labeled=12, n_features=2, alpha=0.0)
+    problem.X[problem.known, 1] = 0.0
+    objective, least = problem.objective(), problem.J(problem.solution)
+    for w in perturbed(problem, 60):
+        assert problem.J(w) - least <= duality_gap(objective, w).absolute + 1e-13 * problem.J(w)
+
+
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_with_three_classes_the_gap_is_mostly_little_more_than_the_suboptimality(name):
+    problem = problem_of(name, 3)
+    objective, least = problem.objective(), problem.J(problem.solution)
+    ratios = [
+        duality_gap(objective, w).absolute / (problem.J(w) - least)
+        for w in perturbed(problem, 40, largest=-0.5)
+    ]
+    assert np.median(ratios) <= 2.0
+
+
 def test_a_pass_that_was_made_serves_its_own_weights_only(monkeypatch):
     problem = make_problem(1)
     objective = problem.objective()

@@ -45,6 +45,8 @@ GOOD_ENOUGH = 1e-15
 """No tighter proof is looked for below this relative gap: `certificate_` is not told below EPS."""
 WIDE = 256
 """With more columns than rows, and than this, corrections cost more than they can prove."""
+JOINT_WORK = 1e9
+"""Matrices of all classes together are factored up to about so many operations."""
 EXACT_VALUES = 200_000
 """Sums of so many products are taken without rounding if nothing else proves enough."""
 SIMPLEX_ROUNDING = 8e-15
@@ -128,7 +130,7 @@ def duality_gap(
     scale = objective.scale
     target = max(enough, GOOD_ENOUGH) * scale
     with np.errstate(all="ignore"):  # what is not finite proves nothing
-        point = _DualPoint(objective, sweep, np.sqrt(sweep.squares))
+        point = _DualPoint(objective, sweep, np.sqrt(sweep.squares) * (1.0 + 1e-8))
         best = np.inf
         for proof in _proofs(objective, sweep, point):
             best = min(best, proof if proof >= 0.0 else np.inf)
@@ -286,8 +288,7 @@ class _DualPoint(_Rounding):
         if self.objective.alpha > 0.0:
             yield self.by_the_ridge()
         yield from self.by_labeled_rows()
-        if not self.labeling.per_class:
-            yield from self.by_active_rows()
+        yield from self.by_active_rows()
         yield from self.by_all_rows()
 
     def by_the_ridge(self) -> float:
@@ -314,8 +315,16 @@ class _DualPoint(_Rounding):
             yield self._total(inverse.norm(self.h, self.error))
 
     def by_active_rows(self) -> Iterator[float]:
-        """θ is corrected on the labeled and the active rows, two classes."""
+        """θ is corrected on the labeled and the active rows.
+
+        Of more classes every row is active in some directions, which tie the classes together.
+        """
         rows, piece = self.rows, self.sweep.piece
+        if self.labeling.per_class:
+            inverse = self._joint_inverse()
+            if inverse is not None:
+                yield self._corrected(inverse, everywhere=False)
+            return
         gram = rows.curvature(rows.active_gram(piece))
         for inverse in self._inverses(gram, lambda: np.flatnonzero(piece)):
             yield self._corrected(inverse, everywhere=False)
@@ -343,10 +352,27 @@ class _DualPoint(_Rounding):
             triangle = self.rows.triangle(rows, None)
             triangle = np.roll(triangle, -1, axis=1) if self.rows.intercept else triangle
             if self.objective.alpha == 0.0:
-                kept = independent_columns(self.rows, triangle)
+                kept = independent_columns(self.rows, triangle, kept)
             found = _Inverse.of_triangle(triangle, ridge, kept, len(rows))
             if found is not None:
                 yield found
+
+    def _joint_inverse(self) -> _Inverse | None:
+        """Return what turns the curvature of all rows, for all classes, into the identity."""
+        rows, (n_weights, n_classes), d = self.rows, self.w.shape, self.n_features
+        if not isinstance(rows, Rows) or rows.n_rows * self.w.size**2 * n_classes > JOINT_WORK:
+            return None
+        triangle = rows.simplex_triangle(self.sweep.piece, self.sweep.z)[:, :-1]
+        # its columns are the intercepts, then the features of the first class, …
+        place = np.arange(self.w.size).reshape(n_weights, n_classes)
+        order = np.concatenate((place[d:].ravel(), place[:d].T.ravel()))
+        sorted_columns = np.empty_like(triangle)
+        sorted_columns[:, order] = triangle
+        ridge = np.zeros(self.w.shape)
+        ridge[:d] = self.objective.alpha
+        norms = np.append(self.norms, [1.0] * rows.intercept)
+        kept = np.flatnonzero(np.repeat(norms, n_classes) + ridge.ravel() > 0.0)
+        return _Inverse.of_triangle(sorted_columns, ridge.ravel(), kept, n_classes * rows.n_rows)
 
     def _corrected(self, inverse: _Inverse, *, everywhere: bool) -> float:
         """θ is corrected by δ = -a V, V a step's decision values, then by what that leaves.
@@ -384,18 +410,21 @@ class _Inverse:
     """
 
     P: Array
+    """With a row for every row of h, or for every entry where M ties the classes together."""
     least: float
 
     def norm(self, h: Array, error: Array) -> float:
         """Bound √(h'M⁻¹h), given h up to an error of each row of it."""
         k = len(self.P)
+        error = np.repeat(error, k // len(error))
+        h = h.reshape(k, -1)
         sizes = error + _gamma(k + 4) * np.linalg.norm(h, axis=1)
         inexact = np.linalg.norm(np.abs(self.P).T @ sizes)
         return float((np.linalg.norm(self.P.T @ h) + inexact) / np.sqrt(self.least))
 
     def solve(self, h: Array) -> Array:
         """Return M⁻¹h, nearly."""
-        return self.P @ (self.P.T @ h)
+        return (self.P @ (self.P.T @ h.reshape(len(self.P), -1))).reshape(h.shape)
 
     @classmethod
     def of_gram(cls, gram: Array, ridge: Array, kept: Array, sum_error: float) -> _Inverse | None:

@@ -27,15 +27,16 @@ MOST_FRACTIONS = 200_000
 """Exact arithmetic on more numbers than this takes longer than it is worth."""
 
 
-def independent_columns(rows: Rows, triangle: Array) -> Array:
+def independent_columns(rows: Rows, triangle: Array, live: Array) -> Array:
     """Return which columns (the intercept last) to keep: all others are combinations of these.
 
     `triangle` is the R factor of some rows, from which candidates are read off, with coefficients
     that are small fractions. They are proven on every row of X, in whole numbers or fractions; a
-    column that cannot be proven to depend is kept.
+    column that cannot be proven to depend is kept. `live` are the columns that are not all zeros.
     """
     norms = np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
-    live = np.flatnonzero(norms > 0.0)
+    if not (norms[live] > 0.0).all():  # these rows do not tell
+        return live
     live = live[np.argsort(live != rows.n_features, kind="stable")]  # the intercept is no candidate
     R, order = _pivoted(triangle[:, live] / norms[live], fixed=int(rows.intercept))
     size = np.abs(R.diagonal())

@@ -228,8 +228,18 @@ class Rows(Relabelings):
         free = self.unlabeled
         weight = self.weights[free]
         margin = np.sqrt(weight) * left
-        if labeling.per_class:  # the largest value may be lost, and another take its place
+        if labeling.per_class and everywhere:  # another value may become the largest
             return 4.0 * float((weight * np.abs(V[free]).max(axis=1) + margin).sum())
+        if labeling.per_class:  # V is the same on the support of a label: only others may pass it
+            support, moved = sweep.piece[free], V[free]
+            residual = sweep.z[free] - labeling.impute(sweep.z[free]) - moved
+            shared = np.where(support, residual, np.inf).min(axis=1)
+            other = np.where(support, -np.inf, residual).max(axis=1)
+            digits = 16.0 * EPS * (1.0 + np.abs(sweep.z[free]).max(axis=1))
+            over = weight * np.maximum(other - shared + digits, 0.0) + 2.0 * margin
+            uneven = 8.0 * EPS * weight * np.abs(moved).max(axis=1)
+            passed = other - shared + digits > -2.0 * left / np.sqrt(np.maximum(weight, 1e-300))
+            return 2.0 * float((np.where(passed, over, 0.0) + uneven).sum())
         residual = sweep.z[free] - labeling.impute(sweep.z[free])
         over = weight * (np.sign(residual) * V[free] - (1.0 - 8.0 * EPS) * np.abs(residual))
         over[residual == 0.0] = (weight * np.abs(V[free]))[residual == 0.0]
