@@ -1,5 +1,6 @@
 """The same answers from rows in blocks that Dask holds, whatever the blocks are."""
 
+import warnings
 from itertools import pairwise
 
 import dask
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from semisquares import (
     HardLabelClassifier,
@@ -325,3 +327,20 @@ def test_columns_that_a_frame_lacks_are_named():
     model = SoftLabelClassifier().fit(parts[["x0", "x1"]], parts["kind"])
     with pytest.raises(ValueError, match="feature names"):
         model.predict(parts[["x0", "x2"]])
+
+
+def test_sparse_blocks_far_from_the_origin_are_fitted_as_dense_ones():
+    rng = np.random.default_rng(0)
+    codes = np.arange(1000) % 2
+    X = rng.normal(size=(1000, 3)) + 1.5 * codes[:, None]
+    X[:, :2] += 1e7
+    X[rng.random(1000) < 0.5, 2] = 0.0
+    X[301, 0] = 0.0  # a zero that is left out of a column far from the origin, in no sample
+    y = np.where(np.arange(1000) < 60, codes, -1)
+    blocks = da.from_array(X, chunks=(250, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        dense = SoftLabelClassifier().fit(blocks, y)
+        far = SoftLabelClassifier().fit(blocks.map_blocks(sparse.csr_matrix), y)
+    np.testing.assert_allclose(far.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
+    assert far.objective_ == pytest.approx(dense.objective_, rel=1e-6)

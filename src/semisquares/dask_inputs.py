@@ -261,23 +261,24 @@ def _frame(
     read = partial(_floats, n_columns=n_columns)
     chosen = np.unique(np.linspace(0, len(parts) - 1, _SAMPLED_BLOCKS).astype(int))
     looks = _values(_each(partial(_look, read=read), [parts[b] for b in chosen]))
-    rows = [rows for rows, _, _ in looks if rows is not None and len(rows)]
+    rows = [rows for rows, _, _ in looks if rows.shape[0]]
+    is_sparse = any(sparse.issparse(rows) for rows, _, _ in looks)
     shift = None
     if intercept and rows:
-        together = np.concatenate(rows)
-        shift = centre(together, np.arange(len(together)))
+        together = sparse.vstack(rows, format="csr") if is_sparse else np.concatenate(rows)
+        shift = centre(together, np.arange(together.shape[0]))
     gram_columns = float(MAX_DIRECT)
-    if any(rows is None for rows, _, _ in looks):
+    if is_sparse:
         seen, values = sum(n for _, n, _ in looks), sum(nnz for _, _, nnz in looks)
         gram_columns = min(gram_columns, max(256.0, (values / max(1, seen) * n_rows) ** 0.5))
     return Frame(n_columns, 1.0, intercept, shift, read), gram_columns
 
 
-def _look(block: Any, read: Callable[[Any], Any]) -> tuple[Array | None, int, int]:
+def _look(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
     X = read(block)
-    if sparse.issparse(X):
-        return None, X.shape[0], X.nnz
-    return X[:: max(1, len(X) // _SAMPLED_ROWS)], len(X), X.size
+    n_rows = X.shape[0]
+    n_values = X.nnz if sparse.issparse(X) else X.size
+    return X[:: max(1, n_rows // _SAMPLED_ROWS)], n_rows, n_values
 
 
 def _floats(block: Any, n_columns: int) -> Any:

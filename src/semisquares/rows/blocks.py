@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .in_memory import Rows
-from .tables import DenseTable, SparseTable, Table
+from .tables import DenseTable, SparseTable, Table, store_zeros
 from .threads import one_thread
 
 Array = NDArray[Any]
@@ -227,7 +227,8 @@ def table_of(x: Any, frame: Frame) -> Table:
     """
     X = frame.read(x)
     if sparse.issparse(X):
-        return SparseTable(X)
+        shift = frame.shift
+        return SparseTable(X if shift is None else store_zeros(X, shift != 0.0), shift)
     by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
     return DenseTable(np.require(X, requirements=["A", "F" if by_columns else "C"]), frame.shift)
 

@@ -29,8 +29,9 @@ SAMPLE_BYTES = 1 << 26
 SAMPLED_BLOCKS = 32
 """So many blocks are read for it at the most."""
 LEAST_NORM = (
-    "The labeled rows leave weights open with alpha=0, and the solution of least norm is not found "
-    "for rows in blocks; pass alpha > 0, or the rows in memory."
+    "The labeled rows leave weights open: alpha=0 with few labels, or columns that are nearly "
+    "copies or far from the origin; rows in blocks have no solution of least norm: pass alpha > 0 "
+    "or a larger one, standardise the columns, or pass the rows in memory."
 )
 
 
@@ -261,7 +262,7 @@ class PartitionedRows(ShiftedColumns):
 
     def _in_memory(self, X: Any, known: _Labeled, weights: Array | None = None) -> Rows:
         """Return rows that were brought here: labeled ones, then others that count for all."""
-        table = SparseTable(X) if sparse.issparse(X) else DenseTable(X, self.frame.shift)
+        table = (SparseTable if sparse.issparse(X) else DenseTable)(X, self.frame.shift)
         weights = np.empty(0) if weights is None else weights
         total = float(weights.sum())
         share = self.counts.unlabeled_weight / total if total > 0.0 else 0.0

@@ -213,3 +213,19 @@ def centre(X: Any, sample: Array) -> Array | None:
     stored = np.bincount(X.indices, minlength=X.shape[1])
     shift[~far | (stored < X.shape[0])] = 0.0
     return shift if shift.any() else None
+
+
+def store_zeros(X: Any, columns: Array) -> Any:
+    """Store the zeros that some columns of a sparse X leave out, so that they can be shifted."""
+    stored = np.bincount(X.indices, minlength=X.shape[1])
+    short = np.flatnonzero(columns & (stored < X.shape[0]))
+    if not len(short):
+        return X
+    there = X.tocoo()
+    left_out = np.ones((X.shape[0], len(short)), dtype=bool)
+    ours = np.isin(there.col, short)
+    left_out[there.row[ours], np.searchsorted(short, there.col[ours])] = False
+    row, column = np.nonzero(left_out)
+    data = np.append(there.data, np.zeros(len(row), dtype=X.dtype))
+    place = (np.append(there.row, row), np.append(there.col, short[column]))
+    return sparse.csr_array((data, place), shape=X.shape)
