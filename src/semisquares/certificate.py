@@ -428,7 +428,11 @@ class _Inverse:
 
     @classmethod
     def of_gram(cls, gram: Array, ridge: Array, kept: Array, sum_error: float) -> _Inverse | None:
-        """Make P from a Gram matrix, whose entries are off by γ ‖x‖ ‖x'‖ each."""
+        """Make P from a Gram matrix, whose entries are off by γ ‖x‖ ‖x'‖ each.
+
+        Its Cholesky factor L is that of a matrix whose entries are off by γ, too, once columns have
+        unit norm (Higham, theorem 10.3), and ``P'MP`` is ``(L'P)'(L'P)`` but for these errors.
+        """
         M = (gram + np.diag(ridge))[np.ix_(kept, kept)]
         norms = np.sqrt(M.diagonal())
         if not (np.isfinite(norms).all() and (norms > 1e-140).all()):
@@ -441,10 +445,11 @@ class _Inverse:
         if info != 0:
             return None
         P = inverse.T
-        sizes = np.abs(P).sum(axis=0)
-        off = float(np.linalg.norm(P.T @ scaled @ P - np.eye(k)))
-        off += (sum_error + 4.0 * _gamma(2 * k + 8)) * float(sizes @ sizes)
-        return cls._made(P / norms[:, None], 1.0 - SLACK * off, kept, len(gram))
+        size = float(np.linalg.norm(P))
+        off = float(np.linalg.norm(triangle.T @ P - np.eye(k))) + _gamma(k + 2) * np.sqrt(k) * size
+        entries = sum_error + _gamma(k + 8)
+        least = max(0.0, 1.0 - SLACK * off) ** 2 - SLACK * k * entries * size**2
+        return cls._made(P / norms[:, None], least, kept, len(gram))
 
     @classmethod
     def of_triangle(
