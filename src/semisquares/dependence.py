@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from .linalg import triangle_of
-from .rows import Rows
+from .rows import DenseTable, Rows, SparseTable
 
 Array = NDArray[Any]
 
@@ -35,8 +35,8 @@ def independent_columns(rows: Rows, triangle: Array, live: Array) -> Array:
     column that cannot be proven to depend is kept. `live` are the columns that are not all zeros.
     """
     norms = np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
-    if not (norms[live] > 0.0).all():  # these rows do not tell
-        return live
+    if not (norms[live] > 0.0).all() or type(rows.table) not in (DenseTable, SparseTable):
+        return live  # these rows do not tell, or what a table of another kind holds is not X
     live = live[np.argsort(live != rows.n_features, kind="stable")]  # the intercept is no candidate
     R, order = _pivoted(triangle[:, live] / norms[live], fixed=int(rows.intercept))
     size = np.abs(R.diagonal())

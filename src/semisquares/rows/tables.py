@@ -36,9 +36,6 @@ class Table(Protocol):
     def subset(self, index: Array) -> Table:
         """Return a table of its own with the rows of an index."""
 
-    def rescaled(self, scale: Array) -> Table:
-        """Return a copy with every column multiplied by a number."""
-
     def gram(self, matrix: Any, weight: Array | None) -> Array:
         """Return the weighted Gram matrix of a matrix made by `slice` or `take`."""
 
@@ -78,9 +75,6 @@ class DenseTable:
 
     def subset(self, index: Array) -> DenseTable:
         return DenseTable(self.X[index], self.shift)
-
-    def rescaled(self, scale: Array) -> DenseTable:
-        return DenseTable(self.X * scale, None if self.shift is None else self.shift * scale)
 
     def gram(self, matrix: Array, weight: Array | None) -> Array:
         if weight is not None:
@@ -143,10 +137,6 @@ class SparseTable:
 
     def subset(self, index: Array) -> SparseTable:
         return SparseTable(self.X[index], self.shift)
-
-    def rescaled(self, scale: Array) -> SparseTable:
-        shift = None if self.shift is None else self.shift * scale
-        return SparseTable(sparse.csr_array(self.X @ sparse.diags_array(scale)), shift)
 
     def take(self, index: Array) -> Any:
         taken = self.X[index]

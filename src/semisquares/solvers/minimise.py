@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..curvature import fit_labeled
 from ..objective import Objective
+from ..rows import DenseTable
 from .least_norm import leaves_weights_open, vanishing_ridge
 from .newton import newton
 from .solution import ActiveSet, Callback, Solution, Status, StoppingTest
@@ -18,6 +19,8 @@ Array = NDArray[Any]
 
 SAMPLE_ROWS = 4096
 SAMPLE_SHARE = 16
+MOST_COPIED = 50_000_000
+"""Tables with more values than this are not copied to rescale their columns."""
 ROUGH = 1e-4
 """The relative gap that is good enough on a sample."""
 
@@ -55,9 +58,12 @@ def in_even_columns(objective: Objective, found: Solution) -> Solution:
     none, though its norm is not the least.
     """
     rows = objective.rows
+    if rows.n_rows * rows.n_features > MOST_COPIED:
+        return found
     norms = np.sqrt(rows.diagonal[: rows.n_features])
     scale = np.exp2(-np.round(np.log2(np.where(norms > 0.0, norms, 1.0))))
-    even = replace(objective, rows=rows.written_in(rows.table.rescaled(scale)))
+    columns = rows.table.dense(rows.table.slice(0, rows.n_rows)) * scale
+    even = replace(objective, rows=rows.written_in(DenseTable(columns)))
     other = vanishing_ridge(even, fit_labeled(even)[0])
     w = other.w.copy()
     w[: rows.n_features] = (w[: rows.n_features].T * scale).T
