@@ -68,8 +68,8 @@ class Work:
 
     @property
     def sent_by_block(self) -> int:
-        """Loss, gradient, number of changes and Gram matrix, as float64."""
-        return 8 * (self.weights**2 + self.weights + 2)
+        """Loss, gradient, number of changes, sum of squares and Gram matrix, as float64."""
+        return 8 * (self.weights**2 + self.weights + 3)
 
     @property
     def sent_to_block(self) -> int:
