@@ -199,6 +199,10 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
         self.tol = tol
         self.max_iter = max_iter
 
+    def _n_numbers(self, n_rows: int, n_classes: int) -> float:
+        # the Hessian in the sums of every class, its eigenvectors, its root and a Gram matrix
+        return 4.0 * (n_classes * (self.n_features_in_ + 1)) ** 2
+
     def _fit_rows(self, X: Array, labels: Labels) -> str | None:
         contrast = _Contrast.of(X, labels, self._given(X, labels))
         enough = float(self.tol) * len(X)

@@ -142,6 +142,9 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
         self.unlabeled = unlabeled
         self.record_path = record_path
 
+    def _n_numbers(self, n_rows: int, n_classes: int) -> float:
+        return 5.0 * n_rows * n_classes
+
     def _fit_rows(self, X: Array, labels: Labels) -> str | None:
         given, known = self._given(X, labels), one_hot(labels.codes, len(labels.classes))
         rows = WhitenedRows.of(X, given)

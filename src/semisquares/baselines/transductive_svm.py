@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
+from ..checks import Number
 from ..labels import Labels
 from .base import NOT_NEGATIVE, STEPS, LinearClassifier
 from .squared_hinge import decide, solve
@@ -134,9 +135,9 @@ class TransductiveSVM(LinearClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LinearClassifier._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [Number(Real, 0, None, closed="neither")],
         "C_unlabeled": NOT_NEGATIVE,
-        "positive_fraction": [Interval(Real, 0, 1, closed="both"), None],
+        "positive_fraction": [Number(Real, 0, 1, closed="both"), None],
         "switch": [StrOptions({"one", "all"})],
         "tol": NOT_NEGATIVE,
         "max_iter": STEPS,

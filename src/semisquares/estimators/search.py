@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from ..certificate import gradient_bound
+from ..checks import one_line, read_floats
 from ..curvature import fit_labeled, left_out_errors
 from ..inputs import Problem
 from ..labelings import soft
@@ -81,7 +82,7 @@ def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
     counts = np.zeros(labels.n_rows)
     counts[labels.labeled] = problem.rows.labeled_weight
     seen = y if hasattr(cv, "unlabeled") else codes  # our own splitters read markers themselves
-    for train, test in check_cv(cv).split(np.zeros((labels.n_rows, 1)), seen, groups):
+    for train, test in _splitter(cv).split(np.zeros((labels.n_rows, 1)), seen, groups):
         train, test = _row_numbers(train, labels.n_rows), _row_numbers(test, labels.n_rows)
         test = test[(codes[test] >= 0) & (counts[test] > 0.0)]
         if len(np.unique(codes[train][codes[train] >= 0])) < 2:
@@ -91,6 +92,19 @@ def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
             )
         if len(test):
             yield train, test
+
+
+def _splitter(cv: Any) -> Any:
+    """Return a splitter; splits that are given one by one become one."""
+    if hasattr(cv, "split"):
+        return cv
+    try:
+        return check_cv([(train, test) for train, test in cv])
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"cv={one_line(cv)} does not give pairs of training rows and test rows; pass a number "
+            "of folds, a splitter, or such pairs."
+        ) from None
 
 
 def _row_numbers(given: Any, n_rows: int) -> Array:
@@ -281,10 +295,9 @@ def results_table(alphas: Array, weights: Array, scores: Array) -> dict[str, Any
 
 def read_grid(name: str, given: Any, add: float | None = None) -> Array:
     """Read numbers to choose from, sorted; `add` is always among them."""
-    try:
-        values = np.asarray(given, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
-        values = np.array([np.nan])
+    values = read_floats(given).ravel()
     if not len(values) or not (values >= 0.0).all() or not np.isfinite(values).all():
-        raise ValueError(f"{name}={given!r} must be finite numbers, none negative, at least one.")
+        raise ValueError(
+            f"{name}={one_line(given)} must be finite numbers, none negative, at least one."
+        )
     return np.unique(values if add is None else np.append(values, add))
