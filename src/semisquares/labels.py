@@ -29,6 +29,7 @@ __all__ = [
     "one_column",
     "read_labels",
     "text_is_known",
+    "user_level",
     "warn_of_text",
 ]
 
@@ -127,7 +128,7 @@ def warn_of_text(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
         "a class; if it stands for a missing label, as after y.astype(str), put None or NaN there, "
         "and else give the class another name.",
         UserWarning,
-        stacklevel=_user_level(),
+        stacklevel=user_level(),
     )
 
 
@@ -141,7 +142,7 @@ def text_is_known() -> Iterator[None]:
         _text_is_known.reset(token)
 
 
-def _user_level() -> int:
+def user_level() -> int:
     """Return the stack level, for a warning by the caller, of the user's own call."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _NOT_THE_USER:

@@ -17,6 +17,7 @@ from ..inputs import Problem
 from ..labelings import soft
 from ..objective import Objective
 from ..solvers import ActiveSet, StoppingTest, minimise
+from ..untested import rows_to_test
 from .supervised import LeastSquaresClassifier
 
 Array = NDArray[Any]
@@ -48,30 +49,28 @@ def labeled_splits(
 ) -> Splits:
     """Split the labeled rows: stratified folds, or leave-one-out where labels are very few.
 
-    `one_by_one` allows the latter: a score such as AUC has no value for a single row.
+    A class with a single labeled row is never tested; there are no splits unless two others are.
+    `one_by_one` allows leave-one-out: a score such as AUC has no value for a single row.
     """
     labels = problem.labels
-    counts = np.bincount(labels.codes)
+    tested = rows_to_test(labels.codes)
+    labeled, codes = labels.labeled[tested], labels.codes[tested]
+    present, counts = np.unique(codes, return_counts=True)
+    if len(present) < 2:
+        return
     fewest = int(counts.min())
-    if fewest == 1:
-        name = labels.classes.tolist()[counts.argmin()]
-        raise ValueError(
-            f"Class {name!r} has a single labeled row, so none is left to train on when it is "
-            "tested; label another row of that class or use SoftLabelClassifier with a given alpha."
-        )
     everything = np.arange(labels.n_rows)
     most = 5 if n_folds is None else n_folds
-    very_few = fewest < most and len(labels.codes) <= FEW_LABELS
+    very_few = fewest < most and len(codes) <= FEW_LABELS
     if n_folds is None and very_few and one_by_one:
-        for row in labels.labeled:
+        for row in labeled:
             yield np.delete(everything, row), np.array([row])
         return
     folds = StratifiedKFold(
         min(most, fewest), shuffle=True, random_state=int(rng.integers(2**31 - 1))
     )
-    for _, test in folds.split(labels.codes, labels.codes):
-        rows = labels.labeled[test]
-        yield np.delete(everything, rows), rows
+    for _, test in folds.split(codes, codes):
+        yield np.delete(everything, labeled[test]), labeled[test]
 
 
 def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
@@ -218,10 +217,12 @@ def _stiffer(w: Array, i: int, j: int) -> Array:
 def leave_one_out(problem: Problem, alphas: Array) -> int | None:
     """Choose the alpha of a fit without unlabeled rows, each label left out once, in closed form.
 
-    This is what ``RidgeClassifierCV`` does. None where no Gram matrix is factored, or some alpha
-    leaves nothing to predict a label by.
+    This is what ``RidgeClassifierCV`` does, but for classes with a single label, which do not
+    count. None where no Gram matrix is factored, or some alpha leaves nothing to predict a label
+    by.
     """
-    weight, labeling = problem.rows.labeled_weight, soft(problem.n_classes)
+    weight = problem.rows.labeled_weight * rows_to_test(problem.labels.codes)
+    labeling = soft(problem.n_classes)
     losses = []
     for alpha in alphas:
         errors = left_out_errors(Objective(problem.rows, labeling, float(alpha)))
@@ -276,8 +277,10 @@ def row_means(values: Sequence[Array], tests: Sequence[Array]) -> tuple[Array, A
 
 def results_table(alphas: Array, weights: Array, scores: Array) -> dict[str, Any]:
     """Write the scores as ``GridSearchCV`` does: one entry for each choice."""
-    mean, std = scores.mean(axis=-1).ravel(), scores.std(axis=-1).ravel()
     grid = [(float(a), float(u)) for u in weights for a in alphas]
+    mean = std = np.full(len(grid), np.nan)
+    if scores.shape[-1]:
+        mean, std = scores.mean(axis=-1).ravel(), scores.std(axis=-1).ravel()
     order = np.argsort(np.where(np.isnan(mean), np.inf, -mean), kind="stable")
     rank = np.empty(len(mean), dtype=np.int32)
     rank[order] = np.arange(1, len(mean) + 1)
