@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 from sklearn.utils._param_validation import StrOptions
 
+from .. import dense
 from ..checks import Number
 from ..labels import Labels
 from .base import NOT_NEGATIVE, STEPS, LinearClassifier
@@ -262,7 +262,7 @@ def _centre(X: Array, mean: Array) -> tuple[Array, Array | None]:
     X = X - mean
     if X.shape[1] <= X.shape[0]:
         return X, None
-    basis, triangle = qr(X.T, mode="economic")
+    basis, triangle = dense.qr(X.T)
     return np.ascontiguousarray(triangle.T), basis
 
 
