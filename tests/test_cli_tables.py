@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import time
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -342,17 +343,35 @@ def test_a_fully_labeled_table_cannot_be_compared_but_fitted(semisquares):
     assert about["metrics"]["accuracy"]["mean"] > 0.9
 
 
-def test_a_class_with_one_row_cannot_be_compared_but_fitted(semisquares):
+def test_a_class_with_one_row_is_compared_and_fitted_but_not_tested(semisquares):
     frame, _ = patients()
     frame.loc[70, "state"] = "odd"
     frame.to_csv("t.csv", index=False)
-    assert "'odd' has a single labeled row" in refused(
+    notice = "Class 'odd' has a single labeled row, so it is always trained on and never tested;"
+    command = ("compare", "t.csv", "--target", "state", "-o", "r.html", *FAST)
+    code, _, errors = semisquares(*command)
+    assert code == 0
+    assert errors.count(notice) == 1
+    assert notice in unescape(Path("r.html").read_text(encoding="utf-8"))
+    code, _, errors = semisquares("fit", "t.csv", "--target", "state", "-o", "m", *FAST[2:])
+    assert code == 0
+    assert errors.count(notice) == 1
+    assert load("m").classes == ("ill", "odd", "well")
+    assert load("m").about["metrics"]["accuracy"]["mean"] > 0.5
+
+
+def test_a_table_of_which_one_class_can_be_tested_is_fitted_without_scores(semisquares):
+    frame, _ = patients()
+    frame.loc[frame["state"] == "ill", "state"] = None
+    frame.loc[70, "state"] = "ill"
+    frame.to_csv("t.csv", index=False)
+    assert "Class 'ill' has a single labeled row" in refused(
         semisquares("compare", "t.csv", "--target", "state", "--quiet")
     )
     code, _, errors = semisquares("fit", "t.csv", "--target", "state", "-o", "m", "--jobs", "1")
     assert code == 0
     assert "No scores could be measured" in errors
-    assert load("m").classes == ("ill", "odd", "well")
+    assert load("m").classes == ("ill", "well")
 
 
 def test_columns_missing_or_extra_at_predict_are_named(semisquares, model):

@@ -178,7 +178,9 @@ def test_without_a_marker_minus_one_is_a_class_and_missing_stays_missing(y):
 
 
 def test_without_a_marker_the_string_none_is_a_class():
-    assert_array_equal(read_labels(["None", "a"], unlabeled=None).classes, ["None", "a"])
+    with pytest.warns(UserWarning, match="the text 'None' as the label of 1 row,"):
+        labels = read_labels(["None", "a"], unlabeled=None)
+    assert_array_equal(labels.classes, ["None", "a"])
 
 
 def test_ints_beyond_the_precision_of_floats_stay_exact_beside_missing_values():

@@ -370,9 +370,11 @@ def test_no_labeled_row_is_an_error():
         next(LabeledStratifiedKFold(2).split(None, [-1, None, np.nan, -1]))
 
 
-def test_a_class_with_a_single_labeled_row_is_an_error():
-    with pytest.raises(ValueError, match="Class 'b' has a single labeled row"):
-        next(LabeledStratifiedKFold(2).split(None, ["a", "a", "b", None]))
+def test_classes_with_a_single_labeled_row_each_are_an_error():
+    with pytest.raises(
+        ValueError, match="No labeled row can be tested: classes 'a', 'b' have a si"
+    ):
+        next(LabeledStratifiedKFold(2).split(None, ["a", "b", None]))
 
 
 def test_a_single_labeled_row_is_fine_without_strata():

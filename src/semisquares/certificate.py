@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
+from . import dense
 from .dependence import independent_columns
 from .exact_sums import exact_moment
 from .labelings import ConvexLabeling
@@ -438,15 +438,14 @@ class _Inverse:
         if not (np.isfinite(norms).all() and (norms > 1e-140).all()):
             return None
         scaled, k = M / norms / norms[:, None], len(kept)
-        triangle, info = lapack.dpotrf(scaled, lower=1, clean=1)
-        if info != 0:
+        triangle, failed = dense.cholesky(scaled)
+        if failed or not np.isfinite(triangle).all():
             return None
-        inverse, info = lapack.dtrtri(triangle, lower=1)
-        if info != 0:
-            return None
-        P = inverse.T
+        triangle = np.tril(triangle)
+        P = dense.solve_triangular(triangle, np.eye(k)).T
         size = float(np.linalg.norm(P))
-        off = float(np.linalg.norm(triangle.T @ P - np.eye(k))) + _gamma(k + 2) * np.sqrt(k) * size
+        off = float(np.linalg.norm(dense.product(triangle.T, P) - np.eye(k)))
+        off += _gamma(k + 2) * np.sqrt(k) * size
         entries = sum_error + _gamma(k + 8)
         least = max(0.0, 1.0 - SLACK * off) ** 2 - SLACK * k * entries * size**2
         return cls._made(P / norms[:, None], least, kept, len(gram))
@@ -463,16 +462,19 @@ class _Inverse:
         R, k = triangle[:, kept], len(kept)
         if (ridge > 0.0).any():
             R = np.vstack((R, np.diag(np.sqrt(ridge))[:, kept]))
-        norms = np.sqrt(np.einsum("ij,ij->j", R, R))
-        if not (np.isfinite(norms).all() and (norms > 0.0).all()) or len(R) < k:
+        if len(R) < k:
+            return None
+        largest = np.abs(R).max(axis=0)  # squares of the entries may leave the range
+        norms = largest * np.linalg.norm(R / largest, axis=0)
+        if not (np.isfinite(norms).all() and (norms > 0.0).all()):
             return None
         R = triangle_of(R / norms)
-        P, info = lapack.dtrtri(R, lower=0)
-        if info != 0 or not np.isfinite(P).all():
+        if not (np.isfinite(R).all() and R.diagonal().all()):
             return None
+        P = dense.solve_triangular(R.T, np.eye(k)).T
         sizes = np.abs(P).sum(axis=0)
-        off = float(np.linalg.norm(R @ P - np.eye(k)))
-        off += _gamma(k + 2) * float(np.linalg.norm(np.abs(R) @ np.abs(P)))
+        off = float(np.linalg.norm(dense.product(R, P) - np.eye(k)))
+        off += _gamma(k + 2) * float(np.linalg.norm(R) * np.linalg.norm(P))
         off += _gamma(16 * (n_rows + 2 * k + 16) * k) * float(np.linalg.norm(sizes))
         least = max(0.0, 1.0 - SLACK * off) ** 2
         return cls._made(P / norms[:, None], least, kept, triangle.shape[1])

@@ -18,8 +18,17 @@ from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from .checks import check_dates, check_masked, check_names
 from .inputs import Problem, check_masses
-from .labels import Labels, encode, labeled_values, one_column, read_labels
+from .labels import (
+    Labels,
+    encode,
+    labeled_values,
+    one_column,
+    read_labels,
+    text_is_known,
+    warn_of_text,
+)
 from .objective import MAX_DIRECT
 from .rows import Blocks, Counts, Frame, Known, PartitionedRows, centre, compute
 
@@ -86,14 +95,16 @@ def read_dask_problem(
     known = _each(partial(_know, classes=classes), found, weights)
     known, _ = compute(known)
     masses = _values(_each(partial(_mass, n_classes=len(classes)), known))
-    n_rows, n_labeled, mass, free = (sum(part) for part in zip(*masses, strict=True))
+    n_rows, counts, mass, free = (sum(part) for part in zip(*masses, strict=True))
+    n_labeled = int(counts.sum())
+    warn_of_text(classes, counts)
     if class_weight is not None:
         factors = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=mass)
         known, _ = compute(_each(partial(_reweigh, factors=factors), known))
         mass = mass * factors
     check_masses(classes, mass)
     frame, gram_columns = _frame(parts, n_columns, int(n_rows), fit_intercept)
-    counts = Counts(int(n_rows), int(n_labeled), mass, float(free))
+    counts = Counts(int(n_rows), n_labeled, mass, float(free))
     blocks = Blocks(tuple(parts), tuple(known), bar=bar)
     rows = PartitionedRows(blocks, frame, counts, gram_columns)
     nothing = np.empty(0, dtype=np.intp)
@@ -106,7 +117,9 @@ def read_dask_problem(
 
 
 def check_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
-    """Check the names and the number of columns as scikit-learn does."""
+    """Check the types, the names and the number of columns."""
+    check_names(X)
+    check_dates(X)
     if not hasattr(X, "columns") and (X.ndim != 2 or np.isnan(X.shape[1])):
         raise ValueError(
             f"X has shape {X.shape}; give rows and a known number of columns (reshape it, or call "
@@ -211,7 +224,8 @@ def _classes(found: Sequence[Array], unlabeled: Any) -> Array:
     texts = {classes.dtype.kind in "UOT" for classes in some}
     # numpy would write numbers as text beside text: read_labels says what is wrong with that
     parts = some if len(texts) == 1 else [classes.astype(object) for classes in some]
-    return read_labels(np.concatenate(parts), unlabeled=None).classes
+    with text_is_known():  # these are classes, not rows
+        return read_labels(np.concatenate(parts), unlabeled=None).classes
 
 
 def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Known:
@@ -226,6 +240,7 @@ def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Known:
     y = codes.astype(np.float64) if len(classes) == 2 else np.eye(len(classes))[codes]
     row_weight = None
     if weight is not None:
+        check_masked("sample_weight", weight)
         row_weight = _check_sample_weight(
             np.asarray(weight), mask, dtype=np.float64, ensure_non_negative=True,
             allow_all_zero_weights=True,
@@ -234,15 +249,15 @@ def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Known:
     return Known(len(mask), labeled, y, labeled_weight, row_weight)
 
 
-def _mass(known: Known, n_classes: int) -> tuple[int, int, Array, float]:
-    """Count rows and labeled rows, and sum the weights of classes and of unlabeled rows."""
+def _mass(known: Known, n_classes: int) -> tuple[int, Array, Array, float]:
+    """Count rows and the labels of each class, and sum the weights of classes and other rows."""
     codes = known.y.argmax(axis=1) if known.y.ndim == 2 else known.y.astype(np.intp)
     mass = np.bincount(codes, known.labeled_weight, minlength=n_classes)
     if known.row_weight is None:
         free = float(known.n_rows - len(known.labeled))
     else:
         free = float(known.row_weight.sum() - known.row_weight[known.labeled].sum())
-    return known.n_rows, len(known.labeled), mass, free
+    return known.n_rows, np.bincount(codes, minlength=n_classes), mass, free
 
 
 def _reweigh(known: Known, factors: Array) -> Known:
@@ -283,6 +298,7 @@ def _look(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
 
 def _floats(block: Any, n_columns: int) -> Any:
     """Make a float array, dense or CSR, of a block."""
+    check_masked("X", block)
     if sparse.issparse(block):
         X = sparse.csr_array(block)
     elif hasattr(block, "columns"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["UserError"]
+__all__ = ["NotEnoughMemory", "UserError"]
 
 
 class UserError(Exception):
@@ -10,3 +10,7 @@ class UserError(Exception):
 
     The command line prints it and ends with exit code 2; any other error is a defect of ours.
     """
+
+
+class NotEnoughMemory(MemoryError):
+    """One sentence: how much memory a fit needs, how much is free, what to do."""

@@ -11,11 +11,16 @@ from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
 
+from .checks import check_masked, check_table, column_names, read_floats
 from .labels import Labels, read_labels
+from .memory import check_memory
 from .rows import DenseTable, PartitionedRows, Rows, Span, SparseTable, Table, centre, compress
 
 Array = NDArray[Any]
 
+FLOATS = (np.float64, np.float32)
+TARGETS = 2.0
+"""A fit holds at least this many arrays with a number for each labeled row and class."""
 WIDE_ROWS = 512
 """Up to so many rows a sparse table with more columns than rows is written in a basis of them."""
 _SAMPLE = 256
@@ -100,10 +105,7 @@ class Problem:
 
 def read_numbers(what: str, given: Any) -> Array:
     """Read numbers that a user gave as a start."""
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
+    values = read_floats(given)
     if not np.isfinite(values).all():
         raise ValueError(f"init has {what} that are not finite numbers; give numbers.")
     return values
@@ -119,13 +121,16 @@ def read_problem(
     unlabeled: Any,
     class_weight: Any = None,
     ridge: bool = True,
+    arrays: float = 0.0,
 ) -> Problem:
     """Check X, y and weights, and write them as rows. X is not copied where it is float.
 
     The exception are tables with more columns than rows that are collinear, or without a `ridge`.
+    `arrays` with a number for each row and class are what the fit needs at least.
     """
-    X = read_columns(estimator, X)
+    X = read_table(estimator, X)
     labels = read_labels(y, unlabeled=unlabeled, n_rows=X.shape[0])
+    _check_memory(labels, arrays)
     weight = _read_weight(sample_weight, X)
     labeled_weight = _labeled_weight(labels, weight, class_weight)
     table, span = _write_rows(X, labels, fit_intercept=fit_intercept, ridge=ridge)
@@ -138,6 +143,14 @@ def read_problem(
         intercept=fit_intercept,
     )
     return Problem(X, rows, labels, span)
+
+
+def _check_memory(labels: Labels, arrays: float) -> None:
+    """Refuse a fit that has no room for its targets and for so many arrays of all rows."""
+    n_classes = len(labels.classes)
+    n_outputs = 1 if n_classes == 2 else n_classes
+    targets = TARGETS * len(labels.labeled) + arrays * labels.n_rows
+    check_memory(targets * n_outputs, labels.n_rows, n_classes)
 
 
 def _write_rows(
@@ -160,19 +173,37 @@ def _own_table(X: Any, labels: Labels, fit_intercept: bool) -> Table:
     return (SparseTable if sparse.issparse(X) else DenseTable)(X, shift)
 
 
-def read_columns(estimator: Any, X: Any) -> Any:
-    """Check X as scikit-learn does, and say which column is no number."""
+def read_table(estimator: Any, X: Any) -> Any:
+    """Check X for one of our own fits: dense or sparse, float64 or float32."""
+    # NaN and infinity are found by the sums of the fit itself: see `explain_overflow`
+    return read_columns(estimator, X, dtype=FLOATS, accept_sparse=True, finite=False)
+
+
+def read_columns(
+    estimator: Any,
+    X: Any,
+    *,
+    dtype: Any = np.float64,
+    accept_sparse: bool = False,
+    finite: bool = True,
+    reset: bool = True,
+) -> Any:
+    """Check X as scikit-learn does; refuse what it would misread, and name columns of text.
+
+    `reset` is for a fit: number and names of the columns are noted, and else compared.
+    """
+    check_table(X)
     try:
-        # NaN and infinity are found by the sums of the fit itself: see `explain_overflow`
         return validate_data(
             estimator,
             X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=dtype,
+            ensure_all_finite=finite,
+            reset=reset,
         )
     except (TypeError, ValueError) as error:
-        names = [str(c) for c in getattr(X, "columns", ()) if not _is_numeric(X[c])]
+        names = [str(c) for c in column_names(X) if not _is_numeric(X[c])]
         if not names:
             raise
         text = "could not convert string" in str(error)
@@ -214,6 +245,7 @@ def _is_numeric(column: Any) -> bool:
 def _read_weight(sample_weight: Any, X: Any) -> Array | None:
     if sample_weight is None:
         return None
+    check_masked("sample_weight", sample_weight)
     weight = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
     )

@@ -1,13 +1,18 @@
 """Read y of a semi-supervised classifier: which rows have a label, and of which class.
 
 A row has no label when its value is missing (NaN, None, NA, NaT, null, masked) or equals the
-marker `unlabeled`. Frames are read by duck typing: neither pandas nor polars is imported.
+marker `unlabeled`. A missing value that was written as text, 'nan' say, is a class, with a warning.
+Frames are read by duck typing: neither pandas nor polars is imported.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +21,24 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 
-__all__ = ["Labels", "encode", "labeled_mask", "labeled_values", "one_column", "read_labels"]
+__all__ = [
+    "Labels",
+    "encode",
+    "labeled_mask",
+    "labeled_values",
+    "one_column",
+    "read_labels",
+    "text_is_known",
+    "user_level",
+    "warn_of_text",
+]
+
+MISSING_AS_TEXT = ("", "<NA>", "NaT", "None", "nan")
+"""What missing values become when a column is written as text, as by `astype(str)` of pandas."""
+_text_is_known: ContextVar[bool] = ContextVar("text_is_known", default=False)
+_Masked = type(np.ma.masked)
+_NOT_THE_USER = ("joblib", "semisquares", "sklearn")
+"""Packages whose calls a warning does not point to."""
 
 
 @dataclass(frozen=True, eq=False)  # eq=False: == of arrays is an array, not an answer
@@ -88,7 +110,44 @@ def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> La
             f"y has labels of one class only, {classes.tolist()[0]!r}, and a classifier needs two; "
             f"label some rows of another class{hint if n_marked else ''}."
         )
+    warn_of_text(classes, np.bincount(codes))
     return Labels(np.flatnonzero(mask), codes, classes, len(mask))
+
+
+def warn_of_text(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
+    """Warn of classes that look like missing values written as text; `counts` are their rows."""
+    if classes.dtype.kind not in "UO" or _text_is_known.get():
+        return
+    found = [code for code, name in enumerate(classes.tolist()) if name in MISSING_AS_TEXT]
+    if not found:
+        return
+    names = " and ".join(repr(name) for name in classes[found].tolist())
+    rows = int(counts[found].sum())
+    warnings.warn(
+        f"y has the text {names} as the label of {rows} row{'s' * (rows != 1)}, which is taken for "
+        "a class; if it stands for a missing label, as after y.astype(str), put None or NaN there, "
+        "and else give the class another name.",
+        UserWarning,
+        stacklevel=user_level(),
+    )
+
+
+@contextmanager
+def text_is_known() -> Iterator[None]:
+    """Read labels without that warning: a classifier around another has given it already."""
+    token = _text_is_known.set(True)
+    try:
+        yield
+    finally:
+        _text_is_known.reset(token)
+
+
+def user_level() -> int:
+    """Return the stack level, for a warning by the caller, of the user's own call."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _NOT_THE_USER:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def one_column(y: Any) -> Any:
@@ -137,7 +196,7 @@ def labeled_values(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[A
     if values.dtype.kind in "OT":  # T: numpy's StringDType, whose missing value is any object
         values = values.astype(object, copy=False)
         for kind in set(map(type, values)):
-            if hasattr(kind, "__len__") and not issubclass(kind, str | bytes):
+            if hasattr(kind, "__len__") and not issubclass(kind, str | bytes | _Masked):
                 raise ValueError(f"y holds a {kind.__name__} in a row; pass one label per row.")
         missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
         mask, values = _keep(mask, values, ~missing)
@@ -147,8 +206,9 @@ def labeled_values(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[A
 
 
 def _is_missing(value: Any) -> bool:
-    """Recognise None, NaN, NaT and (by name, as its == is no bool) pd.NA."""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    """Recognise None, NaN, NaT, numpy's masked and (by name, as its == is no bool) pd.NA."""
+    by_identity = value is None or value is np.ma.masked
+    return by_identity or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def _keep(mask: NDArray[np.bool_], values: NDArray[Any], keep: NDArray[np.bool_]) -> Any:

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.linalg import svd as scipy_svd
 
+from . import dense
+
 Array = NDArray[Any]
 
 EPS = float(np.finfo(np.float64).eps)
@@ -85,7 +87,7 @@ class Factor:
     def _solve_features(self, b: Array) -> Array:
         if not len(b):
             return b
-        x, _ = lapack.dpotrs(self.triangle, self.scale[:, None] * b, lower=1)
+        x = dense.solve_cholesky(self.triangle, self.scale[:, None] * b)
         return self.scale[:, None] * x
 
 
@@ -96,8 +98,8 @@ def factor(gram: Array, alpha: float, intercept: bool) -> Factor | None:
         return None
     triangle = scaled.matrix
     if len(triangle):
-        triangle, info = lapack.dpotrf(triangle.T, lower=1, clean=0, overwrite_a=1)
-        if info != 0:
+        triangle, failed = dense.cholesky(triangle.T)
+        if failed:
             return None
     found = Factor(triangle, scaled.scale, scaled.border, scaled.total, scaled.dead)
     least = max(1.0 / WORST_CONDITION, 8.0 * len(triangle) * scaled.noise)
@@ -191,7 +193,7 @@ class RowSpace:
         return self.basis @ inside - weights
 
     def _solve(self, b: Array) -> Array:
-        return np.asarray(lapack.dpotrs(self.triangle, b, lower=1)[0])
+        return dense.solve_cholesky(self.triangle, b)
 
 
 def row_space(gram: Array, intercept: bool) -> RowSpace | None:
@@ -205,22 +207,22 @@ def row_space(gram: Array, intercept: bool) -> RowSpace | None:
         return None
     live = np.flatnonzero(~scaled.dead)
     matrix = scaled.matrix[np.ix_(live, live)]
-    packed, order, rank, _ = lapack.dpstrf(matrix, lower=1, tol=1e-13)
+    packed, order, rank = dense.pivoted_cholesky(matrix, tol=1e-13)
     if packed.diagonal()[:rank].min() ** 2 < SAFE_PIVOT:
         return None
     basis = np.zeros((len(scaled.matrix), rank))
-    pivoted = live[order - 1]
+    pivoted = live[order]
     basis[pivoted] = np.tril(packed)[:, :rank] / scaled.scale[pivoted, None]
-    product = basis.T @ basis
-    triangle, info = lapack.dpotrf(product, lower=1, clean=0)
-    if info != 0 or lapack.dpocon(triangle, np.linalg.norm(product, 1), uplo="L")[0] < 1e-7:
+    product = dense.product(basis.T, basis)
+    triangle, failed = dense.cholesky(product.copy())
+    if failed or lapack.dpocon(triangle, np.linalg.norm(product, 1), uplo="L")[0] < 1e-7:
         return None
     return RowSpace(basis, triangle, scaled.border, scaled.total)
 
 
 def triangle_of(matrix: Array) -> Array:
     """Return the R factor of a QR decomposition."""
-    return np.asarray(np.linalg.qr(matrix, mode="r"))
+    return dense.triangle_of(matrix)
 
 
 @dataclass(frozen=True)
@@ -266,12 +268,12 @@ def least_norm_step(
     tolerance = RANK_TOLERANCE * (values[0] if len(values) else 0.0)
     rank = int((values > tolerance).sum())
     inverse = right[:rank].T / values[:rank]
-    step = scale[:, None] * (inverse @ (left[:, :rank].T @ target))
+    step = scale[:, None] * dense.product(inverse, dense.product(left[:, :rank].T, target))
     free = right[rank:].T if len(right) == d else _complement(right[:rank], live)
-    null = np.linalg.qr(free * np.where(live, scale, 1.0)[:, None])[0] if free.size else free
+    null = dense.qr(free * np.where(live, scale, 1.0)[:, None])[0] if free.size else free
     uneven = live.any() and norms[live].max() > UNEVEN * norms[live].min()
     if sharpen is not None and null.shape[1] and uneven:
-        null = np.linalg.qr(sharpen(null))[0]
+        null = dense.qr(sharpen(null))[0]
     step = step - null @ (null.T @ (weights + step))
     if intercept:
         last = (triangle[0, first + d :] - triangle[0, 1 : d + 1] @ step) / triangle[0, 0]
@@ -282,7 +284,7 @@ def least_norm_step(
 def _svd(matrix: Array) -> tuple[Array, Array, Array]:
     """Return a thin SVD; the slower algorithm where the fast one fails, as on graded matrices."""
     try:
-        return np.linalg.svd(matrix, full_matrices=False)
+        return dense.svd(matrix)
     except np.linalg.LinAlgError:
         return scipy_svd(matrix, full_matrices=False, lapack_driver="gesvd")
 
@@ -294,7 +296,7 @@ def _complement(rows: Array, live: Array) -> Array:
         return np.zeros((d, 0))
     dead = np.eye(d)[:, ~live]
     taken = np.vstack((rows, dead.T))
-    basis = np.linalg.svd(taken, full_matrices=True)[2][taken.shape[0] :].T
+    basis = dense.svd(taken, full_matrices=True)[2][taken.shape[0] :].T
     return np.hstack((dead, basis))
 
 

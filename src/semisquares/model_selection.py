@@ -2,6 +2,9 @@
 
 Every splitter here runs a scikit-learn splitter on the labeled rows alone. So test rows are always
 labeled, and every unlabeled row is in every training set (unless its group is being tested).
+Stratified splitters never test a class with a single labeled row, which is in every training set,
+and warn of it; with groups, likewise a class whose labeled rows are all in one group, and the rows
+of that group.
 
 The order of a training set is made for ``learning_curve``, which trains on its first rows: first
 the labeled rows, one of each class and then all classes in proportion; then the unlabeled ones;
@@ -25,7 +28,8 @@ from sklearn.model_selection._split import GroupsConsumerMixin  # marks splitter
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_consistent_length
 
-from .labels import labeled_mask
+from .labels import labeled_mask, user_level
+from .untested import describe_untested, rows_to_test
 
 _STRATIFIED = (
     sk.RepeatedStratifiedKFold,
@@ -105,28 +109,43 @@ class LabeledTestSplit(sk.BaseCrossValidator):
         classes, codes = _encode(values[labeled])
         group_of = None if groups is None else _encode(np.asarray(groups))[1]
         groups_of_labeled = None if group_of is None else group_of[labeled]
-        for train, test in self._split_labeled(classes, codes, groups_of_labeled):
+        for train, test in self._split_testable(classes, codes, groups_of_labeled):
             kept = rest
             if group_of is not None and isinstance(self.cv, GroupsConsumerMixin):
                 kept = rest[~np.isin(group_of[rest], group_of[labeled[test]])]
             train = train[_stratified_order(codes[train])]
             yield np.concatenate([labeled[train], kept]), np.sort(labeled[test])
 
+    def _split_testable(
+        self, classes: list[Any], codes: NDArray[np.intp], groups: NDArray[np.intp] | None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Split the labeled rows; those that cannot be tested are in every training set."""
+        if not isinstance(self.cv, _STRATIFIED):
+            yield from self._split_labeled(classes, codes, groups)
+            return
+        grouped = groups is not None and isinstance(self.cv, GroupsConsumerMixin)
+        mask = rows_to_test(codes, groups if grouped else None)
+        tested, held = np.flatnonzero(mask), np.flatnonzero(~mask)
+        names = [classes[k] for k in np.setdiff1d(codes, codes[tested])]
+        if names:
+            text = describe_untested(names, grouped=grouped)
+            if not len(tested):
+                raise ValueError(f"No labeled row can be tested: {text[0].lower()}{text[1:]}")
+            warnings.warn(text, UserWarning, stacklevel=user_level())
+        groups = None if groups is None else groups[tested]
+        for train, test in self._split_labeled(classes, codes[tested], groups):
+            yield np.concatenate((tested[train], held)), tested[test]
+
     def _split_labeled(
         self, classes: list[Any], codes: NDArray[np.intp], groups: NDArray[np.intp] | None
     ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Split the labeled rows; errors and warnings speak of labeled rows."""
-        counts = np.bincount(codes)
-        rarest, count = classes[int(counts.argmin())], int(counts.min())
+        present, counts = np.unique(codes, return_counts=True)
+        rarest, count = classes[int(present[counts.argmin()])], int(counts.min())
         if groups is None and isinstance(self.cv, GroupsConsumerMixin):
             raise ValueError(
                 f"{type(self).__name__} keeps groups together but was given none; "
                 "pass groups= with one group per row."
-            )
-        if count == 1 and isinstance(self.cv, _STRATIFIED):
-            raise ValueError(
-                f"Class {rarest!r} has a single labeled row, but a stratified split needs two of "
-                "each class; label another row of it or mark this one as unlabeled."
             )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -144,7 +163,7 @@ class LabeledTestSplit(sk.BaseCrossValidator):
                     f"Class {rarest!r} has {count} labeled rows, fewer than n_splits, so some test "
                     f"sets have none of it; set n_splits={count} or label more rows of it."
                 )
-            warnings.warn(text, category, stacklevel=3)
+            warnings.warn(text, category, stacklevel=user_level())
         return splits
 
 

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
+from ..checks import Number
 from ..estimators.base import one_hot
 from ..labels import Labels
 from .base import free_rows, label_all
@@ -105,7 +105,7 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GaussianDiscriminant._parameter_constraints,
-        "max_unlabeled": [Interval(Integral, 0, None, closed="left")],
+        "max_unlabeled": [Number(Integral, 0, None, closed="left")],
     }
 
     def __init__(
@@ -136,8 +136,8 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
 
     def _check_size(self, labels: Labels) -> None:
         n_classes, n_free = len(labels.classes), labels.n_rows - len(labels.labeled)
-        if n_free * np.log2(n_classes) > self.max_unlabeled:
-            most = int(self.max_unlabeled / np.log2(n_classes))
+        if float(n_free * np.log2(n_classes)) > self.max_unlabeled:  # any int, however large
+            most = int(int(self.max_unlabeled) / np.log2(n_classes))
             raise ValueError(
                 f"{n_free} unlabeled rows have {n_classes}^{n_free} labelings, and max_unlabeled="
                 f"{self.max_unlabeled} allows 2^{self.max_unlabeled}; give {most} such rows or "

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from ..checks import Number
 from ..estimators.base import DecidingClassifier, fitted_state_kept
-from ..labels import Labels, read_labels
+from ..inputs import read_columns
+from ..labels import Labels, read_labels, text_is_known
+from ..memory import check_memory
 
 __all__ = [
     "NOT_NEGATIVE",
@@ -33,9 +35,9 @@ __all__ = [
 
 Array = NDArray[Any]
 
-NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
+NOT_NEGATIVE = [Number(Real, 0, None, closed="left")]
 """Constraint of a strength or a tolerance."""
-STEPS = [Interval(Integral, 1, None, closed="left")]
+STEPS = [Number(Integral, 1, None, closed="left")]
 """Constraint of `max_iter`."""
 
 
@@ -65,13 +67,20 @@ class SemiSupervisedClassifier(DecidingClassifier):
         """
         with fitted_state_kept(self):
             X, labels = self._read(X, y)
+            n_rows, n_classes = labels.n_rows, len(labels.classes)
+            check_memory(self._n_numbers(n_rows, n_classes), n_rows, n_classes)
             self.classes_ = labels.classes
-            complaint = self._fit_rows(X, labels)
+            with text_is_known():
+                complaint = self._fit_rows(X, labels)
         if complaint:
             warnings.warn(
                 f"{type(self).__name__} {complaint}", ConvergenceWarning, stacklevel=3
             )  # 3: whoever called fit, as scikit-learn's decorator stands between
         return self
+
+    def _n_numbers(self, n_rows: int, n_classes: int) -> float:
+        """Return how many numbers a fit has to hold at least; 0 if that is not known."""
+        return 0.0
 
     def _fit_rows(self, X: Any, labels: Labels) -> str | None:
         """Set the fitted attributes; return what its name and a warning go on with, or None."""
@@ -84,12 +93,12 @@ class SemiSupervisedClassifier(DecidingClassifier):
 
     def _read_rows(self, X: Any) -> Any:
         """Check rows to fit."""
-        return validate_data(self, X, dtype=np.float64)
+        return read_columns(self, X)
 
     def _check(self, X: Any) -> Any:
         """Check rows to predict."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        return read_columns(self, X, reset=False)
 
 
 class LinearClassifier(SemiSupervisedClassifier):
@@ -97,6 +106,9 @@ class LinearClassifier(SemiSupervisedClassifier):
 
     coef_: Array
     intercept_: Array
+
+    def _n_numbers(self, n_rows: int, n_classes: int) -> float:
+        return 2.0 * n_rows * (1 if n_classes == 2 else n_classes)  # decision values, and a copy
 
     def decision_function(self, X: Any) -> Array:
         """Return ``X @ coef_.T + intercept_``.

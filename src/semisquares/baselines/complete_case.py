@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import dense
 from ..curvature import full_curvature
 from ..linalg import RANK_TOLERANCE
 from ..objective import Objective
@@ -70,7 +71,7 @@ def _pseudo_inverse(objective: Objective) -> tuple[Callable[[Array], Array], Arr
     columns = np.vstack((columns, ridge))
     scale = np.linalg.norm(columns, axis=0)
     scale[scale == 0.0] = 1.0
-    _, size, right = np.linalg.svd(columns / scale, full_matrices=False)
+    _, size, right = dense.svd(columns / scale)
     inside = size > RANK_TOLERANCE * size[0]
     root = right[inside].T / scale[:, None] / size[inside]
     return lambda h: root @ (root.T @ h), right[~inside].T / scale[:, None]
@@ -79,10 +80,10 @@ def _pseudo_inverse(objective: Objective) -> tuple[Callable[[Array], Array], Arr
 def _open_directions(rows: Rows, null: Array) -> Array:
     """Return, orthonormal, how missing outcomes move with directions of w."""
     full = np.sqrt(np.where(rows.diagonal > 0.0, rows.diagonal, 1.0))[:, None]
-    null = np.linalg.qr(full * null)[0] / full  # orthonormal for columns of unit norm
-    moved = rows.table.take(rows.unlabeled) @ null[: rows.n_features]
+    null = dense.qr(full * null)[0] / full  # orthonormal for columns of unit norm
+    moved = dense.product(rows.table.take(rows.unlabeled), null[: rows.n_features])
     moved = moved + (null[-1] if rows.intercept else 0.0)
-    left, size, _ = np.linalg.svd(moved, full_matrices=False)
+    left, size, _ = dense.svd(moved)
     return left[:, size > SEEN]
 
 
@@ -103,5 +104,5 @@ def yates_values(objective: Objective, open_labels: Array) -> Array:
     moment = rows.weighted_moment(unit)[1]
     fit = full_curvature(objective).step(np.zeros(moment.shape), -moment, lambda: -unit)
     hat = rows.decisions_of(rows.unlabeled, fit)
-    system = np.eye(rows.n_unlabeled) - hat[:, :-1] + open_labels @ open_labels.T
-    return np.linalg.solve(system, hat[:, -1])
+    system = np.eye(rows.n_unlabeled) - hat[:, :-1] + dense.product(open_labels, open_labels.T)
+    return dense.solve(system, hat[:, -1])

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
+from .. import dense
 from ..estimators.base import one_hot
 from ..labels import Labels
 from ..linalg import EPS
@@ -90,8 +90,8 @@ class _Contrast:
         """
         model = self.best(q)
         origin = self.X.mean(axis=0)
-        m = solve_triangular(model.factor, (model.means - origin).T, lower=True).T
-        x = solve_triangular(model.factor, (self.free - origin).T, lower=True).T
+        m = dense.solve_triangular(model.factor, (model.means - origin).T).T
+        x = dense.solve_triangular(model.factor, (self.free - origin).T).T
         K, d = m.shape
         mass = self.known.sum(axis=0) + q.sum(axis=0)
         products = m @ m.T
@@ -106,7 +106,7 @@ class _Contrast:
         if self.given.priors is not None:
             diagonal[:: d + 1] = 0.0
         form = inner.reshape(K * (d + 1), -1) + np.diag(diagonal)
-        values, vectors = np.linalg.eigh(form)
+        values, vectors = dense.eigh(form)
         root = (vectors * np.sqrt(np.maximum(values, 0.0))).reshape(K, d + 1, -1)
         root[:, 0] -= np.einsum("kd,kdr->kr", m, root[:, 1:])  # from u back to ds
         V = np.hstack((np.ones((len(x), 1)), x))
@@ -198,6 +198,10 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
         self.unlabeled = unlabeled
         self.tol = tol
         self.max_iter = max_iter
+
+    def _n_numbers(self, n_rows: int, n_classes: int) -> float:
+        # the Hessian in the sums of every class, its eigenvectors, its root and a Gram matrix
+        return 4.0 * (n_classes * (self.n_features_in_ + 1)) ** 2
 
     def _fit_rows(self, X: Array, labels: Labels) -> str | None:
         contrast = _Contrast.of(X, labels, self._given(X, labels))

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
-from sklearn.utils._param_validation import Interval
 
+from ..checks import Number, one_line, read_floats
 from ..labels import Labels
 from .base import LinearClassifier
 from .gaussian import GaussianClasses, Given, level
@@ -24,7 +24,7 @@ class GaussianDiscriminant(LinearClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LinearClassifier._parameter_constraints,
-        "shrinkage": [Interval(Real, 0, np.inf, closed="left")],
+        "shrinkage": [Number(Real, 0, np.inf, closed="left")],
         "priors": ["array-like", None],
     }
 
@@ -87,14 +87,11 @@ def read_priors(priors: Any, classes: Array) -> Array | None:
     """Check priors that a user gave: one positive number for each class, their sum 1."""
     if priors is None:
         return None
-    try:
-        values = np.asarray(priors, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
-    fits = values.shape == (len(classes),) and (values > 0.0).all()
+    values = read_floats(priors)
+    fits = values.shape == (len(classes),) and ((values > 0.0) & (values <= 1.0)).all()
     if not (fits and np.isclose(values.sum(), 1.0, rtol=0.0, atol=1e-8)):
         raise ValueError(
-            f"priors={priors!r} must be {len(classes)} positive numbers that sum to 1, one for "
-            f"each of the classes {classes.tolist()}; give those, or None to learn them."
+            f"priors={one_line(priors)} must be {len(classes)} positive numbers that sum to 1, one "
+            f"for each of the classes {classes.tolist()}; give those, or None to learn them."
         )
     return values / values.sum()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from .. import dense
 from ..estimators.base import one_hot
 from ..labels import Labels
 from ..linalg import EPS
@@ -142,6 +143,9 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
         self.unlabeled = unlabeled
         self.record_path = record_path
 
+    def _n_numbers(self, n_rows: int, n_classes: int) -> float:
+        return 5.0 * n_rows * n_classes
+
     def _fit_rows(self, X: Array, labels: Labels) -> str | None:
         given, known = self._given(X, labels), one_hot(labels.codes, len(labels.classes))
         rows = WhitenedRows.of(X, given)
@@ -184,7 +188,7 @@ def _start(X: Array, known: Array, rows: WhitenedRows) -> GaussianClasses:
     except ValueError:
         mass = known.sum(axis=0)
         means = (known.T @ X) / mass[:, None]
-        covariance = rows.factor @ rows.factor.T
+        covariance = dense.product(rows.factor, rows.factor.T)
         return GaussianClasses(rows.given.priors_of(mass), means, covariance, rows.factor)
 
 
@@ -205,9 +209,9 @@ class _Maximum:
     @classmethod
     def of(cls, rows: WhitenedRows, q: Array) -> _Maximum:
         mass = q.sum(axis=0)
-        means = (q.T @ rows.Z) / mass[:, None]
+        means = dense.product(q.T, rows.Z) / mass[:, None]
         columns = np.sqrt(mass / rows.total) * means.T
-        values, vectors = np.linalg.eigh(np.eye(len(mass)) - columns.T @ columns)
+        values, vectors = dense.eigh(np.eye(len(mass)) - columns.T @ columns)
         if values[0] < 1e-13 * len(mass):
             raise singular(*rows.Z.shape)
         inverse = (vectors / values) @ vectors.T
@@ -225,7 +229,7 @@ class _Maximum:
         n_classes = len(self.priors)
         # S⁻¹ m_k, as m_k is a multiple of v_k and S⁻¹ V = V E⁻¹
         weights = self.means.T + self.columns @ (self.inverse @ (self.columns.T @ self.means.T))
-        scores = rows.Z @ weights
+        scores = dense.product(rows.Z, weights)
         scores += np.log(self.priors) - 0.5 * np.einsum("kd,dk->k", self.means, weights)
         shared = logsumexp(scores, axis=1)
         known = scores[labels.labeled, labels.codes].sum()
@@ -239,7 +243,7 @@ class _Maximum:
         rows = self.rows
         F = rows.factor
         part = F @ self.columns
-        covariance = F @ F.T - part @ part.T
+        covariance = dense.product(F, F.T) - dense.product(part, part.T)
         means = self.means @ F.T + rows.centre
         factor = factor_of(covariance, len(rows.Z), rows.given)
         return GaussianClasses(self.priors, means, covariance, factor)

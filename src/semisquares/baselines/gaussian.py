@@ -40,9 +40,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+from scipy.linalg import cho_solve
 from scipy.special import logsumexp, softmax
 
+from .. import dense
 from ..labels import Labels
 from ..linalg import EPS
 from .base import free_rows
@@ -74,8 +75,8 @@ class GaussianClasses:
     def log_joint(self, X: Array) -> Array:
         """Return ``log π_k + log N(x_i; m_k, S)``, of shape (n, K)."""
         centre = self.means.mean(axis=0)  # differences of whitened rows keep their digits
-        rows = solve_triangular(self.factor, (X - centre).T, lower=True)
-        means = solve_triangular(self.factor, (self.means - centre).T, lower=True)
+        rows = dense.solve_triangular(self.factor, (X - centre).T)
+        means = dense.solve_triangular(self.factor, (self.means - centre).T)
         distances = np.stack([((rows - m[:, None]) ** 2).sum(axis=0) for m in means.T], axis=1)
         constant = X.shape[1] * np.log(2.0 * np.pi) + self.log_det
         return np.log(self.priors) - 0.5 * (distances + constant)
@@ -165,7 +166,7 @@ def fit_gaussian(X: Array, q: Array, given: Given) -> GaussianClasses:
     for share, mean in zip(q.T, means, strict=True):
         held = share > 0.0  # in hard labelings every row is in one class only
         part = np.sqrt(share[held])[:, None] * (rows[held] - mean)
-        scatter += part.T @ part
+        scatter += dense.product(part.T, part)
     scatter[np.diag_indices_from(scatter)] += given.shrinkage * given.target
     covariance = scatter / (mass.sum() + given.shrinkage)
     factor = factor_of(covariance, len(X), given)
@@ -175,10 +176,8 @@ def fit_gaussian(X: Array, q: Array, given: Given) -> GaussianClasses:
 def factor_of(covariance: Array, n_rows: int, given: Given) -> Array:
     """Return the lower Cholesky factor, or say that the covariance is singular and what to do."""
     d = len(covariance)
-    try:
-        factor = np.asarray(cholesky(covariance, lower=True))
-    except LinAlgError:
-        factor = np.zeros((d, d))
+    triangle, failed = dense.cholesky(covariance.copy())
+    factor = np.zeros((d, d)) if failed else np.tril(triangle)
     left = factor.diagonal()  # the spread that the columns before a column do not explain
     explained = left**2 <= 16.0 * max(d, 8) * EPS * covariance.diagonal()
     constant = left <= (given.rounding if given.shrinkage == 0.0 else 0.0)
@@ -219,7 +218,7 @@ class WhitenedRows:
         """Whiten the rows of X; ValueError where their covariance is singular."""
         one_class = fit_gaussian(X, np.ones((len(X), 1)), given)
         centre, factor = one_class.means[0], one_class.factor
-        Z = solve_triangular(factor, (X - centre).T, lower=True).T
+        Z = dense.solve_triangular(factor, (X - centre).T).T
         return cls(np.ascontiguousarray(Z), centre, factor, given)
 
     @property
@@ -247,6 +246,6 @@ def marginal_log_likelihood(model: GaussianClasses, X: Array, labels: Labels) ->
 
 def log_prior(model: GaussianClasses, given: Given) -> float:
     """Return R(θ) = -s/2 [log det S + tr(S⁻¹ T)]."""
-    inverse = solve_triangular(model.factor, np.eye(len(given.target)), lower=True)
+    inverse = dense.solve_triangular(model.factor, np.eye(len(given.target)))
     trace = float((inverse**2).sum(axis=0) @ given.target)
     return -0.5 * given.shrinkage * (model.log_det + trace)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import dense
 from ..estimators.base import one_hot
 from ..inputs import explain_overflow
 from ..labels import Labels
@@ -37,7 +38,7 @@ class _AllRows:
         if intercept:
             rows[:, np.ptp(X, axis=0) == 0.0] = 0.0  # not the rounding of the mean
         if X.shape[1] > X.shape[0]:
-            left, values, right = np.linalg.svd(rows, full_matrices=False)
+            left, values, right = dense.svd(rows)
             rank = max(1, int((values > RANK_TOLERANCE * values[0]).sum()))
             rows, turn = left[:, :rank] * values[:rank], right[:rank].T
         return cls(rows, origin, turn, alpha, int(intercept))
@@ -47,10 +48,10 @@ class _AllRows:
         n, d = self.rows.shape
         tall = np.vstack((self.rows, np.sqrt(self.alpha) * np.eye(d)))
         norms = np.sqrt(np.einsum("ij,ij->j", tall, tall))
-        orthogonal, triangle = np.linalg.qr(tall / np.where(norms > 0.0, norms, 1.0))
-        left, values, _ = np.linalg.svd(triangle)
+        orthogonal, triangle = dense.qr(tall / np.where(norms > 0.0, norms, 1.0))
+        left, values, _ = dense.svd(triangle)
         rank = int((values > RANK_TOLERANCE * values[0]).sum())
-        found = orthogonal[:n] @ left[:, :rank]
+        found = dense.product(orthogonal[:n], left[:, :rank])
         return np.hstack((found, np.full((n, 1), n**-0.5))) if self.intercept else found
 
     def weights(self, t: Array) -> tuple[Array, Array]:
@@ -76,9 +77,9 @@ class _LabeledLoss:
     @classmethod
     def of(cls, B: Array, known: Array, unknown: Array, targets: Array, first: int) -> _LabeledLoss:
         """Write ``‖B_l (B_u'q + B_l'y) - y‖²`` in the few coordinates of B_l's QR."""
-        orthogonal, triangle = np.linalg.qr(B[known])
+        orthogonal, triangle = dense.qr(B[known])
         b = orthogonal.T @ targets - triangle @ (B[known].T @ targets)
-        return cls(B[unknown] @ triangle.T, b, first)
+        return cls(dense.product(B[unknown], triangle.T), b, first)
 
     def __call__(self, q: Array) -> tuple[Array, Array, Array]:
         V, K = self.V, q.shape[1]

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import dense
 from ..linalg import EPS
 
 __all__ = ["Labeling", "Local", "labeling_gap", "least_labeling"]
@@ -104,11 +105,12 @@ class _Newton:
         gram = np.zeros((K, p, K, p))
         for k in range(K):
             for other in range(k):
-                block = V.T @ ((self.a[:, k] * self.share[:, other])[:, None] * V)
+                block = dense.product(V.T, (self.a[:, k] * self.share[:, other])[:, None] * V)
                 gram[k, :, other] = gram[other, :, k] = -block
                 gram[k, :, k] += block
                 gram[other, :, other] += block
-        self.values, self.vectors = np.linalg.eigh(R.T @ gram.reshape(K * p, K * p) @ R)
+        inner = dense.product(dense.product(R.T, gram.reshape(K * p, K * p)), R)
+        self.values, self.vectors = dense.eigh(inner)
 
     def step(self, target: Array | float) -> tuple[Array, Array]:
         """Return the step of q and of z towards ``q z = target``."""

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
+from ..checks import Number, check_masked
 from ..estimators.base import fitted_state_kept
-from ..inputs import explain_overflow
+from ..inputs import explain_overflow, read_columns
 from ..labelings import FreeLabels, Labeling
 from ..objective import Objective
 from ..rows import single_threaded_blas
@@ -141,7 +142,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "method": [StrOptions({"iterate", "analytic"})],
         "init": [StrOptions({"zero", "random"}), "array-like"],
-        "relaxation": [Interval(Real, 0, 2, closed="neither")],
+        "relaxation": [Number(Real, 0, 2, closed="neither")],
         "fit_intercept": ["boolean"],
         "alpha": NOT_NEGATIVE,
         "tol": NOT_NEGATIVE,
@@ -190,7 +191,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
             The fitted regressor.
         """
         with fitted_state_kept(self):
-            X = validate_data(self, X, dtype=np.float64)
+            X = read_columns(self, X)
             y = read_outcomes(y, len(X))
             try:
                 with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
@@ -214,7 +215,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
             Their outcomes.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = read_columns(self, X, reset=False)
         return X @ self.coef_ + self.intercept_
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -237,6 +238,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         predicted = self.predict(X)
         y = read_outcomes(y, len(predicted))
         known = ~np.isnan(y)
+        check_masked("sample_weight", sample_weight)
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(r2_score(y[known], predicted[known], sample_weight=weight))
 
@@ -251,6 +253,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
             path.append(replace(step, w=rows.to_user(step.w), labels=filled(y, step.labels)))
 
         unit = objective.scale + 1e-8 * float(rows.y @ rows.y)  # what rounding of y allows
+        tol = min(float(self.tol), 1e150)  # whose square is still a number
         iterate = self.method == "iterate"
         labels = np.zeros(rows.n_rows)
         labels[rows.unlabeled] = (
@@ -262,7 +265,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
             objective,
             labels,
             max_iter=int(self.max_iter) if iterate else 1,
-            test=StoppingTest(until_rounding(distance), self.tol**2 * unit),
+            test=StoppingTest(until_rounding(distance), tol**2 * unit),
             relaxation=float(self.relaxation),
             callback=record if self.record_path else None,
         )
@@ -277,7 +280,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
     def _warn(self, status: Status, open_rows: Array, n_missing: int) -> None:
         """Say where the complete-case fit was not reached, and where it is not enough."""
         iterate = self.method == "iterate"
-        if self.distance_ > max(1e-8, self.tol):
+        if self.distance_ > max(1e-8, float(self.tol)):
             limited = iterate and status is Status.MAX_ITER
             limit = f"max_iter={self.max_iter}" if limited else "rounding"
             other = "raise max_iter or relaxation, use method='analytic', or " if iterate else ""

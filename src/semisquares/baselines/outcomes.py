@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ..inputs import read_numbers
-from ..labels import labeled_mask
+from ..labels import labeled_values, one_column
 from ..objective import MAX_DIRECT
 from ..rows import DenseTable, Rows
 
@@ -30,7 +30,7 @@ def read_outcomes(y: Any, n_rows: int) -> Array:
         raise ValueError(
             f"y should be a 1d array, got shape {shape} instead; fit one regressor per column."
         )
-    known = labeled_mask(y, None)
+    known, values = labeled_values(one_column(y), None)
     if len(known) != n_rows:
         raise ValueError(
             f"y has {len(known)} rows but X has {n_rows}; give y one value per row of X."
@@ -38,7 +38,6 @@ def read_outcomes(y: Any, n_rows: int) -> Array:
     if not known.any():
         raise ValueError(f"All {n_rows} outcomes in y are missing; at least one has to be known.")
     outcomes = np.full(n_rows, np.nan)
-    values = np.asarray(y).ravel()[known]
     try:
         outcomes[known] = values
         finite = np.abs(outcomes[known]).max() < np.sqrt(np.finfo(np.float64).max / n_rows)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from .. import linalg
+from .. import dense, linalg
 
 __all__ = ["decide", "solve"]
 
@@ -71,7 +71,7 @@ def _newton_step(
     """Return the step to the minimiser of the quadratic that the active rows make."""
     rows, weight = X[active], 2.0 * cost[active]
     gram = np.empty((len(w), len(w)))
-    gram[:-1, :-1] = (rows.T * weight) @ rows
+    gram[:-1, :-1] = dense.product(rows.T * weight, rows)
     gram[:-1, -1] = gram[-1, :-1] = weight @ rows
     gram[-1, -1] = weight.sum()
     factor = linalg.factor(gram, 1.0, True)
@@ -84,4 +84,4 @@ def _newton_step(
     )
     design[-1, -1] = 0.0
     target = np.concatenate((sign[active] * root, np.zeros(len(w))))
-    return np.linalg.lstsq(design, target)[0] - w
+    return dense.lstsq(design, target) - w

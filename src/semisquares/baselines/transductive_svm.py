@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
+from .. import dense
+from ..checks import Number
 from ..labels import Labels
 from .base import NOT_NEGATIVE, STEPS, LinearClassifier
 from .squared_hinge import decide, solve
@@ -134,9 +135,9 @@ class TransductiveSVM(LinearClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LinearClassifier._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [Number(Real, 0, None, closed="neither")],
         "C_unlabeled": NOT_NEGATIVE,
-        "positive_fraction": [Interval(Real, 0, 1, closed="both"), None],
+        "positive_fraction": [Number(Real, 0, 1, closed="both"), None],
         "switch": [StrOptions({"one", "all"})],
         "tol": NOT_NEGATIVE,
         "max_iter": STEPS,
@@ -261,7 +262,7 @@ def _centre(X: Array, mean: Array) -> tuple[Array, Array | None]:
     X = X - mean
     if X.shape[1] <= X.shape[0]:
         return X, None
-    basis, triangle = qr(X.T, mode="economic")
+    basis, triangle = dense.qr(X.T)
     return np.ascontiguousarray(triangle.T), basis
 
 

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..checks import check_dates, check_masked, check_names
 from .base import SemiSupervisedClassifier
 
 __all__ = ["WrappedClassifier", "estimator_has"]
@@ -102,6 +103,7 @@ class WrappedClassifier(MetaEstimatorMixin, SemiSupervisedClassifier):
         kind = getattr(X, "dtype", None)
         if getattr(kind, "kind", "") == "c":
             raise ValueError(f"Complex data not supported, got X of {kind}; pass real numbers.")
+        self._refuse_misread(X)
         self.__dict__.pop("n_features_in_", None)  # texts have none, whatever was fitted before
         validate_data(self, X, skip_check_array=True)
         return X.tocsr() if issparse(X) else X
@@ -109,9 +111,22 @@ class WrappedClassifier(MetaEstimatorMixin, SemiSupervisedClassifier):
     def _check(self, X: Any) -> Any:
         """Check the number and names of the columns of rows to predict."""
         check_is_fitted(self)
+        self._refuse_misread(X)
         if len(getattr(X, "shape", (0, 0))) == 2:  # else the wrapped classifier tells what to do
             validate_data(self, X, reset=False, skip_check_array=True)
         return X.tocsr() if issparse(X) else X
+
+    def _refuse_misread(self, X: Any) -> None:
+        """Refuse rows that a classifier of scikit-learn would misread.
+
+        It takes dates for numbers, unless it is a pipeline that turns them into numbers itself.
+        """
+        check_names(X)
+        check_masked("X", X)
+        inner = self.estimator.get_params().values()
+        transformed = any(hasattr(value, "transform") for value in inner)
+        if type(self.estimator).__module__.startswith("sklearn.") and not transformed:
+            check_dates(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

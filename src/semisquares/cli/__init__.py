@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 
 from .. import __version__
-from ..errors import UserError
+from ..errors import NotEnoughMemory, UserError
 from . import streams
 from .stopping import Interrupted, Stop
 
@@ -90,6 +90,8 @@ def _beyond_us(error: BaseException) -> int:
     import errno
     from concurrent.futures.process import BrokenProcessPool
 
+    if isinstance(error, NotEnoughMemory):
+        return _refused(str(error))
     if isinstance(error, MemoryError | BrokenProcessPool):
         return _refused(
             "Memory ran out, or a worker process was killed for it; try --jobs 1, fewer columns "

@@ -13,19 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import (
     _check_sample_weight,
     assert_all_finite,
     check_is_fitted,
-    validate_data,
 )
 
+from ..checks import Number, check_masked
 from ..dask_inputs import check_columns, computed, is_dask, lazily, read_dask_problem
-from ..inputs import Problem, explain_overflow, read_columns, read_problem
+from ..inputs import Problem, explain_overflow, read_columns, read_problem, read_table
 from ..labelings import project_simplex
-from ..labels import labeled_mask
+from ..labels import labeled_values, one_column
 from ..objective import MAX_DIRECT, Objective
 
 Array = NDArray[Any]
@@ -82,7 +82,7 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
             Between 0 and 1.
         """
         y, sample_weight = computed(y), computed(sample_weight)
-        known = labeled_mask(y, self.unlabeled)
+        known, truth = labeled_values(one_column(y), self.unlabeled)
         if not known.any():
             raise ValueError(
                 f"None of the {len(known)} rows of y has a label to score with; pass labeled rows."
@@ -90,6 +90,7 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
         predicted = computed(self.predict(X))
         weight = np.ones(len(predicted))
         if sample_weight is not None:
+            check_masked("sample_weight", sample_weight)
             weight = _check_sample_weight(
                 sample_weight,
                 sample_weight,
@@ -102,7 +103,7 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
                     f"{name} has {length} rows but X has {len(predicted)}; give {name} one value "
                     "per row of X."
                 )
-        right = np.asarray(y).ravel()[known] == predicted[known]
+        right = truth == predicted[known]
         if not weight[known].sum() > 0.0:
             raise ValueError(
                 f"All {known.sum()} labeled rows' weights are zero; give some of them a weight."
@@ -114,7 +115,7 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
     """Base of the classifiers: linear decision values z, a class boundary at z = ½."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [Number(Real, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "unlabeled": "no_validation",
@@ -125,6 +126,9 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
     class_weight: Any
     coef_: Array
     intercept_: Array
+
+    _arrays: ClassVar[float] = 0.0
+    """How many arrays with a number for each row and class a fit holds at least."""
 
     # -- predicting ---------------------------------------------------------------------------
 
@@ -146,7 +150,7 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         if is_dask(X):
             check_columns(self, X, reset=False)
             return lazily(decide, X, () if len(self.coef_) == 1 else self.coef_.shape[:1])
-        return decide(validate_data(self, X, accept_sparse="csr", reset=False))
+        return decide(read_columns(self, X, dtype="numeric", accept_sparse=True, reset=False))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the soft label of each row: z clipped to [0, 1], or projected on the simplex.
@@ -198,9 +202,10 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
                 unlabeled=self.unlabeled,
                 class_weight=self.class_weight,
                 ridge=self._has_ridge(),
+                arrays=self._arrays,
             )
         except FloatingPointError:
-            explain_overflow(self, read_columns(self, X))
+            explain_overflow(self, read_table(self, X))
         if not all_rows:
             assert_all_finite(problem.X, input_name="X", estimator_name=type(self).__name__)
         return problem

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from ..certificate import duality_gap, relaxation_gap
+from ..checks import Number
 from ..inputs import Problem
 from ..labelings import Labeling, dial, hard
 from ..linalg import EPS
@@ -115,7 +115,7 @@ class HardLabelClassifier(SemiSupervised):
     _starts: ClassVar[tuple[str, ...]] = ("supervised", "soft", "path", "random")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SemiSupervised._parameter_constraints,
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Number(Integral, 1, None, closed="left")],
         "certify": ["boolean"],
     }
 

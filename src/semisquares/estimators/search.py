@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from ..certificate import gradient_bound
+from ..checks import one_line, read_floats
 from ..curvature import fit_labeled, left_out_errors
 from ..inputs import Problem
 from ..labelings import soft
 from ..objective import Objective
 from ..solvers import ActiveSet, StoppingTest, minimise
+from ..untested import rows_to_test
 from .supervised import LeastSquaresClassifier
 
 Array = NDArray[Any]
@@ -47,30 +49,28 @@ def labeled_splits(
 ) -> Splits:
     """Split the labeled rows: stratified folds, or leave-one-out where labels are very few.
 
-    `one_by_one` allows the latter: a score such as AUC has no value for a single row.
+    A class with a single labeled row is never tested; there are no splits unless two others are.
+    `one_by_one` allows leave-one-out: a score such as AUC has no value for a single row.
     """
     labels = problem.labels
-    counts = np.bincount(labels.codes)
+    tested = rows_to_test(labels.codes)
+    labeled, codes = labels.labeled[tested], labels.codes[tested]
+    present, counts = np.unique(codes, return_counts=True)
+    if len(present) < 2:
+        return
     fewest = int(counts.min())
-    if fewest == 1:
-        name = labels.classes.tolist()[counts.argmin()]
-        raise ValueError(
-            f"Class {name!r} has a single labeled row, so none is left to train on when it is "
-            "tested; label another row of that class or use SoftLabelClassifier with a given alpha."
-        )
     everything = np.arange(labels.n_rows)
     most = 5 if n_folds is None else n_folds
-    very_few = fewest < most and len(labels.codes) <= FEW_LABELS
+    very_few = fewest < most and len(codes) <= FEW_LABELS
     if n_folds is None and very_few and one_by_one:
-        for row in labels.labeled:
+        for row in labeled:
             yield np.delete(everything, row), np.array([row])
         return
     folds = StratifiedKFold(
         min(most, fewest), shuffle=True, random_state=int(rng.integers(2**31 - 1))
     )
-    for _, test in folds.split(labels.codes, labels.codes):
-        rows = labels.labeled[test]
-        yield np.delete(everything, rows), rows
+    for _, test in folds.split(codes, codes):
+        yield np.delete(everything, labeled[test]), labeled[test]
 
 
 def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
@@ -81,7 +81,7 @@ def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
     counts = np.zeros(labels.n_rows)
     counts[labels.labeled] = problem.rows.labeled_weight
     seen = y if hasattr(cv, "unlabeled") else codes  # our own splitters read markers themselves
-    for train, test in check_cv(cv).split(np.zeros((labels.n_rows, 1)), seen, groups):
+    for train, test in _splitter(cv).split(np.zeros((labels.n_rows, 1)), seen, groups):
         train, test = _row_numbers(train, labels.n_rows), _row_numbers(test, labels.n_rows)
         test = test[(codes[test] >= 0) & (counts[test] > 0.0)]
         if len(np.unique(codes[train][codes[train] >= 0])) < 2:
@@ -91,6 +91,19 @@ def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
             )
         if len(test):
             yield train, test
+
+
+def _splitter(cv: Any) -> Any:
+    """Return a splitter; splits that are given one by one become one."""
+    if hasattr(cv, "split"):
+        return cv
+    try:
+        return check_cv([(train, test) for train, test in cv])
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"cv={one_line(cv)} does not give pairs of training rows and test rows; pass a number "
+            "of folds, a splitter, or such pairs."
+        ) from None
 
 
 def _row_numbers(given: Any, n_rows: int) -> Array:
@@ -204,10 +217,12 @@ def _stiffer(w: Array, i: int, j: int) -> Array:
 def leave_one_out(problem: Problem, alphas: Array) -> int | None:
     """Choose the alpha of a fit without unlabeled rows, each label left out once, in closed form.
 
-    This is what ``RidgeClassifierCV`` does. None where no Gram matrix is factored, or some alpha
-    leaves nothing to predict a label by.
+    This is what ``RidgeClassifierCV`` does, but for classes with a single label, which do not
+    count. None where no Gram matrix is factored, or some alpha leaves nothing to predict a label
+    by.
     """
-    weight, labeling = problem.rows.labeled_weight, soft(problem.n_classes)
+    weight = problem.rows.labeled_weight * rows_to_test(problem.labels.codes)
+    labeling = soft(problem.n_classes)
     losses = []
     for alpha in alphas:
         errors = left_out_errors(Objective(problem.rows, labeling, float(alpha)))
@@ -262,8 +277,10 @@ def row_means(values: Sequence[Array], tests: Sequence[Array]) -> tuple[Array, A
 
 def results_table(alphas: Array, weights: Array, scores: Array) -> dict[str, Any]:
     """Write the scores as ``GridSearchCV`` does: one entry for each choice."""
-    mean, std = scores.mean(axis=-1).ravel(), scores.std(axis=-1).ravel()
     grid = [(float(a), float(u)) for u in weights for a in alphas]
+    mean = std = np.full(len(grid), np.nan)
+    if scores.shape[-1]:
+        mean, std = scores.mean(axis=-1).ravel(), scores.std(axis=-1).ravel()
     order = np.argsort(np.where(np.isnan(mean), np.inf, -mean), kind="stable")
     rank = np.empty(len(mean), dtype=np.int32)
     rank[order] = np.arange(1, len(mean) + 1)
@@ -281,10 +298,9 @@ def results_table(alphas: Array, weights: Array, scores: Array) -> dict[str, Any
 
 def read_grid(name: str, given: Any, add: float | None = None) -> Array:
     """Read numbers to choose from, sorted; `add` is always among them."""
-    try:
-        values = np.asarray(given, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
-        values = np.array([np.nan])
+    values = read_floats(given).ravel()
     if not len(values) or not (values >= 0.0).all() or not np.isfinite(values).all():
-        raise ValueError(f"{name}={given!r} must be finite numbers, none negative, at least one.")
+        raise ValueError(
+            f"{name}={one_line(given)} must be finite numbers, none negative, at least one."
+        )
     return np.unique(values if add is None else np.append(values, add))

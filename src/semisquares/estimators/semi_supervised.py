@@ -14,8 +14,8 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
+from ..checks import Number
 from ..curvature import copied_columns, fit_labeled
 from ..dask_inputs import lazy_labels
 from ..inputs import Problem, read_numbers
@@ -31,6 +31,8 @@ Array = NDArray[Any]
 
 PROVEN = 1e-9
 """A fit calls itself exact only if its certificate is not above this."""
+LEAST_WEIGHT = 1e-150
+"""A smaller weight of unlabeled rows is 0: products of such numbers vanish."""
 
 
 class SemiSupervised(LinearLeastSquares):
@@ -38,11 +40,11 @@ class SemiSupervised(LinearLeastSquares):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LinearLeastSquares._parameter_constraints,
-        "unlabeled_weight": [Interval(Real, 0, None, closed="left")],
+        "unlabeled_weight": [Number(Real, 0, None, closed="left")],
         "solver": [str],
         "init": [str, tuple, "array-like"],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Number(Real, 0, None, closed="left")],
+        "max_iter": [Number(Integral, 1, None, closed="left"), None],
         "warm_start": ["boolean"],
         "record_path": ["boolean"],
         "random_state": ["random_state"],
@@ -50,6 +52,7 @@ class SemiSupervised(LinearLeastSquares):
     }
     _starts: ClassVar[tuple[str, ...]]
     _solvers: ClassVar[tuple[str, ...]]
+    _arrays: ClassVar[float] = 5.0
 
     unlabeled_weight: float
     solver: str
@@ -129,7 +132,8 @@ class SemiSupervised(LinearLeastSquares):
         self, problem: Problem, y: Any, groups: Any, report: _Report
     ) -> tuple[float, float]:
         """Return the ridge and the weight of unlabeled rows to fit with."""
-        return float(self.alpha), float(self.unlabeled_weight)
+        weight = float(self.unlabeled_weight)
+        return float(self.alpha), weight if weight >= LEAST_WEIGHT else 0.0
 
     def _solve(
         self, problem: Problem, objective: Objective, supervised: Array, report: _Report

@@ -7,9 +7,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from ..certificate import duality_gap, gradient_bound
+from ..checks import Number
 from ..inputs import Problem
 from ..linalg import EPS
 from ..objective import Objective
@@ -125,7 +125,7 @@ class SoftLabelClassifier(SemiSupervised):
     _starts: ClassVar[tuple[str, ...]] = ("supervised", "random")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SemiSupervised._parameter_constraints,
-        "relaxation": [Interval(Real, 0, 2, closed="neither")],
+        "relaxation": [Number(Real, 0, 2, closed="neither")],
     }
 
     def __init__(

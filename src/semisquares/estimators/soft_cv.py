@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar
@@ -14,8 +15,10 @@ from sklearn.metrics import check_scoring
 
 from ..curvature import fit_labeled
 from ..inputs import Problem
+from ..labels import user_level
 from ..objective import Objective
 from ..solvers import Solution
+from ..untested import describe_untested, rows_to_test
 from .search import (
     MORE_DRAWS,
     RESOLVED,
@@ -59,7 +62,9 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     cv : int, splitter, iterable or None, default=None
         How the labeled rows are split: a number of stratified folds, fewer where a class has fewer
         labels. None is five folds, and leave-one-out where labels are very few (with the default
-        scoring). A splitter or an iterable gives indices over all rows, and decides alone, on the
+        scoring). A class with a single label is always trained on and never tested, with a warning;
+        if that leaves fewer than two classes to test, the middle of `alphas` and weight 0 are
+        taken. A splitter or an iterable gives indices over all rows, and decides alone, on the
         supervised alpha too; rows without a label are never tested on.
     scoring : str, callable or None, default=None
         A scikit-learn scorer; None is the squared loss of the decision values (negated).
@@ -82,7 +87,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     supervised_ : LeastSquaresClassifier
         The ridge classifier on the labeled rows alone, with the best alpha for that.
     n_splits_ : int
-        The number of splits.
+        The number of splits; 0 if nothing could be tested.
     coef_, intercept_, classes_, transduction_, label_distributions_, certificate_, objective_
         As in `SoftLabelClassifier`, of the fit on all rows with the choice.
 
@@ -198,8 +203,11 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         weights = read_grid("unlabeled_weights", self.unlabeled_weights, add=0.0)
         rng = self._rng()
         splits = list(self._splits(problem, y, groups, rng))
-        if not splits:
+        if not splits and not self._own_folds():
             raise ValueError(f"cv={self.cv!r} gives no split that tests a labeled row.")
+        if not splits:
+            return self._take_defaults(alphas, weights)
+        self._warn_of_untested(problem)
         scorer = None if self.scoring is None else check_scoring(self, self.scoring)
         search = Search(problem, alphas, weights, scorer)
         found = []
@@ -226,6 +234,31 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         self.supervised_alpha_ = float(alphas[alone[1]])
         return self.alpha_, self.unlabeled_weight_
 
+    def _take_defaults(self, alphas: Array, weights: Array) -> tuple[float, float]:
+        """Choose without any test, and say so."""
+        alpha = float(alphas[len(alphas) // 2])
+        warnings.warn(
+            "Fewer than two classes have two labeled rows or more, so that nothing can be tested; "
+            f"alpha={alpha:.3g}, the middle of alphas, was taken and the unlabeled rows were left "
+            "out: label more rows, or use SoftLabelClassifier with an alpha of your own.",
+            UserWarning,
+            stacklevel=user_level(),
+        )
+        self.n_splits_ = 0
+        self.cv_results_ = results_table(alphas, weights, np.empty((len(weights), len(alphas), 0)))
+        self.alpha_ = self.supervised_alpha_ = alpha
+        self.unlabeled_weight_ = 0.0
+        self.best_score_ = np.nan
+        return self.alpha_, self.unlabeled_weight_
+
+    def _warn_of_untested(self, problem: Problem) -> None:
+        """Say which classes the folds do not test."""
+        codes = problem.labels.codes
+        untested = np.setdiff1d(codes, codes[rows_to_test(codes)])
+        if len(untested) and self._own_folds():
+            names = problem.classes[untested].tolist()
+            warnings.warn(describe_untested(names), UserWarning, stacklevel=user_level())
+
     def _is_better(
         self,
         search: Search,
@@ -237,7 +270,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         """Tell whether the second choice has clearly less loss, in more draws of the folds too."""
         problem = search.problem
         tests = [test for _, test in splits]
-        one_by_one = len(splits) == len(problem.labels.codes)  # drawn anew these are the same
+        one_by_one = all(len(test) == 1 for test in tests)  # drawn anew these are the same
         for _ in range(MORE_DRAWS if self._own_folds() and not one_by_one else 0):
             for train, test in self._splits(problem, None, None, rng):
                 losses.append(search.losses_of(choices, train, test))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .tables import Table
-from .threads import run
+from .threads import run, stopped
 
 Array = NDArray[Any]
 
@@ -230,6 +230,8 @@ class Sums(ShiftedColumns):
             total: Any = None
             with np.errstate(over="ignore", invalid="ignore"):
                 for start in range(cuts[k], cuts[k + 1], step):
+                    if stopped():  # a panel may take minutes, a block does not
+                        return total
                     part = work(start, min(start + step, cuts[k + 1]))
                     if total is None:
                         total = part

@@ -86,6 +86,11 @@ def one_thread() -> Iterator[None]:
             _here.alone = False
 
 
+def stopped() -> bool:
+    """Tell whether another thread of the same `run` failed, or Ctrl-C was pressed there."""
+    return bool(getattr(_here, "errors", ()))
+
+
 def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Do the work for each item, in threads where there are several; results in their order.
 
@@ -101,11 +106,14 @@ def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         places = count()  # the next item goes to whoever is free
 
         def share() -> None:
+            _here.errors = errors
             try:
                 while (place := next(places)) < len(items) and not errors:
                     results[place] = work(items[place])
             except BaseException as error:
                 errors.append(error)
+            finally:
+                _here.errors = ()
 
         helpers = [Thread(target=share) for _ in range(min(threads, len(items)) - 1)]
         try:

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import lapack, qr, solve_triangular
+from scipy.linalg import lapack
 
+from .. import dense
 from .tables import BLOCK_BYTES, DenseTable
 
 Array = NDArray[Any]
@@ -43,13 +44,13 @@ class GramSpan:
     triangle: Array
 
     def to_columns(self, v: Array) -> Array:
-        u = solve_triangular(self.triangle, v, lower=True, trans="T")
-        columns = self.rows.T @ u - np.multiply.outer(self.origin, u.sum(axis=0))
+        u = dense.solve_triangular(self.triangle, v, transposed=True)
+        columns = dense.product(self.rows.T, u) - np.multiply.outer(self.origin, u.sum(axis=0))
         return np.asarray(columns, dtype=np.float64)
 
     def from_columns(self, w: Array) -> Array:
         seen = self.rows @ w - self.origin @ w
-        return np.asarray(solve_triangular(self.triangle, seen, lower=True))
+        return dense.solve_triangular(self.triangle, seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ def compress(X: Any, *, intercept: bool, ridge: bool) -> tuple[DenseTable, Span]
         raise FloatingPointError("NaN, infinity or overflow in X")
     if ridge:
         return _by_qr(rows, origin)
-    left, size, right = np.linalg.svd(rows, full_matrices=False)
+    left, size, right = dense.svd(rows)
     rank = int((size > np.finfo(np.float64).eps * max(rows.shape) * size[0]).sum())
     return DenseTable(left[:, :rank] * size[:rank]), ExplicitSpan(origin, right[:rank].T)
 
@@ -109,7 +110,7 @@ def _row_gram(rows: Any, origin: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         if sparse.issparse(rows):
             rows = rows.astype(np.float64, copy=False)
-            gram = (rows @ rows.T).toarray()
+            gram = dense.product(rows, rows.T).toarray()
             across = rows @ origin
             gram += origin @ origin - across - across[:, None]
         else:
@@ -118,7 +119,7 @@ def _row_gram(rows: Any, origin: Array) -> Array:
             for start in range(0, rows.shape[1], step):
                 part = slice(start, start + step)
                 block = np.subtract(rows[:, part], origin[part], dtype=np.float64)
-                gram += block @ block.T
+                gram += dense.product(block, block.T)
     if not np.isfinite(gram.trace()):
         raise FloatingPointError("NaN, infinity or overflow in X")
     return gram
@@ -127,9 +128,10 @@ def _row_gram(rows: Any, origin: Array) -> Array:
 def _triangle_of(gram: Array) -> Array | None:
     """Return L with LL' = gram; None where it would lose digits."""
     norm = np.abs(gram).sum(axis=0).max()
-    triangle, info = lapack.dpotrf(gram, lower=1, clean=1)
-    if info != 0:
+    triangle, failed = dense.cholesky(gram.copy())
+    if failed:
         return None
+    triangle = np.tril(triangle)
     rcond, _ = lapack.dpocon(triangle, norm, uplo="L")
     return np.asarray(triangle) if rcond >= 1e-10 else None
 
@@ -140,7 +142,7 @@ def _by_qr(rows: Array, origin: Array) -> tuple[DenseTable, Span]:
     Large columns first and rows pivoted: then each column keeps its own digits.
     """
     order = np.argsort(-np.abs(rows).max(axis=0), kind="stable")
-    Q, R, pivot = qr(rows.T[order], mode="economic", pivoting=True)
+    Q, R, pivot = dense.pivoted_qr(rows.T[order])
     table = np.empty((len(rows), len(R)))
     table[pivot] = R.T
     basis = np.empty_like(Q)

@@ -27,6 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
+from .. import dense
+
 Floats = NDArray[np.float64]
 Tangent = tuple[Floats, float, Floats]  # a point, the lower bound it gives, the gradient there
 Progress = Callable[[int, float, float], object]
@@ -133,7 +135,7 @@ class _Search:
         """Return the row with the largest rise u_i²/(Q⁻¹)_ii times (1 − u_i)²/(Q⁻¹)_ii."""
         inside = np.flatnonzero(free & (u > 0) & (u < 1))
         ridge = 1e-12 * np.abs(self.P).max() * np.eye(len(inside))
-        inverse = np.linalg.inv(self.Q[np.ix_(inside, inside)] + ridge)
+        inverse = dense.inv(self.Q[np.ix_(inside, inside)] + ridge)
         score = np.where(free, 0.0, -1.0)
         score[inside] = u[inside] * (1 - u[inside]) / np.abs(inverse.diagonal())
         return int(score.argmax())
@@ -238,12 +240,13 @@ def _best_shift(P: Floats, c: Floats) -> Floats:
     d = delta = -reach - mu / 10
     while mu >= least:
         try:
-            half = np.linalg.inv(np.linalg.cholesky(M - np.diag(d)))
-            delta, W = d, half.T @ half
-            step = np.linalg.solve(W * W, 1 / mu - W.diagonal())
+            half = dense.inv(dense.cholesky_factor(M - np.diag(d)))
+            delta, W = d, dense.product(half.T, half)
+            step = dense.solve(W * W, 1 / mu - W.diagonal())
         except np.linalg.LinAlgError:  # rounding: the last positive definite one will do
             break
-        length = min(1.0, 0.9 / max(float(np.linalg.eigvalsh(half * step @ half.T)[-1]), 0.9))
+        largest = float(dense.eigvalsh(dense.product(half * step, half.T))[-1])
+        length = min(1.0, 0.9 / max(largest, 0.9))
         d = d + length * step
         mu *= 0.2 if length > 0.5 else 0.9
     return np.asarray(4 * delta[1:])

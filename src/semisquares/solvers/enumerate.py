@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svd
 
+from .. import dense
 from ..linalg import EPS
 from ..objective import Objective
 from .block_descent import block_descent
@@ -83,10 +83,10 @@ def label_quadratic(objective: Objective) -> tuple[Array, Array, float]:
     ridge = np.sqrt(objective.alpha) * np.eye(rows.n_weights)[int(rows.intercept) :]
     design = np.vstack((x * root[:, None], triangle[:, :-1], ridge))
     norms = np.linalg.norm(design, axis=0)
-    left, values, _ = svd(design / np.where(norms > 0.0, norms, 1.0), full_matrices=False)
+    left, values, _ = dense.svd(design / np.where(norms > 0.0, norms, 1.0))
     span = left[:, values > EPS * max(design.shape) * values[0]]
     free = span[: len(x)] * root[:, None]
     y = triangle[:, -1]
     explained = span[len(x) : len(x) + len(triangle)].T @ y
-    P = np.diag(root**2) - free @ free.T
+    P = np.diag(root**2) - dense.product(free, free.T)
     return P, -free @ explained, float(y @ y - explained @ explained)

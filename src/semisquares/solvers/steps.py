@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import linalg
+from .. import dense, linalg
 from ..curvature import MAX_PRODUCTS, Curvature, active_curvature, full_curvature, jacobi
 from ..labelings import ConvexLabeling
 from ..linalg import EPS
@@ -180,7 +180,7 @@ def _solve_by_class(inverses: list[Array]) -> Callable[[Array], Array]:
 
     With an intercept, decision values sum to one from the first weights on, so steps to nothing.
     """
-    together = np.linalg.inv(sum(inverses[1:], inverses[0]))
+    together = dense.inv(sum(inverses[1:], inverses[0]))
 
     def solve(r: Array) -> Array:
         r = r - r.mean(axis=1, keepdims=True)

@@ -18,7 +18,7 @@ from .comparison import Changes, Comparison, Notice
 from .curves import curve_repeats, label_curve, unlabeled_curve
 from .evaluation import Evaluation, Progress, evaluate
 from .majority import against_majority, worth
-from .notices import notices
+from .notices import notices, untested
 from .rivals import LABELS
 from .strengths import strengths
 
@@ -125,6 +125,7 @@ def compare_table(
         notices=(
             *_worth(evaluation, prepared, pair, thin_codes),
             *notices(prepared, seed=seed),
+            *untested(evaluation.plan, target.classes, grouped=groups is not None),
             *_notices(evaluation, prepared),
         ),
         changes=_changes(prepared, pair, names, seed),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
+from ...untested import rows_to_test
 from .splits import grouped_folds, training_mask
 
 __all__ = [
@@ -82,7 +83,7 @@ def tune(
     codes : ndarray of shape (n_rows,)
         The class of each row, -1 where it has no label.
     groups : ndarray of shape (n_rows,), optional
-        Groups are kept together wherever every class has labeled rows in two of them.
+        Groups are kept together wherever two classes or more have labeled rows in two of them.
     seed : int, default=0
         Shuffles the folds and draws the sample.
     most : int, optional
@@ -266,18 +267,19 @@ def _search(
 
 def _splits(codes: Array, groups: Array | None, seed: int) -> list[tuple[Array, Array]] | None:
     """Return the splits of the search; None are the classifier's own, [] is no way to split."""
-    labeled = np.flatnonzero(codes >= 0)
-    if groups is not None and (folds := grouped_folds(codes, groups, folds=FOLDS, seed=seed)):
-        return [(np.flatnonzero(training_mask(test, codes, groups)), test) for test in folds[0]]
-    counts = np.bincount(codes[labeled])
-    if counts.min() > 1:
+    if groups is not None:
+        seen = np.where(rows_to_test(codes, groups), codes, -1)
+        if len(np.unique(seen[seen >= 0])) > 1 and (
+            folds := grouped_folds(seen, groups, folds=FOLDS, seed=seed)
+        ):
+            return [(np.flatnonzero(training_mask(test, codes, groups)), test) for test in folds[0]]
+    tested = np.flatnonzero(rows_to_test(codes))
+    if len(tested) == np.count_nonzero(codes >= 0):
         return None
-    if np.count_nonzero(counts > 1) < 2:
+    classes, counts = np.unique(codes[tested], return_counts=True)
+    if len(classes) < 2:
         return []
-    tested = labeled[counts[codes[labeled]] > 1]
-    folder = StratifiedKFold(
-        min(FOLDS, int(counts[counts > 1].min())), shuffle=True, random_state=seed
-    )
+    folder = StratifiedKFold(min(FOLDS, int(counts.min())), shuffle=True, random_state=seed)
     everything = np.arange(len(codes))
     parts = (tested[test] for _, test in folder.split(tested, codes[tested]))
     return [(np.setdiff1d(everything, test), test) for test in parts]

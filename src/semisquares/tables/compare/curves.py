@@ -287,4 +287,4 @@ def _points(
 
 
 def _estimate(errors: Array, planned: Plan) -> Estimate:
-    return honest_score(interval(errors, planned.ratio), planned.n_labeled)
+    return honest_score(interval(errors, planned.ratio), planned.n_tested)

@@ -241,8 +241,8 @@ def _rival(
         LABELS[name],
         text,
         _mean_unlabeled(fits),
-        honest_scores(estimates, planned.n_labeled),
-        {} if name == "ridge" else honest_gains(gains, planned.n_labeled),
+        honest_scores(estimates, planned.n_tested),
+        {} if name == "ridge" else honest_gains(gains, planned.n_tested),
         float(np.mean([fitted.seconds for fitted in fits])),
         _failure(failures, len(fits)),
     )

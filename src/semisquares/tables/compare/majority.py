@@ -56,7 +56,7 @@ def against_majority(accuracy: Array, planned: Plan, codes: Array) -> Majority:
     code = int(np.bincount(codes[codes >= 0]).argmax())
     share = np.array([np.mean(codes[test] == code) for test in planned.tests])
     gain = interval(accuracy - share, planned.ratio)
-    return Majority(code, 1.0 - float(share.mean()), honest_gain(gain, planned.n_labeled))
+    return Majority(code, 1.0 - float(share.mean()), honest_gain(gain, planned.n_tested))
 
 
 def worth(

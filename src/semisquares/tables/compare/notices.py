@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ...untested import describe_untested
 from ..prepared import Prepared
 from .comparison import Notice
 from .shift import FOLDS, MOST_LABELED, equal_rows_expected, shift
+from .splits import Plan
 
-__all__ = ["copies_across", "copies_labeled", "imbalance", "leaks", "notices"]
+__all__ = ["copies_across", "copies_labeled", "imbalance", "leaks", "notices", "untested"]
 
 Array = NDArray[Any]
 
@@ -242,6 +245,17 @@ def _natural(prepared: Prepared) -> str:
 
 
 # -- classes with few labels --------------------------------------------------------------------
+
+
+def untested(planned: Plan, classes: Sequence[Any], *, grouped: bool) -> list[Notice]:
+    """Say so where a class could not be tested."""
+    if not planned.untested:
+        return []
+    sentence = describe_untested([classes[k] for k in planned.untested], grouped=grouped)
+    meaning = "All scores are about the other classes and say nothing about this one."
+    if len(planned.untested) > 1:
+        meaning = "All scores are about the other classes and say nothing about these."
+    return [Notice("untested", sentence, meaning)]
 
 
 def imbalance(prepared: Prepared) -> Notice | None:

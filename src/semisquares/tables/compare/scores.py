@@ -18,9 +18,9 @@ Array = NDArray[Any]
 def score(model: Any, X: Array, codes: Array) -> tuple[float, float, float, float]:
     """Score a classifier of codes on labeled rows by each of `comparison.METRICS`, in their order.
 
-    AUC is that of the decision values; with more than two classes the mean of each class against
-    the rest; NaN where the rows are not of all classes. The squared loss is that of the soft labels
-    (of the second class; with more than two classes, summed over all).
+    AUC is that of the decision values; with more than two classes the mean of each class among the
+    rows against the rest; NaN where the rows are of one class. The squared loss is that of the soft
+    labels (of the second class; with more than two classes, summed over all).
 
     Parameters
     ----------
@@ -66,8 +66,9 @@ def _auc(values: Array, truth: Array) -> float:
     member = truth[:, -values.shape[1] :]
     n_in = member.sum(axis=0)
     n_out = len(member) - n_in
-    if not (n_in * n_out).all():
+    seen = n_in * n_out > 0  # a class with a single label is not tested
+    if not seen.any():
         return float("nan")
     ranks = rankdata(values, axis=0)
     above = (ranks * member).sum(axis=0) - n_in * (n_in + 1) / 2
-    return float((above / (n_in * n_out)).mean())
+    return float((above[seen] / (n_in * n_out)[seen]).mean())

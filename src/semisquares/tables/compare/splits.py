@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model_selection import LabeledRepeatedStratifiedKFold, LabeledStratifiedGroupKFold
+from ...untested import describe_untested, rows_to_test
 from ..errors import TableError
 
 __all__ = ["Plan", "grouped_folds", "plan", "stratified_order", "training_mask"]
@@ -33,11 +34,20 @@ class Plan:
     repeats: int
     tests: tuple[Array, ...]
     n_labeled: int
+    n_held: int = 0
+    """Labeled rows that are always learned from, as they cannot be tested (see `untested`)."""
+    untested: tuple[int, ...] = ()
+    """The classes that are not tested."""
+
+    @property
+    def n_tested(self) -> int:
+        """Labeled rows that are tested."""
+        return self.n_labeled - self.n_held
 
     @property
     def ratio(self) -> float:
         """Labeled rows in a test set, for each one in its training set."""
-        n_test = self.n_labeled / self.folds
+        n_test = self.n_tested / self.folds
         return n_test / (self.n_labeled - n_test)
 
 
@@ -51,6 +61,9 @@ def plan(
     names: Sequence[Any] | None = None,
 ) -> Plan:
     """Plan repeated stratified folds over the labeled rows; every test set holds every class.
+
+    Only a class with a single labeled row is in no test set, as the row is always learned from;
+    with groups, a class whose labeled rows are all in one group, and the rows of that group.
 
     Parameters
     ----------
@@ -76,11 +89,13 @@ def plan(
     >>> found.folds, found.repeats, [test.size for test in found.tests]
     (3, 2, [2, 2, 2, 2, 2, 2])
     """
-    _check(codes, folds, names)
+    _check(codes, groups, folds, names)
     n_labeled = int((codes >= 0).sum())
     wanted = repeats or int(np.clip(round(LABELED_TESTS / n_labeled), 2, 10))
+    held = (codes >= 0) & ~rows_to_test(codes, groups)
+    untested = tuple(np.setdiff1d(codes[held], codes[~held]).tolist())
+    codes = np.where(held, -1, codes)  # so that they are in every training set
     if groups is not None:
-        _check_groups(codes, groups, names)
         found = grouped_folds(codes, groups, folds=folds, repeats=wanted, seed=seed)
         if not found:
             raise TableError(
@@ -88,11 +103,11 @@ def plan(
                 "parts; label rows of every class in more groups, or compare without groups."
             )
         tests = tuple(test for repeat in found for test in repeat)
-        return Plan(len(found[0]), len(found), tests, n_labeled)
-    folds = min(folds, int(np.bincount(codes[codes >= 0]).min()))
+        return Plan(len(found[0]), len(found), tests, n_labeled, int(held.sum()), untested)
+    folds = min(folds, int(np.unique(codes[codes >= 0], return_counts=True)[1].min()))
     splitter = LabeledRepeatedStratifiedKFold(folds, n_repeats=wanted, random_state=seed)
     tests = tuple(test for _, test in splitter.split(None, codes))
-    return Plan(folds, wanted, tests, n_labeled)
+    return Plan(folds, wanted, tests, n_labeled, int(held.sum()), untested)
 
 
 def training_mask(test: Array, codes: Array, groups: Array | None = None) -> Array:
@@ -166,39 +181,30 @@ def stratified_order(codes: Array, rng: np.random.Generator, *, least: int = 2) 
     return order[np.argsort(place, kind="stable")]
 
 
-def _check(codes: Array, folds: int, names: Sequence[Any] | None) -> None:
+def _check(codes: Array, groups: Array | None, folds: int, names: Sequence[Any] | None) -> None:
     """Raise TableError where no folds can answer the question."""
-    counts = np.bincount(codes[codes >= 0])
     if folds < 2:
         raise TableError(f"{folds} folds were asked for, but rows can be tested with two or more.")
-    if np.count_nonzero(counts) < 2:
+    classes = np.unique(codes[codes >= 0])
+    if len(classes) < 2:
         raise TableError("The labels are of fewer than two classes; label rows of another class.")
-    if counts.min() == 1:
+    tested = np.unique(codes[rows_to_test(codes, groups)])
+    if len(tested) < 2:
+        untested = np.setdiff1d(classes, tested)
+        said = [int(k) if names is None else names[int(k)] for k in untested]
+        sentence = describe_untested(said, grouped=groups is not None)
+        other = " (or compare without groups)" if groups is not None else ""
         raise TableError(
-            f"Class {_name(counts.argmin(), names)} has a single labeled row, which cannot be both "
-            "learned from and tested; label more rows of that class, or empty its label, too."
+            f"{sentence[:-1]}{other}, as errors can only be compared if rows of two classes or "
+            "more are tested."
         )
-
-
-def _check_groups(codes: Array, groups: Array, names: Sequence[Any] | None) -> None:
-    """Raise TableError where all labeled rows of a class are in one group."""
-    for k in range(int(codes.max()) + 1):
-        if len(np.unique(groups[codes == k])) == 1:
-            raise TableError(
-                f"All labeled rows of class {_name(k, names)} are in one group, so it cannot be "
-                "both learned from and tested; label rows of it in another group, or compare "
-                "without groups."
-            )
-
-
-def _name(k: Any, names: Sequence[Any] | None) -> str:
-    return repr(int(k) if names is None else names[int(k)])
 
 
 def _fewest_groups(codes: Array, groups: Array) -> int:
     """Count the groups of the class that has labeled rows in the fewest."""
-    return min(len(np.unique(groups[codes == k])) for k in range(int(codes.max()) + 1))
+    classes = np.unique(codes[codes >= 0])
+    return min((len(np.unique(groups[codes == k])) for k in classes), default=0)
 
 
 def _has_every_class(codes: Array, rows: Array) -> bool:
-    return bool(np.bincount(codes[rows], minlength=int(codes.max()) + 1).all())
+    return len(np.unique(codes[rows])) == len(np.unique(codes[codes >= 0]))

@@ -155,11 +155,12 @@ def _leaks(sample: Prepared, seed: int) -> list[str]:
 
 def _worth(table: Understood, measured: Measured, predicted: Array) -> list[str]:
     """Say so where the model may be worth no more than one answer, or could not be tested."""
+    notes = [measured.note] if measured.note else []
     if measured.majority is None:
-        return [measured.note] if measured.note else []
+        return notes
     auc, classes = measured.metrics["auc"], table.target.classes
     said = worth("The model", measured.majority, auc, predicted, classes)
-    return [f"{said.sentence} {said.meaning}"] if said else []
+    return [*notes, f"{said.sentence} {said.meaning}"] if said else notes
 
 
 def _about(

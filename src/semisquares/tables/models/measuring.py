@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..compare.comparison import METRICS, Estimate, Verdict
 from ..compare.evaluation import evaluate, in_order
 from ..compare.intervals import honest_scores, interval
 from ..compare.majority import Majority, against_majority
+from ..compare.notices import untested
 from ..compare.scores import score
 from ..compare.splits import Plan, plan, training_mask
 from ..errors import TableError
@@ -95,7 +96,8 @@ def measure(rows: Rows, names: Sequence[Any], order: Order) -> Measured:
             tested = np.array(in_order(work, planned.tests, jobs=jobs, progress=progress)).T
             values = dict(zip(METRICS, tested, strict=True))
             scores = {name: interval(values[name], planned.ratio, lowest=0.0) for name in METRICS}
-            return _summed_up(honest_scores(scores, planned.n_labeled), values, planned, codes)
+            measured = _summed_up(honest_scores(scores, planned.n_tested), values, planned, codes)
+            return replace(measured, note=_untested(planned, names, groups))
         rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS.get(method, "ridge")))
         found = evaluate(
             X, codes, groups, folds=folds, repeats=repeats, seed=seed, jobs=jobs, count=count,
@@ -105,7 +107,14 @@ def measure(rows: Rows, names: Sequence[Any], order: Order) -> Measured:
         return Measured({}, note=f"No scores could be measured. {error}")
     name = _RIVALS[decided(method, found.verdict)]
     scores = next(rival.scores for rival in found.rivals if rival.name == name)
-    return _summed_up(scores, found.scores[name], found.plan, codes, found.verdict)
+    measured = _summed_up(scores, found.scores[name], found.plan, codes, found.verdict)
+    return replace(measured, note=_untested(found.plan, names, groups))
+
+
+def _untested(planned: Plan, names: Sequence[Any], groups: Array | None) -> str:
+    """Say which classes the scores say nothing about; "" if there are none."""
+    found = untested(planned, names, grouped=groups is not None)
+    return " ".join(f"{notice.sentence} {notice.meaning}" for notice in found)
 
 
 def _summed_up(
