@@ -1,4 +1,4 @@
-"""What holds for every test: reproducible hypothesis runs, where the data sets lie, a keyboard."""
+"""What holds for every test: reproducible hypothesis runs, data sets, no network, a keyboard."""
 
 import io
 import os
@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 
+import offline
 from reference import SHARED
 from semisquares import cli
 
@@ -19,6 +20,24 @@ settings.load_profile("default")
 
 if (SHARED / "datasets").is_dir():
     os.environ.setdefault("SEMISQUARES_DATA", str(SHARED / "datasets"))
+
+offline.enforce()
+
+
+@pytest.fixture(autouse=True)
+def no_network():
+    """Fail a test that has tried to use the network, whatever it made of the refusal."""
+    yield
+    refused = [offline.attempts.pop() for _ in list(offline.attempts)]
+    assert not refused, refused[0]
+
+
+@pytest.fixture
+def bare(monkeypatch, tmp_path):
+    """A machine with no folder of data, no cache and no package that brings data."""
+    monkeypatch.delenv("SEMISQUARES_DATA", raising=False)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "cache"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
 
 
 @pytest.fixture

@@ -5,20 +5,11 @@ import pandas as pd
 import pytest
 from benchmarks.sixteen_tables import table_of
 
-from reference import absent
+from reference import at_hand
 from semisquares.datasets import DATASETS
 from semisquares.tables import find, fit_table, load, prepare, read, save
 from semisquares.tables.predicting import Tally, predict_rows
 from semisquares.tables.writing import writer
-
-
-def at_hand(name):
-    """Give a set as a table; skip where it lies in ../shared alone, and that is not there."""
-    try:
-        return table_of(name, download=False)
-    except OSError as error:
-        return absent(str(error))
-
 
 WIDE = ("BCI", "COIL2", "Digit1", "g241c", "g241d", "USPS")
 """Choosing takes seconds on these; `python -m benchmarks.sixteen_tables` chooses on all."""
@@ -27,7 +18,7 @@ WISHES = {name: {"method": "soft", "alpha": 100.0, "weight": 0.1} for name in WI
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_every_set_goes_from_a_csv_to_predictions_better_than_the_larger_class(name, tmp_path):
-    frame, truth = at_hand(name)
+    frame, truth = at_hand(name, table_of)
     frame.to_csv(tmp_path / "table.csv", index=False)
     source = find(str(tmp_path / "table.csv"))
     prepared = prepare(read(source, text=("label",)), "label")
