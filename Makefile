@@ -20,6 +20,8 @@ OLDEST := .venv-oldest/.installed
 LAMDA := .venv-lamda/bin/python
 # Two test processes with one BLAS thread each; a test about threads sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
+# A file's tests stay in one process, which has what they share once.
+TWO_AT_ONCE := -n 2 --dist loadfile
 # What test-stranger looks for in a test file, and a proxy where nothing listens.
 USES_DATA := 'reference|datasets import|DATASETS|FIGURES|inputs_of|sets\.(table|draw)'
 NOWHERE := http://127.0.0.1:9
@@ -52,10 +54,10 @@ docs: $(DOCS_STAMP) ## build the site into docs/_build/html, its gallery include
 	@echo "Page to look at: docs/_build/html/index.html"
 
 test: lint ## lint, then run the tests and the doctests
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
 
 test-slow: $(STAMP) ## run the long versions of some tests, which `make test` leaves out
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest $(TWO_AT_ONCE) -m slow $(PYTEST_ARGS)
 
 # The clone has nothing beside it; what is not committed is not in it.
 test-stranger: $(STAMP) ## run the tests that use data sets in a clone, without ../shared and the network
@@ -66,10 +68,10 @@ test-stranger: $(STAMP) ## run the tests that use data sets in a clone, without 
 	export HTTP_PROXY=$(NOWHERE) HTTPS_PROXY=$(NOWHERE) ALL_PROXY=$(NOWHERE); \
 	export no_proxy=localhost,127.0.0.1 NO_PROXY=localhost,127.0.0.1; \
 	unset SEMISQUARES_DATA SEMISQUARES_REQUIRE_REFERENCE; \
-	"$$python" -m pytest -n 2 $$(grep -lE $(USES_DATA) tests/test_*.py)
+	"$$python" -m pytest $(TWO_AT_ONCE) $$(grep -lE $(USES_DATA) tests/test_*.py)
 
 test-oldest: $(OLDEST) ## run the tests with the oldest versions that pyproject.toml allows
-	$(ONE_THREAD) .venv-oldest/bin/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(ONE_THREAD) .venv-oldest/bin/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
 
 lint: $(STAMP) ## check style, format, types and layers
 	$(BIN)/ruff check .
@@ -110,7 +112,7 @@ $(OLDEST): pyproject.toml tools/oldest.py
 	@$(OLDEST_PYTHON) -m venv --clear .venv-oldest
 	@.venv-oldest/bin/python tools/oldest.py > .venv-oldest/oldest.txt
 	@.venv-oldest/bin/python -m pip install -qq --disable-pip-version-check \
-	  --constraint .venv-oldest/oldest.txt --editable '.[dev]'
+	  --constraint .venv-oldest/oldest.txt --editable '.[test]'
 	@touch $@
 
 $(STAMP): pyproject.toml | $(VENV)

@@ -1,20 +1,27 @@
 """What holds for every test: reproducible hypothesis runs, data sets, no network, a keyboard."""
 
 import io
+import math
 import os
 import signal
 import sys
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import offline
 from reference import SHARED
 from semisquares import cli
+from semisquares.cli import watch
 
 settings.register_profile(
-    "default", deadline=None, max_examples=50, derandomize=True, database=None
+    "default",
+    deadline=None,
+    max_examples=50,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],  # a stopwatch, which a busy machine fails
 )
 settings.load_profile("default")
 
@@ -45,6 +52,7 @@ def semisquares(monkeypatch, capfdbinary, tmp_path):
     """Give a function that runs a command in an empty folder: exit code, output and errors."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LINES", math.inf)  # as on a fast machine
 
     def type_in(*words, stdin=b""):
         monkeypatch.setattr(sys, "argv", ["semisquares", *map(str, words)])

@@ -1,7 +1,7 @@
 """Print the oldest versions that pyproject.toml allows, as constraints for pip.
 
-``numpy>=2`` becomes ``numpy==2``, for every dependency and those of all extras; ``make test-oldest``
-installs them. What they need themselves, pip chooses.
+``numpy>=2`` becomes ``numpy==2``, for every dependency and those of all extras, which
+``make test-oldest`` installs. What they need themselves, pip chooses, but for `OF_THEIR_TIME`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+OF_THEIR_TIME = ["pyparsing<3.3"]
+"""What pip would choose too new: with this one matplotlib before 3.10.7 warns at every import."""
 PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 
 
@@ -31,7 +33,7 @@ def main() -> None:
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
     found = oldest([*project["dependencies"], *(one for extra in extras for one in extra)])
-    sys.stdout.write("\n".join(found) + "\n")
+    sys.stdout.write("\n".join([*found, *OF_THEIR_TIME]) + "\n")
 
 
 if __name__ == "__main__":
