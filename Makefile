@@ -3,20 +3,36 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+# test-oldest runs with this Python, the oldest that pyproject.toml allows.
+OLDEST_PYTHON ?= python3.11
 
 BIN := .venv/bin
-DOCS_STAMP := .venv/.installed-docs
-STAMP := .venv/.installed
+# The version of the Python that was named or, if none was, of the .venv that is there. It is part
+# of the names of the stamps: a .venv of another version has none of them and is built again.
+$(shell test -x $(BIN)/python || rm -f .venv/.python-* .venv/.installed-*)
+VERSION_OF = $(shell $(1) -c 'import sys; print("{}.{}".format(*sys.version_info))' 2>/dev/null)
+VERSION := $(if $(filter file,$(origin PYTHON)),$(call VERSION_OF,$(BIN)/python))
+VERSION := $(or $(VERSION),$(call VERSION_OF,$(PYTHON)))
+VENV := .venv/.python-$(VERSION)
+STAMP := .venv/.installed-$(VERSION)
+DOCS_STAMP := .venv/.installed-docs-$(VERSION)
+OLDEST := .venv-oldest/.installed
 LAMDA := .venv-lamda/bin/python
 # Two test processes with one BLAS thread each; a test about threads sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
+# A file's tests stay in one process, which has what they share once.
+TWO_AT_ONCE := -n 2 --dist loadfile
+# What test-stranger looks for in a test file, and a proxy where nothing listens.
+USES_DATA := 'reference|datasets import|DATASETS|FIGURES|inputs_of|sets\.(table|draw)'
+NOWHERE := http://127.0.0.1:9
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint dist bench bench-peers bench-scale clean
+.PHONY: help install demo test test-slow test-stranger test-oldest lint dist
+.PHONY: bench bench-peers bench-scale clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 install: $(STAMP) ## build .venv with semisquares and its development tools
 
@@ -38,7 +54,24 @@ docs: $(DOCS_STAMP) ## build the site into docs/_build/html, its gallery include
 	@echo "Page to look at: docs/_build/html/index.html"
 
 test: lint ## lint, then run the tests and the doctests
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
+
+test-slow: $(STAMP) ## run the long versions of some tests, which `make test` leaves out
+	$(ONE_THREAD) $(BIN)/python -m pytest $(TWO_AT_ONCE) -m slow $(PYTEST_ARGS)
+
+# The clone has nothing beside it; what is not committed is not in it.
+test-stranger: $(STAMP) ## run the tests that use data sets in a clone, without ../shared and the network
+	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	git clone --quiet . "$$folder/semisquares"; python=$$PWD/$(BIN)/python; cd "$$folder/semisquares"; \
+	export PYTHONPATH="$$PWD/src" SCIKIT_LEARN_DATA="$$folder/data" $(ONE_THREAD); \
+	export http_proxy=$(NOWHERE) https_proxy=$(NOWHERE) all_proxy=$(NOWHERE); \
+	export HTTP_PROXY=$(NOWHERE) HTTPS_PROXY=$(NOWHERE) ALL_PROXY=$(NOWHERE); \
+	export no_proxy=localhost,127.0.0.1 NO_PROXY=localhost,127.0.0.1; \
+	unset SEMISQUARES_DATA SEMISQUARES_REQUIRE_REFERENCE; \
+	"$$python" -m pytest $(TWO_AT_ONCE) $$(grep -lE $(USES_DATA) tests/test_*.py)
+
+test-oldest: $(OLDEST) ## run the tests with the oldest versions that pyproject.toml allows
+	$(ONE_THREAD) .venv-oldest/bin/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
 
 lint: $(STAMP) ## check style, format, types and layers
 	$(BIN)/ruff check .
@@ -74,7 +107,15 @@ $(LAMDA): benchmarks/peers/lamda.txt
 	@.venv-lamda/bin/pip install -qq --disable-pip-version-check -r benchmarks/peers/lamda.txt
 	@.venv-lamda/bin/pip install -qq --disable-pip-version-check --no-deps LAMDA-SSL==1.0.2
 
-$(STAMP): pyproject.toml | $(BIN)/python
+$(OLDEST): pyproject.toml tools/oldest.py
+	@echo "Installing the oldest versions that pyproject.toml allows into .venv-oldest"
+	@$(OLDEST_PYTHON) -m venv --clear .venv-oldest
+	@.venv-oldest/bin/python tools/oldest.py > .venv-oldest/oldest.txt
+	@.venv-oldest/bin/python -m pip install -qq --disable-pip-version-check \
+	  --constraint .venv-oldest/oldest.txt --editable '.[test]'
+	@touch $@
+
+$(STAMP): pyproject.toml | $(VENV)
 	@echo "Installing semisquares and its tools into .venv (once, and when pyproject.toml changes)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
 	@touch $@
@@ -84,10 +125,11 @@ $(DOCS_STAMP): $(STAMP)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
-$(BIN)/python:
+$(VENV):
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  found=$$($(PYTHON) --version 2>/dev/null) || found="nothing that runs"; \
 	  echo "semisquares needs Python 3.11 or newer with its venv module; '$(PYTHON)' is $$found:" \
 	    "install python3 and python3-venv, or name another one, as in 'make PYTHON=python3.13 demo'." >&2; \
 	  exit 1; }
 	@$(PYTHON) -m venv --clear .venv || { rm -rf .venv; exit 1; }
+	@touch $@

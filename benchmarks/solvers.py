@@ -117,4 +117,4 @@ def _growth(repeats: int) -> Iterator[Line]:
     slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
     shown = "s: " + ", ".join(f"{t:.3g}" for t in seconds)
     what = "U from 10⁴ to 10⁶, d=100"
-    yield Line(what, "log-log slope of time in U", slope, low=0.9, high=1.1, remark=shown)
+    yield Line(what, "log-log slope of time in U", slope, high=1.1, remark=shown)

@@ -103,15 +103,23 @@ def shown(key: str) -> tuple[Example, Any]:
 
 
 def draw_panel(panel: Axes, key: str, *, small: bool) -> None:
-    """Draw rows, the labels that they got, and the boundary beside those of two others."""
+    """Draw rows, the labels that they got, and the boundary beside those of two others.
+
+    All is rounded far below what the eye sees, so that a file does not depend on the last bits,
+    which differ between processors.
+    """
     example, model = shown(key)
     made = np.full(len(example.y), np.nan)
     made[rows_of(METHODS[key], example)] = made_labels(model)
     x, y = np.linspace(-WIDTH, WIDTH, CELLS), np.linspace(-HEIGHT, HEIGHT, CELLS)
     places = np.stack([axis.ravel() for axis in np.meshgrid(x, y)], axis=1)
-    values = {name: decide(shown(name)[1], places).reshape(CELLS, -1) for name in (key, *BESIDE)}
+    values = {
+        name: np.round(decide(shown(name)[1], places), 5).reshape(CELLS, -1)
+        for name in (key, *BESIDE)
+    }
     plotting.DecisionDisplay(
-        x, y, values[key], rows=example.X, codes=example.y, made=made, look=THIS,
+        x, y, values[key], rows=np.round(example.X, 5), codes=example.y, made=np.round(made, 3),
+        look=THIS,
         beside={name: values[name] for name in BESIDE},
     ).plot(panel, shades=False, scale=0.46 if small else 1.0)  # fmt: skip
     error = f"{wrong(model) / TEST_ROWS:.3f}"

@@ -31,12 +31,15 @@ def numbers_of(name: str) -> Numbers:
 
 
 def inputs_of(name: str) -> dict[str, Any]:
-    """Return what a picture is made from: a digest of the code, and its numbers summed up."""
+    """Return what a picture is made from: a digest of the code, and its numbers summed up.
+
+    The sums are rounded, so that the file does not depend on the last bits of the numbers.
+    """
     digest = hashlib.sha256()
     for module in (theory_numbers, theory_pictures):
         digest.update(Path(module.__file__).read_text(encoding="utf-8").encode())
     sums = {
-        key: [float(found.size), float(np.mean(found)), float(np.std(found))]
+        key: [round(float(summed), 9) for summed in (found.size, np.mean(found), np.std(found))]
         for key, found in numbers_of(name).items()
     }
     return {"code": digest.hexdigest(), "numbers": sums}

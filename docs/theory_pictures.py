@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SOFT, HARD = plotting.look("soft").colour, plotting.look("hard").colour
 WRONG = plotting.VERMILION
 THIN: dict[str, Any] = {"color": plotting.LIGHT, "linewidth": 0.8, "zorder": 0.5}
+GAP_FLOOR = 1e-12
+"""Smaller gaps are drawn here: what lies below is rounding, and differs between processors."""
 REACH = (4.3, 2.9)
 """How far a panel of the common example reaches from the origin."""
 
@@ -150,22 +152,29 @@ def gap(numbers: Numbers) -> Picture:
         ("newton", SOFT, "Newton on the active set"),
         ("block", plotting.ORANGE, "block descent (the paper)"),
     ):
-        step, floor = numbers[f"{name}_step"], 1e-17
+        step = numbers[f"{name}_step"]
         marker = "o" if name == "newton" else ""
         axes.plot(
-            step, np.maximum(numbers[f"{name}_gap"], floor), color=colour, marker=marker,
+            step, _drawn(numbers[f"{name}_gap"]), color=colour, marker=marker,
             label=f"{label}: certified",
         )  # fmt: skip
         axes.plot(
-            step, np.maximum(numbers[f"{name}_true"], floor), color=colour, linestyle=":",
+            step, _drawn(numbers[f"{name}_true"]), color=colour, linestyle=":",
             label=f"{label}: true",
         )  # fmt: skip
+    powers = range(-12, 1, 3)
     axes.set(
         xscale="log", yscale="log", xlabel="steps", ylabel="gap, relative to the best constant",
-        ylim=(1e-17, 10),
+        ylim=(0.3 * GAP_FLOOR, 10), yticks=[10.0**power for power in powers],
+        yticklabels=[rf"${'≤ ' * (power == -12)}10^{{{power}}}$" for power in powers],
     )  # fmt: skip
     picture.legend(loc="outside lower center", ncols=2)
     return picture
+
+
+def _drawn(gaps: Any) -> Any:
+    """Round gaps to a hundredth of a decade, and lift those below the floor to it."""
+    return 10.0 ** np.round(np.log10(np.maximum(gaps, GAP_FLOOR)), 2)
 
 
 def dial_path(numbers: Numbers) -> Picture:

@@ -4,6 +4,9 @@ import re
 import subprocess
 import sys
 
+PATIENCE = 600
+"""Seconds after which a process hangs; no busy machine makes one of the tests take so long."""
+
 
 def begin(*words, folder, **options):
     """Start a command in a folder."""

@@ -1,24 +1,50 @@
-"""What holds for every test: reproducible hypothesis runs, where the data sets lie, a keyboard."""
+"""What holds for every test: reproducible hypothesis runs, data sets, no network, a keyboard."""
 
 import io
+import math
 import os
 import signal
 import sys
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+import offline
 from reference import SHARED
 from semisquares import cli
+from semisquares.cli import watch
 
 settings.register_profile(
-    "default", deadline=None, max_examples=50, derandomize=True, database=None
+    "default",
+    deadline=None,
+    max_examples=50,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],  # a stopwatch, which a busy machine fails
 )
 settings.load_profile("default")
 
 if (SHARED / "datasets").is_dir():
     os.environ.setdefault("SEMISQUARES_DATA", str(SHARED / "datasets"))
+
+offline.enforce()
+
+
+@pytest.fixture(autouse=True)
+def no_network():
+    """Fail a test that has tried to use the network, whatever it made of the refusal."""
+    yield
+    refused = [offline.attempts.pop() for _ in list(offline.attempts)]
+    assert not refused, refused[0]
+
+
+@pytest.fixture
+def bare(monkeypatch, tmp_path):
+    """A machine with no folder of data, no cache and no package that brings data."""
+    monkeypatch.delenv("SEMISQUARES_DATA", raising=False)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "cache"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
 
 
 @pytest.fixture
@@ -26,6 +52,7 @@ def semisquares(monkeypatch, capfdbinary, tmp_path):
     """Give a function that runs a command in an empty folder: exit code, output and errors."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LINES", math.inf)  # as on a fast machine
 
     def type_in(*words, stdin=b""):
         monkeypatch.setattr(sys, "argv", ["semisquares", *map(str, words)])

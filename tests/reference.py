@@ -12,6 +12,7 @@ under ``SEMISQUARES_REQUIRE_REFERENCE=1``::
 import csv
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+
+from semisquares.datasets import load
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
@@ -149,6 +152,14 @@ def absent(reason: str) -> NoReturn:
     if os.environ.get("SEMISQUARES_REQUIRE_REFERENCE") == "1":
         pytest.fail(f"{reason} and SEMISQUARES_REQUIRE_REFERENCE=1 asks for it")
     pytest.skip(reason)
+
+
+def at_hand(name: str, load: Callable[..., Any] = load, **options: Any) -> Any:
+    """Load a data set without the network; skip if it is not on this machine."""
+    try:
+        return load(name, download=False, **options)
+    except FileNotFoundError as error:
+        absent(str(error))
 
 
 def reference_table(name: str) -> list[dict[str, str]]:

@@ -24,7 +24,8 @@ def test_the_breast_cancer_table_has_a_line_with_accuracy_certificate_and_time_f
     printed = capsys.readouterr().out
     for rival in ("supervised least squares", "tuned ridge", "soft labels", "hard labels"):
         assert re.search(rf"^{rival}.* 0\.\d{{3}} ± 0\.\d{{3}} .*\d\.\d$", printed, re.MULTILINE)
-    assert re.search(r"^soft labels, alpha=1 .* \d\.\de-1[5-6] ", printed, re.MULTILINE)
+    gap = re.search(r"^soft labels, alpha=1 .* (\d\.\de[-+]\d+) ", printed, re.MULTILINE)
+    assert float(gap[1]) < 1e-12
 
 
 def in_this_process(n_workers):
@@ -34,6 +35,7 @@ def in_this_process(n_workers):
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask's own, as it reads Parquet
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")  # of older Dask
 def test_the_scale_suite_measures_on_a_small_size_and_leaves_its_files(tmp_path, monkeypatch):
     monkeypatch.setattr(scale_files, "SIZES", 2)
     monkeypatch.setattr(scale, "SIZES", 2)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from command_line import begin
+from command_line import PATIENCE, begin
 from comparisons import binary
 from semisquares.cli import compare, talk
 from semisquares.tables.compare.comparison import Estimate
@@ -31,7 +31,7 @@ def table(tmp_path):
 def on_a_full_disk(*words, folder):
     with open("/dev/full", "w") as full:
         process = begin(*words, folder=folder, stdout=full)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
     return process.returncode, errors
 
 
@@ -56,7 +56,7 @@ def test_a_model_does_not_fit_on_a_full_disk(table, tmp_path):
 def test_what_standard_error_does_not_take_is_not_missed(tmp_path):
     with open("/dev/full", "w") as full:
         process = begin("nonsense", folder=tmp_path, stderr=full)
-        printed, _ = process.communicate(timeout=20)
+        printed, _ = process.communicate(timeout=PATIENCE)
     assert (process.returncode, printed) == (2, "")
 
 
@@ -84,7 +84,7 @@ def test_a_reader_that_leaves_does_not_keep_the_model_from_being_written(table, 
     process.stdout.close()
     with process.stderr as stream:
         errors = stream.read()
-    assert (process.wait(timeout=60), errors) == (0, "")
+    assert (process.wait(timeout=PATIENCE), errors) == (0, "")
     assert (tmp_path / "m").exists()
 
 

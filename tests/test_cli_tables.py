@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command_line import begin, refused
+from command_line import PATIENCE, begin, refused
 from comparisons import binary
 from semisquares import cli
 from semisquares.tables import load
@@ -422,28 +422,29 @@ def test_wrong_use_gets_one_sentence_and_exit_code_2(semisquares, model, table, 
 # -- interruptions ------------------------------------------------------------------------------
 
 
-def test_ctrl_c_stops_a_comparison_at_once_and_says_what_was_kept(table, tmp_path):
-    process = begin("compare", table, "--target", "state", "--repeats", "200", folder=tmp_path)
+HOURS = ("--repeats", "100000")
+
+
+def test_ctrl_c_stops_a_comparison_amid_its_fits_and_says_what_was_kept(table, tmp_path):
+    process = begin("compare", table, "--target", "state", *HOURS, folder=tmp_path)
     line = process.stdout.readline()  # the table is read
     assert "80 rows" in line
-    time.sleep(1.0)
+    time.sleep(1.0)  # then workers are started, or at work
     os.killpg(process.pid, signal.SIGINT)
-    start = time.monotonic()
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert time.monotonic() - start < 5
     assert errors.strip().splitlines()[-1] == "Stopped; nothing was written."
     assert list(tmp_path.iterdir()) == []
 
 
 def test_ctrl_c_keeps_the_old_model(model, table, tmp_path):
     before = model.read_bytes()
-    words = ("fit", table, "--target", "state", "--seed", "1", "-o", model)
+    words = ("fit", table, "--target", "state", "--seed", "1", "-o", model, *HOURS)
     process = begin(*words, folder=tmp_path)
     assert "Engine: memory" in process.stdout.readline()
     assert "80 rows" in process.stdout.readline()
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert model.read_bytes() == before
 
@@ -453,5 +454,5 @@ def test_a_reader_that_leaves_early_is_no_error(model, table, tmp_path):
     process.stdout.close()
     with process.stderr as stream:
         errors = stream.read()
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     assert errors == ""

@@ -10,6 +10,7 @@ from statistics import mean
 
 import pytest
 
+from command_line import PATIENCE
 from comparisons import (
     HOSTILE,
     LONG,
@@ -454,7 +455,7 @@ def seen(text, odd_text, tmp_path_factory):
     done = subprocess.run(
         [BROWSER, *SWITCHES, f"--user-data-dir={place / 'profile'}", f"file://{place}/frames.html"],
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=True,
     )
     assert b"CONSOLE" not in done.stderr, done.stderr.decode(errors="replace")

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.io import loadmat
 
-from reference import SHARED, absent
+from reference import SHARED, absent, at_hand
 from semisquares.datasets import DATASETS, find, load, sources_table
 from semisquares.datasets.reading import Table
 
@@ -39,14 +39,6 @@ BUNDLED = ["haberman", "ionosphere", "sonar", "spect", "spectf", "transfusion", 
 BOOK = {"Digit1": 1, "USPS": 2, "COIL2": 3, "BCI": 4, "g241c": 5, "g241d": 7}
 
 
-def at_hand(name, **options):
-    """Load a data set without the network; skip where it is not on this machine."""
-    try:
-        return load(name, download=False, **options)
-    except FileNotFoundError as error:
-        return absent(str(error))
-
-
 def shared_file(name):
     """Return a normalised table that lies beside the repository; skip without it."""
     path = SHARED / "datasets" / name
@@ -59,14 +51,6 @@ def bundled_text(name):
 
 def is_one_sentence(message):
     return message.endswith(".") and "\n" not in message and ". " not in message
-
-
-@pytest.fixture
-def nothing_here(monkeypatch, tmp_path):
-    """A machine with no folder of data, no cache and no package that brings data."""
-    monkeypatch.delenv("SEMISQUARES_DATA", raising=False)
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "cache"))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda package: None)
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -97,7 +81,7 @@ def test_bundled_tables_are_the_shared_ones_byte_for_byte(stem):
 
 
 @pytest.mark.parametrize("stem", BUNDLED)
-def test_bundled_tables_need_nothing_else(stem, nothing_here):
+def test_bundled_tables_need_nothing_else(stem, bare):
     assert load(stem, download=False).data.shape[0] == find(stem).n_rows
 
 
@@ -196,14 +180,14 @@ def test_data_home_comes_before_the_environment_and_that_before_what_is_bundled(
         ("Digit1", ["digit1.csv", "SEMISQUARES_DATA", "pip install 'semisquares[experiments]'"]),
     ],
 )
-def test_a_table_that_is_not_there_is_answered_with_the_options(name, options, nothing_here):
+def test_a_table_that_is_not_there_is_answered_with_the_options(name, options, bare):
     with pytest.raises(FileNotFoundError, match=f"{name} is not on this machine") as caught:
         load(name, download=False)
     assert is_one_sentence(str(caught.value))
     assert all(option in str(caught.value) for option in options)
 
 
-def test_a_book_table_may_be_given_as_csv(nothing_here, monkeypatch, tmp_path):
+def test_a_book_table_may_be_given_as_csv(bare, monkeypatch, tmp_path):
     monkeypatch.undo()
     bunch = at_hand("BCI", as_frame=True)
     bunch.frame.to_csv(tmp_path / "bci.csv", index=False)
@@ -211,7 +195,7 @@ def test_a_book_table_may_be_given_as_csv(nothing_here, monkeypatch, tmp_path):
     assert_array_equal(load("BCI", data_home=tmp_path).data, bunch.data.to_numpy())
 
 
-def test_a_changed_file_of_the_book_is_refused(nothing_here, monkeypatch, tmp_path):
+def test_a_changed_file_of_the_book_is_refused(bare, monkeypatch, tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "data1.mat").write_bytes(b"MATLAB 5.0 or so")
     spec = type("Spec", (), {"submodule_search_locations": [str(tmp_path)]})

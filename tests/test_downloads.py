@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from reference import at_hand
 from semisquares.datasets import DATASETS, downloads, load
-from test_datasets import at_hand, is_one_sentence
+from test_datasets import is_one_sentence
 
 HABERMAN = (resources.files("semisquares.datasets") / "tables" / "haberman.csv").read_bytes()
 
@@ -47,14 +48,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
-
-
-@pytest.fixture
-def bare(monkeypatch, tmp_path):
-    """A machine with no folder of data, no cache and no package that brings data."""
-    monkeypatch.delenv("SEMISQUARES_DATA", raising=False)
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "cache"))
-    monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
 
 
 @pytest.fixture

@@ -5,9 +5,11 @@ import subprocess
 import sys
 import textwrap
 
+from command_line import PATIENCE
+
 SCRIPT = textwrap.dedent(
     """
-    import signal, threading, time
+    import threading, time
     import numpy as np
     from threadpoolctl import threadpool_info
     from semisquares import SoftLabelClassifier
@@ -20,12 +22,13 @@ SCRIPT = textwrap.dedent(
     y = np.where(np.arange(len(X)) < 500, X[:, 0] > 0, -1)
     model = SoftLabelClassifier(solver="block", tol=1e-30).fit(X[:2000], y[:2000])
     before, threads = model.coef_.copy(), blas()
-    print("fitting", flush=True)
     try:
-        model.fit(X, y)
+        model.set_params(verbose=True).fit(X, y)
     except KeyboardInterrupt:
         same = np.array_equal(model.coef_, before) and blas() == threads
-        print("interrupted", same, len(model.predict(X[:5])), threading.active_count())
+        while threading.active_count() > 1:  # until those that sum rows have heard of it
+            time.sleep(0.01)
+        print("interrupted", same, len(model.predict(X[:5])))
     else:
         print("finished")
     """
@@ -34,13 +37,11 @@ SCRIPT = textwrap.dedent(
 
 def test_an_interrupted_fit_leaves_the_model_and_the_threads_as_they_were():
     process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-u", "-W", "ignore", "-c", SCRIPT], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == "fitting\n"
-    try:
-        process.wait(timeout=0.5)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
-    assert said == "interrupted True 5 1\n"
+    for _ in range(3):  # steps of thousands
+        assert "rows changed" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert said.splitlines()[-1] == "interrupted True 5"

@@ -13,6 +13,7 @@ from benchmarks.peers.fitting import Fitter, Limits, Outcome
 from benchmarks.peers.methods import METHODS, alphas_of
 
 import fake_peers
+from command_line import PATIENCE
 from semisquares import SoftLabelClassifierCV
 from semisquares.errors import UserError
 
@@ -115,10 +116,10 @@ class StoppedAmidst(InThisProcess):
 
     def fit(self, name, seed, **arrays):
         if name == "ridge_cv":
-            self.begun.wait(10)
+            assert self.begun.wait(PATIENCE)
             raise KeyboardInterrupt
         self.begun.set()
-        assert self.killed.wait(10)
+        assert self.killed.wait(PATIENCE)
         time.sleep(0.1)  # as a process does that is being killed
         self.ended.set()
         return Outcome("failed", "its process was killed")
@@ -191,7 +192,7 @@ def arrays():
 
 @pytest.fixture
 def fitter():
-    limits = Limits(0.3, 4 * 2**30)
+    limits = Limits(60.0, 4 * 2**30)
     found = Fitter(limits, registry="tests.fake_peers", methods=fake_peers.METHODS)
     with found:
         yield found
@@ -213,9 +214,11 @@ def test_what_goes_wrong_in_a_fit_is_told_and_the_next_one_is_fine(fitter, array
         "failed",
         "its process was killed, as the system does for want of memory",
     )
+    patient, fitter.limits = fitter.limits, Limits(0.3)
     assert fitter.fit("never_ends", 0, **arrays) == Outcome(
         "timed out", "no model after 0.3 s of CPU time"
     )
+    fitter.limits = patient
     fine = fitter.fit("constant", 0, **arrays)
     assert fine.status == "ok"
     assert set(fine.predicted) == {arrays["y"][arrays["y"] >= 0][0]}

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
+from reference import at_hand
 from semisquares.datasets import features, learning_curve_table, load
 from semisquares.datasets.preprocessing import (
     drop_constant_columns,
@@ -14,7 +15,6 @@ from semisquares.datasets.preprocessing import (
     principal_components,
     standardise,
 )
-from test_datasets import at_hand
 
 NAN = np.nan
 

@@ -17,6 +17,7 @@ from typing import ClassVar
 import pandas as pd
 import pytest
 
+from command_line import PATIENCE
 from semisquares import experiments, plotting, report
 from semisquares.datasets import DATASETS
 from semisquares.experiments import (
@@ -565,7 +566,7 @@ def seen(folder, page, tmp_path_factory):
     done = subprocess.run(
         [BROWSER, *SWITCHES, f"--user-data-dir={place / 'profile'}", f"file://{place}/frames.html"],
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=True,
     )
     assert b"CONSOLE" not in done.stderr, done.stderr.decode(errors="replace")

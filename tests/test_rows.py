@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from command_line import PATIENCE
 from problems import Problem, make_problem
 from semisquares.labelings import SoftLabels, hard, soft
 from semisquares.rows import DenseTable, Rows, SparseTable, centre
@@ -262,7 +263,7 @@ def test_the_size_of_blocks_changes_nothing_but_rounding(table, n_classes):
 def test_rows_are_summed_by_as_many_threads_as_blas_may_use():
     meeting = threading.Barrier(2)
     with threadpool_limits(2, user_api="blas"):
-        assert sorted(run(lambda _: meeting.wait(timeout=20), range(2))) == [0, 1]
+        assert sorted(run(lambda _: meeting.wait(timeout=PATIENCE), range(2))) == [0, 1]
 
 
 def test_an_error_in_a_thread_reaches_the_caller():

@@ -5,29 +5,27 @@ import pandas as pd
 import pytest
 from benchmarks.sixteen_tables import table_of
 
-from reference import absent
+from reference import at_hand
 from semisquares.datasets import DATASETS
 from semisquares.tables import find, fit_table, load, prepare, read, save
 from semisquares.tables.predicting import Tally, predict_rows
 from semisquares.tables.writing import writer
-
-
-def at_hand(name):
-    """Give a set as a table; skip where it lies in ../shared alone, and that is not there."""
-    try:
-        return table_of(name, download=False)
-    except OSError as error:
-        return absent(str(error))
-
 
 WIDE = ("BCI", "COIL2", "Digit1", "g241c", "g241d", "USPS")
 """Choosing takes seconds on these; `python -m benchmarks.sixteen_tables` chooses on all."""
 WISHES = {name: {"method": "soft", "alpha": 100.0, "weight": 0.1} for name in WIDE}
 
 
-@pytest.mark.parametrize("name", DATASETS)
+LONG = set(WIDE) - {"BCI"}
+"""One wide set is always tried; the others are as wide and have more rows."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in DATASETS],
+)
 def test_every_set_goes_from_a_csv_to_predictions_better_than_the_larger_class(name, tmp_path):
-    frame, truth = at_hand(name)
+    frame, truth = at_hand(name, table_of)
     frame.to_csv(tmp_path / "table.csv", index=False)
     source = find(str(tmp_path / "table.csv"))
     prepared = prepare(read(source, text=("label",)), "label")

@@ -353,6 +353,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
         (b"\x08\x08\x12", "an ONNX model"),
         (b"\x00\x01", "binary data"),
     ],
+    ids=lambda one: one if isinstance(one, str) else "data",  # a ZIP archive has the time in it
 )
 def test_what_is_no_model_is_called_by_its_looks(data, looks, tmp_path):
     (tmp_path / "some.file").write_bytes(data)
