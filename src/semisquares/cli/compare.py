@@ -68,7 +68,8 @@ def compare(
     The verdict compares two of them that were named beforehand: soft labels whose ridge and whose
     use of unlabeled rows the labels choose, and the ridge classifier tuned on the labels alone.
     """
-    page = None if no_report else out or beside(table, ".report.html")
+    named = beside(table, ".report.html") if out is None else out
+    page = None if no_report else named
     with checked(reads=files_of(table), writes={"-o": page}, endings={"-o": ".html"}):
         from ..tables.compare import compare_table
         from .describe import describe
