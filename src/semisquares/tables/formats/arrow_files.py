@@ -22,7 +22,8 @@ class ArrowFile:
             self._schema = opened.schema_arrow if kind == "parquet" else opened.schema
             stored = stored_names(self._schema)
         self.names = checked_names(stored, file.name)
-        self.index = [name for name in self._schema.names if name not in stored]
+        known = set(stored)
+        self.index = [name for name in self._schema.names if name not in known]
         """The columns of an index of pandas that has no name: kept, but no part of the table."""
         self._raw = dict(zip(self.names, stored, strict=True)) | {n: n for n in self.index}
 

@@ -17,6 +17,8 @@ from .format import Format, spelled
 from .opening import TableFile, open_lines
 from .sniffing import CANDIDATES
 
+MOST_COLUMNS = 20_000
+"""Each column is looked at, prepared and stored by itself, which takes about a millisecond."""
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 """How pandas names an index that has no name, in Parquet and Feather."""
 
@@ -41,7 +43,8 @@ def csv_header(file: TableFile, form: Format) -> list[str]:
 
 
 def checked_names(raw: Sequence[str], where: str) -> list[str]:
-    """Strip the names of columns; TableError if one is empty or occurs twice."""
+    """Strip the names of columns; TableError if one is empty or not the only one, or too many."""
+    check_width(len(raw), where)
     names = [name.strip() for name in raw]
     if names and not names[0]:
         names[0] = "column 1"  # the index, as pandas and R write it
@@ -59,10 +62,20 @@ def checked_names(raw: Sequence[str], where: str) -> list[str]:
     return names
 
 
+def check_width(n_columns: int, where: str) -> None:
+    """Raise TableError if a table has more columns than can be worked on one by one."""
+    if n_columns > MOST_COLUMNS:
+        raise TableError(
+            f"{where} has {n_columns:,} columns, and a table may have {MOST_COLUMNS:,}; leave out "
+            "those that matter least, or fit a classifier of semisquares to an array in Python."
+        )
+
+
 def check_same(names: Sequence[str], where: str, first: Sequence[str], of: str) -> None:
     """Raise TableError unless two files have the same columns, in whatever order."""
-    lacking = [name for name in first if name not in set(names)]
-    extra = [name for name in names if name not in set(first)]
+    here, there = set(names), set(first)
+    lacking = [name for name in first if name not in here]
+    extra = [name for name in names if name not in there]
     if lacking:
         raise TableError(
             f"{where} has no column {lacking[0]!r}, which {of} has; give files with the same "
@@ -77,8 +90,9 @@ def check_same(names: Sequence[str], where: str, first: Sequence[str], of: str) 
 
 def check_there(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
     """Raise TableError, with the nearest name, for a column that is not there."""
+    there = set(names)
     for name in wanted:
-        if name not in set(names):
+        if name not in there:
             near = get_close_matches(name, names, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:20])}."
             raise TableError(f"{where} has no column {name!r}; {hint}")
