@@ -138,6 +138,10 @@ def _print_rivals(talk: Talk, comparison: Comparison) -> None:
     for rival in comparison.rivals:
         if rival.failed:
             talk.say(f"{rival.label} failed: {rival.failed}")
+    taken = ", ".join(
+        f"{rival.label} {rival.seconds:.2g}" for rival in comparison.rivals if not rival.failed
+    )
+    talk.say(f"Seconds of a fit: {taken}.", "dim")
     if n_shown < len(_SCORES):
         talk.say(f"A wider terminal shows more: {'; '.join(_SCORES[n_shown:])}.", "dim")
 
