@@ -1,15 +1,20 @@
-"""People's tables: fit and predict against reading the same file, a million rows × 50 columns."""
+"""People's tables: fit and predict against reading the same file, a million rows × 50 columns.
+
+Last, the most columns that a table may have: the time has to grow with their number.
+"""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from semisquares.tables import TableModel, find, fit_table, prepare, read, save
+from semisquares.tables import TableModel, find, fit_table, load, prepare, read, save
+from semisquares.tables.formats.headers import MOST_COLUMNS
 from semisquares.tables.predicting import Tally, predict_rows
 from semisquares.tables.reading import batches
 from semisquares.tables.writing import writer
@@ -18,6 +23,8 @@ from .report import Line
 from .timing import side_by_side
 
 ROWS, COLUMNS, LABELS = 1_000_000, 50, 2_000
+WIDE_ROWS = 12
+"""Rows of the table with the most columns."""
 
 
 def run(repeats: int) -> Iterator[Line]:
@@ -26,6 +33,7 @@ def run(repeats: int) -> Iterator[Line]:
             table = Path(folder) / name
             _write(table, digits)
             yield from _lines(table, max(1, repeats // 2))
+        yield _wide_line(Path(folder), max(1, repeats // 2))
 
 
 def _lines(table: Path, repeats: int) -> Iterator[Line]:
@@ -72,18 +80,46 @@ def _lines(table: Path, repeats: int) -> Iterator[Line]:
     yield Line(what, "predict / reading and writing it", ratio, high=dominated)
 
 
-def _write(path: Path, digits: int | None) -> None:
+def _wide_line(folder: Path, repeats: int) -> Line:
+    """Compare the most columns that a table may have with a tenth of them."""
+
+    def fit_and_predict(table: Path) -> None:
+        frame, stored = read(find(str(table)), text=("y",)), table.with_suffix(".model")
+        save(fit_table(prepare(frame, "y"), method="soft", alpha=1.0, weight=1.0), stored)
+        load(stored).predict(frame)
+
+    paths = {n: folder / f"{n}.csv" for n in (MOST_COLUMNS // 10, MOST_COLUMNS - 1)}
+    for n_columns, path in paths.items():
+        _write(path, 4, n_rows=WIDE_ROWS, n_columns=n_columns, n_labels=WIDE_ROWS - 4)
+    few, many = side_by_side(
+        {str(n): partial(fit_and_predict, path) for n, path in paths.items()}, repeats
+    ).values()
+    what = f"{WIDE_ROWS} × {MOST_COLUMNS:,}, csv"
+    return Line(
+        what, "fit and predict / ten times that of a tenth of the columns", many / (10 * few),
+        high=2.0, remark=f"{many:.1f} s",
+    )  # fmt: skip
+
+
+def _write(
+    path: Path,
+    digits: int | None,
+    *,
+    n_rows: int = ROWS,
+    n_columns: int = COLUMNS,
+    n_labels: int = LABELS,
+) -> None:
     """Write a table of two overlapping classes, few of whose rows have a label."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
     rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=ROWS)
-    X = rng.normal(size=(ROWS, COLUMNS)) + 0.4 * truth[:, None] * (np.arange(COLUMNS) < 10)
-    labeled = rng.permutation(ROWS) < LABELS
+    truth = rng.integers(2, size=n_rows)
+    X = rng.normal(size=(n_rows, n_columns)) + 0.4 * truth[:, None] * (np.arange(n_columns) < 10)
+    labeled = rng.permutation(n_rows) < n_labels
     y = np.where(labeled, np.where(truth == 1, "yes", "no"), None)
     X = X if digits is None else X.round(digits)
-    cells = {f"x{j}": X[:, j] for j in range(COLUMNS)}
+    cells = {f"x{j}": X[:, j] for j in range(n_columns)}
     table = pa.table({**cells, "y": pa.array(y)})
     if path.suffix == ".csv":
         csv.write_csv(table, path)

@@ -130,6 +130,7 @@ WRONG = {
     "no scheduler": (["--scheduler", "tcp://127.0.0.1:9"], "No Dask scheduler answers"),
     "no address": (["--scheduler", "nowhere"], "No Dask scheduler answers"),
     "no amount": (["--engine", "dask", "--memory-limit", "much"], "is no amount of memory"),
+    "no number": (["--engine", "dask", "--memory-limit", "1e400"], "is no amount of memory"),
     "too little": (["--engine", "dask", "--memory-limit", "100MB"], "leaves too little"),
     "both": (["--engine", "memory", "--memory-limit", "2GB"], "are for --engine dask"),
 }

@@ -19,6 +19,7 @@ def folder(semisquares, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("t.csv")
     (tmp_path / "dangling").symlink_to("new")
+    (tmp_path / "loop").symlink_to("loop")
     os.link(tmp_path / "m", tmp_path / "twin")
     return tmp_path
 
@@ -65,6 +66,8 @@ UNWRITABLE = {
     "t.csv/new": "t.csv is no folder",
     "t.csv/new/newer": "t.csv is no folder",
     "a" * 300: "file name too long",
+    "loop": "cannot be written (too many levels of symbolic links)",
+    "loop/new": "cannot be written (too many levels of symbolic links)",
     "": "names no file",
 }
 
@@ -77,8 +80,9 @@ UNWRITABLE = {
         ("fit", "u.csv", *TARGET, "-o", "fine", "--onnx"),
         ("predict", "m", "u.csv", "-o"),
         ("export", "m", "-o"),
+        ("compare", "u.csv", *TARGET, "-o"),
     ],
-    ids=["fit", "onnx", "predict", "export"],
+    ids=["fit", "onnx", "predict", "export", "compare"],
 )
 def test_what_cannot_be_written_is_said_before_the_work(semisquares, folder, words, out):
     before = content(folder)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from itertools import pairwise
 
 import pytest
 
@@ -49,6 +50,32 @@ def test_a_link_stays_a_link(tmp_path):
         file.write(b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "target").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("links", [("a", "a"), ("a", "b", "a")], ids=["itself", "each other"])
+def test_a_link_that_leads_to_itself_is_refused(tmp_path, links):
+    for name, target in pairwise(links):
+        (tmp_path / name).symlink_to(target)
+    with pytest.raises(OSError, match="symbolic links") as caught, replaced(tmp_path / "a"):
+        pass
+    assert caught.value.filename == str(tmp_path / "a")
+    assert names(tmp_path) == sorted(set(links))
+
+
+def test_a_dangling_link_leads_to_the_new_file(tmp_path):
+    (tmp_path / "link").symlink_to("new")
+    with replaced(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "new").read_bytes() == b"new"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere paths are shorter")
+def test_folders_are_made_however_deep_they_are_and_go_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        begin_and_stop("f/" * 1500 + "a.bin")
+    assert names(tmp_path) == []
 
 
 def test_what_a_killed_writer_left_is_cleared_by_the_next(tmp_path):

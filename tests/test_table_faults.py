@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import random
+import struct
+from encodings import aliases
 
 import pyarrow as pa
 import pytest
@@ -12,6 +15,7 @@ from pyarrow import feather, parquet
 
 from semisquares.tables import TableError
 from semisquares.tables.formats import csv_files, sources
+from semisquares.tables.partitions import cut
 from semisquares.tables.reading import batches, find, read
 from test_table_reading import PLAIN, bytes_of, put
 
@@ -64,6 +68,13 @@ def test_a_pattern_that_matches_nothing_is_named(tmp_path):
 
 def test_a_folder_is_no_table_but_a_pattern_is(tmp_path):
     assert f"'{tmp_path}/*.csv'" in sentence(lambda: find(str(tmp_path)))
+
+
+def test_a_name_that_is_not_utf8_is_refused(tmp_path):
+    path = put(tmp_path, os.fsdecode(b"a\xff.csv"), PLAIN)
+    said = f"The name {path!r} holds bytes that are not UTF-8; rename the file."
+    assert sentence(lambda: find(path)) == said
+    assert sentence(lambda: find(str(tmp_path / "*.csv"))) == said
 
 
 def test_a_dangling_link_is_no_file(tmp_path):
@@ -165,6 +176,76 @@ def test_damage_and_wrong_content_are_said(tmp_path, name, content, words):
     assert words in fault(tmp_path, name, content)
 
 
+def plain_feather(table):
+    return bytes_of(table, lambda table, sink: feather.write_feather(table, sink, "uncompressed"))
+
+
+LETTERS = pa.DictionaryArray.from_arrays(pa.array([2, 1, 2], pa.int32()), ["a", "b", "c"])
+COLUMNS = pa.table({"kind": ["red", "blue", "green"], "letter": LETTERS, "size": [0.5, None, 2.5]})
+OFFSETS, PLACES = struct.pack("<4i", 0, 3, 7, 12), struct.pack("<3i", 2, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("sound", "damaged"),
+    [
+        (OFFSETS, struct.pack("<4i", 0, 3, 7, 2**30)),
+        (OFFSETS, struct.pack("<4i", 0, -3, 7, 12)),
+        (OFFSETS, struct.pack("<4i", 0, 9, 7, 12)),
+        (PLACES, struct.pack("<3i", 2, 1, 9)),
+        (PLACES, struct.pack("<3i", 2, -1, 2)),
+        (b"redbluegreen", b"redbl\xffegreen"),
+        (b"kind", b"k\xffnd"),
+    ],
+    ids=["beyond", "below", "backwards", "no level", "negative level", "no text", "no name"],
+)
+def test_damage_inside_of_a_feather_file_is_said_whichever_way_it_is_read(tmp_path, sound, damaged):
+    content = plain_feather(COLUMNS)
+    assert sound in content
+    words = "a.feather is damaged, cut off or no Feather file"
+    assert words in fault(tmp_path, "a.feather", content.replace(sound, damaged))
+    path = str(tmp_path / "a.feather")
+    assert sentence(lambda: [part.read() for part in cut(find(path))]).endswith("once more.")
+
+
+def test_a_name_in_parquet_that_is_no_text_is_damage(tmp_path):
+    content = bytes_of(COLUMNS.select(["kind"]).replace_schema_metadata(), parquet.write_table)
+    assert "is damaged" in fault(tmp_path, "a.parquet", content.replace(b"kind", b"k\xffnd"))
+
+
+DAMAGED_NOTES = [
+    b"{",
+    b"[]",
+    b"3",
+    b"\xff",
+    b"[" * 100_000,
+    b'{"index_columns": 3}',
+    b'{"index_columns": [3]}',
+    b'{"index_columns": [["age"]]}',
+    b'{"index_columns": ["no such column"]}',
+    b'{"index_columns": [{"kind": "range"}]}',
+    b'{"index_columns": ["age"], "columns": 3}',
+    b'{"index_columns": ["age"], "columns": ["age"]}',
+    b'{"index_columns": ["age"], "columns": [{"field_name": "age"}]}',
+]
+
+
+@pytest.mark.parametrize("notes", DAMAGED_NOTES, ids=lambda notes: notes[:60].decode("latin-1"))
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("a.parquet", parquet.write_table), ("a.feather", feather.write_feather)],
+)
+def test_a_table_is_read_without_damaged_notes_of_pandas(tmp_path, name, write, notes):
+    table = TABLE.append_column("__index_level_0__", [["p", "q"]])
+    content = bytes_of(table.replace_schema_metadata({b"pandas": notes}), write)
+    source = find(put(tmp_path, name, content))
+    assert read(source).to_dict("list") == TABLE.to_pydict()
+    ((cells, frame),) = batches(source)
+    assert frame.to_dict("list") == TABLE.to_pydict()
+    assert cells.to_pandas().to_dict("list") == table.to_pydict()
+    (part,) = cut(source)
+    assert part.read().to_dict("list") == TABLE.to_pydict()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -252,12 +333,41 @@ def test_bytes_that_are_not_utf8_are_found(tmp_path, content, words):
             "line 1 has the bytes FF FE 61 00; say --encoding utf-16.",
         ),
         (PLAIN.encode("utf-16")[:-1], "utf-16", "is not in utf-16 after line 2; give the right"),
+        ("age,kind\n30,r\u00fcd\n", "utf-16", "is not in utf-16 after line 0; give the right"),
         (PLAIN, "klingon", "There is no encoding named 'klingon'"),
         (PLAIN, "base64", "There is no encoding named 'base64'"),
+        (PLAIN, "punycode", "The encoding 'punycode' is for the names of hosts, not for files"),
+        (PLAIN, "IDNA", "The encoding 'IDNA' is for the names of hosts, not for files"),
     ],
 )
 def test_a_wrong_encoding_of_the_user_is_said(tmp_path, content, encoding, words):
     assert words in fault(tmp_path, "a.csv", content, encoding=encoding)
+
+
+ENCODINGS = sorted({*aliases.aliases, *aliases.aliases.values(), "undefined", "idna", "punycode"})
+BYTES = {
+    "plain": PLAIN.encode(),
+    "not ASCII": "age,kind\n1,\u00fc\n".encode(),
+    "all": bytes(range(256)),
+}
+
+
+def refusal(call):
+    """Return the sentence of the TableError that a call raises, "" where it raises none."""
+    try:
+        call()
+    except TableError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("content", BYTES.values(), ids=BYTES)
+@pytest.mark.parametrize("way", [read, lambda source: list(batches(source)), cut])
+def test_in_whatever_encoding_a_table_is_read_or_refused_in_a_sentence(tmp_path, content, way):
+    path = put(tmp_path, "a.csv", content)
+    said = {name: refusal(lambda: way(find(path, encoding=name))) for name in ENCODINGS}  # noqa: B023
+    assert "There is no encoding named 'rot13'" in said["rot13"]
+    assert all(one.endswith(".") for one in said.values() if one)
 
 
 @pytest.mark.parametrize("delimiter", ["", ",,", "ab", "é", '"', "\n"])

@@ -216,6 +216,11 @@ def test_what_is_known_of_a_model_is_stored_with_it():
     assert again.preparation.features_ == model.preparation.features_
 
 
+def test_a_file_that_holds_what_is_known_as_a_mapping_is_read():
+    older = content() | {"about": {"method": "hard"}}
+    assert loads(signed(skops.dumps(older))).about == {"method": "hard"}
+
+
 def test_a_file_does_not_grow_with_the_rows_and_holds_arrays_as_arrays():
     data = dumps(fitted(1, ("no", "yes"), 20_000))
     assert len(data) < 30_000

@@ -554,8 +554,6 @@ def test_a_stored_preparation_holds_plain_data_and_does_the_same():
     assert sorted(types) == [
         "numpy.dtype",
         "semisquares.tables.dates.DateParts",
-        "semisquares.tables.kinds.Column",
-        "semisquares.tables.parts.Feature",
         "semisquares.tables.preparation.TablePreparation",
     ]
     loaded = skops.io.loads(data, trusted=types)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import secrets
@@ -33,7 +34,7 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
     """
     path = Path(path)
     if path.is_symlink():  # the file that the link is to, as an ordinary write would
-        path = path.resolve()
+        path = _followed(path)
     if path.is_dir():
         raise IsADirectoryError(21, "it is a folder", str(path))
     if path.exists() and not path.is_file():  # a device or a pipe takes bytes, and stays
@@ -44,7 +45,8 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
     part = path.parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}{PART}"
     made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
     try:  # from before there is anything: a signal may come between any two lines
-        path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed(made):  # `parents=True` would recurse, in vain for a long path
+            folder.mkdir(exist_ok=True)
         _clear(path.parent, prefix)
         with open(part, "xb", opener=_for_me_alone) as file:
             yield file
@@ -58,6 +60,14 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
             for folder in made:
                 folder.rmdir()  # the deepest first, and only while they are empty
         raise
+
+
+def _followed(link: Path) -> Path:
+    """Return the file that a link leads to, there or not; OSError where it leads to itself."""
+    path = Path(os.path.realpath(link))
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(link))
+    return path
 
 
 def _for_me_alone(path: str, flags: int) -> int:

@@ -68,7 +68,8 @@ def compare(
     The verdict compares two of them that were named beforehand: soft labels whose ridge and whose
     use of unlabeled rows the labels choose, and the ridge classifier tuned on the labels alone.
     """
-    page = None if no_report else out or beside(table, ".report.html")
+    named = beside(table, ".report.html") if out is None else out
+    page = None if no_report else named
     with checked(reads=files_of(table), writes={"-o": page}, endings={"-o": ".html"}):
         from ..tables.compare import compare_table
         from .describe import describe
@@ -137,6 +138,10 @@ def _print_rivals(talk: Talk, comparison: Comparison) -> None:
     for rival in comparison.rivals:
         if rival.failed:
             talk.say(f"{rival.label} failed: {rival.failed}")
+    taken = ", ".join(
+        f"{rival.label} {rival.seconds:.2g}" for rival in comparison.rivals if not rival.failed
+    )
+    talk.say(f"Seconds of a fit: {taken}.", "dim")
     if n_shown < len(_SCORES):
         talk.say(f"A wider terminal shows more: {'; '.join(_SCORES[n_shown:])}.", "dim")
 

@@ -94,7 +94,7 @@ class Engine:
             return int(0.7 * _free_memory() / jobs)
         try:
             limit = parse_bytes(self.memory_limit)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             raise UserError(
                 f"--memory-limit {self.memory_limit!r} is no amount of memory; write 2GB or 500MB."
             ) from None

@@ -95,7 +95,7 @@ def _check_writable(option: str, path: str) -> None:
             what = "is a folder; give the name of a file in it" if path else "names no file"
             raise UserError(f"{option} {path!r} {what}.")
         with suppress(FileNotFoundError, NotADirectoryError):
-            os.lstat(path)  # a name can be too long
+            os.stat(path)  # a name can be too long, a link can lead to itself
         if os.path.exists(path) and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if _is_file_to_be(path):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..tables import drawing
 from ..tables.compare.comparison import Comparison, CurvePoint, Rival
 from ..tables.drawing import LOOKS, in_order
-from .numbers import duration, few_digits, percent, points, spread
+from .numbers import few_digits, percent, points, spread
 from .typeset import counted
 
 if TYPE_CHECKING:
@@ -112,12 +112,15 @@ def scored(comparison: Comparison) -> list[Rival]:
 
 
 def effort(rival: Rival, comparison: Comparison) -> str:
-    """Say how many unlabeled rows a rival was given, and how long a fit took."""
+    """Say how many unlabeled rows a rival was given.
+
+    How long its fits took would differ from run to run: the terminal says it, not the page.
+    """
     total = comparison.n_unlabeled
     given = f"{rival.n_unlabeled:,} of {total:,}"
     if rival.n_unlabeled in (0, total):
         given = f"all {total:,}" if rival.n_unlabeled else "none"
-    return f"Unlabeled rows in a fit: {given}. Time of a fit: {duration(rival.seconds)}."
+    return f"Unlabeled rows in a fit: {given}."
 
 
 def fewer_rows(comparison: Comparison) -> str:

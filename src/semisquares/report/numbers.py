@@ -101,25 +101,6 @@ def few_digits(number: float) -> Markup:
     return typeset(f"{number:.3g}") if math.isfinite(number) else typeset(NONE)
 
 
-def duration(seconds: float) -> str:
-    """Return how long something took.
-
-    Examples
-    --------
-    >>> [duration(seconds).split() for seconds in (0.0421, 73.2)]
-    [['0.042', 's'], ['73', 's']]
-    """
-    if not math.isfinite(seconds):
-        return NONE
-    if seconds < 0.001:
-        return "under 0.001\N{NO-BREAK SPACE}s"
-    return (
-        f"{seconds:.0f}\N{NO-BREAK SPACE}s"
-        if seconds >= 10
-        else f"{seconds:.2g}\N{NO-BREAK SPACE}s"
-    )
-
-
 def _fixed(number: float, decimals: int) -> str:
     """Round a number; what rounds to nothing has no sign."""
     if not math.isfinite(number):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,11 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators import SoftLabelClassifierCV
 from .cells import family_of, level_of, text_cells
 from .errors import TableError
+from .formats.headers import check_width
 from .kinds import KINDS, Column, kinds_of
-from .parts import assemble, canonical, describe_part, fit_part, write_part
+from .parts import Feature, assemble, canonical, describe_part, fit_part, write_part
 from .sums import Sums
 
 Array = NDArray[Any]
+
+_RECORDS = {"columns_": Column, "features_": Feature}
+"""The attributes that hold a record for each column."""
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
@@ -129,6 +134,27 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             if new:
                 found[name] = new
         return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, those that hold a record for each column as text.
+
+        A model file describes each object in a page of JSON: thousands of columns would make it
+        so large that it takes minutes to read.
+        """
+        state = super().__getstate__()
+        return state | {
+            name: json.dumps([vars(record) for record in state[name]])
+            for name in _RECORDS
+            if name in state
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        records = {
+            name: tuple(record(**one) for one in json.loads(state[name]))
+            for name, record in _RECORDS.items()
+            if isinstance(state.get(name), str)
+        }
+        super().__setstate__(state | records)
 
     def _fit(self, X: Any) -> pd.DataFrame:
         frame = as_frame(X)
@@ -269,6 +295,7 @@ def as_frame(X: Any) -> pd.DataFrame:
     frame = X if isinstance(X, pd.DataFrame) or not hasattr(X, "to_pandas") else X.to_pandas()
     if not isinstance(frame, pd.DataFrame):
         raise TableError(f"X is of type {type(X).__name__}; pass a DataFrame with named columns.")
+    check_width(frame.shape[1], "The table")
     if not all(isinstance(name, str) for name in frame.columns):
         frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
     if not frame.columns.is_unique:

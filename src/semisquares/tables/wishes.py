@@ -8,11 +8,11 @@ from difflib import get_close_matches
 from .errors import TableError
 
 
-def check_column(columns: Iterable[str], name: str, role: str) -> None:
+def check_column(columns: Collection[str], name: str, role: str) -> None:
     """Raise TableError, with the nearest name, where a table has no such column."""
-    names = list(columns)
-    if name in names:
+    if name in columns:
         return
+    names = list(columns)
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     listed = ", ".join(map(repr, names[:20])) + ", …" * (len(names) > 20)
     hint = f"did you mean {near[0]!r}?" if near else f"its columns are {listed}."
@@ -26,7 +26,7 @@ def check_wishes(
     possible: Sequence[str],
 ) -> None:
     """Raise TableError where a column is not there, or is to be of a kind that is not possible."""
-    names = list(columns)
+    names = dict.fromkeys(columns)
     for name in drop:
         check_column(names, name, "columns to leave out")
     for name, kind in kinds.items():

@@ -195,8 +195,11 @@ def _decoded(table: pa.Table) -> pa.Table:
     """Replace numbered values by the values: their numbers may differ from piece to piece."""
     import pyarrow as pa
 
-    for i, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            values = table.column(i).cast(field.type.value_type)
-            table = table.set_column(i, field.name, values)
-    return table
+    schema = pa.schema(
+        [
+            field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+            for field in table.schema
+        ],
+        metadata=table.schema.metadata,
+    )
+    return table if schema == table.schema else table.cast(schema)

@@ -47,13 +47,13 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
     """
     label, (soft, decision) = f"{target}_predicted", _number_columns(target)
     twins = {soft: decision, decision: soft}
+    there = set(columns)
     return [
         name
         for name in columns
         if name == label
         or any(
-            name.startswith(start)
-            and (label in columns or twin + name.removeprefix(start) in columns)
+            name.startswith(start) and (label in there or twin + name.removeprefix(start) in there)
             for start, twin in twins.items()
         )
     ]

@@ -20,9 +20,10 @@ class ArrowFile:
         self.file, self.kind, self.missing = file, kind, missing
         with self._opened() as opened:
             self._schema = opened.schema_arrow if kind == "parquet" else opened.schema
-        stored = stored_names(self._schema)
+            stored = stored_names(self._schema)
         self.names = checked_names(stored, file.name)
-        self.index = [name for name in self._schema.names if name not in stored]
+        known = set(stored)
+        self.index = [name for name in self._schema.names if name not in known]
         """The columns of an index of pandas that has no name: kept, but no part of the table."""
         self._raw = dict(zip(self.names, stored, strict=True)) | {n: n for n in self.index}
 
@@ -61,7 +62,7 @@ class ArrowFile:
                     "the table as Parquet."
                 )
             else:
-                batches = map(opened.get_batch, range(opened.num_record_batches))
+                batches = map(_checked, map(opened.get_batch, range(opened.num_record_batches)))
                 sizes = [(batch.num_rows, batch.nbytes) for batch in batches]
         return grouped(sizes, most_rows, most_bytes)
 
@@ -92,7 +93,8 @@ class ArrowFile:
         index = pandas_index(self._schema, dict(zip(raw, wanted, strict=True)))
         with self._opened() as opened:
             for batch in self._batches(opened, raw, rows):
-                yield batch.select(raw).rename_columns(list(wanted)).replace_schema_metadata(index)
+                cells = _checked(batch.select(raw))
+                yield cells.rename_columns(list(wanted)).replace_schema_metadata(index)
 
     def _read(self, raw: list[str], span: Span | None) -> Any:
         """Read columns as they are stored, of all rows or of a span."""
@@ -110,7 +112,7 @@ class ArrowFile:
                 table = pa.Table.from_batches(batches)
             else:
                 table = opened.read_all()
-            return table.select(raw)
+            return _checked(table.select(raw))
 
     def _batches(self, opened: Any, raw: list[str], rows: int) -> Iterator[Any]:
         if self.kind == "parquet":
@@ -133,7 +135,12 @@ class ArrowFile:
                 yield self._reader(file, start)
         except (PermissionError, FileNotFoundError) as error:
             raise refused(self.file.name, error) from error
-        except (pa.ArrowException, OSError) as error:
+        except MemoryError as error:  # damage can ask for any amount
+            raise TableError(
+                f"{self.file.name} needs more memory than there is; it is damaged, or too large "
+                "for this machine."
+            ) from error
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # a name can be damaged
             raise TableError(
                 f"{self.file.name} is damaged, cut off or no {self.kind.capitalize()} file; write "
                 "it once more."
@@ -152,3 +159,13 @@ class ArrowFile:
                 "Feather version 2, or as Parquet."
             )
         return ipc.open_stream(file) if start == b"\xff" * 4 else ipc.open_file(file)
+
+
+def _checked(cells: Any) -> Any:
+    """Return a table or batch whose cells can be used; ArrowInvalid where they are damaged.
+
+    pyarrow reads a Feather file without a look at its content, and then a place outside of a column
+    would end the process.
+    """
+    cells.validate(full=True)
+    return cells

@@ -197,9 +197,12 @@ def to_pandas(table: Any) -> Any:
     """Hand the columns of a table to pandas, and free them here as they go."""
     import pyarrow as pa
 
-    for i, kind in enumerate(table.schema.types):
-        if pa.types.is_null(kind):  # pandas' own way to say that nothing is there
-            table = table.set_column(i, table.column_names[i], table.column(i).cast(pa.float64()))
+    schema = pa.schema(  # pandas' own way to say that nothing is there is NaN
+        field.with_type(pa.float64()) if pa.types.is_null(field.type) else field
+        for field in table.schema
+    )
+    if schema != table.schema:
+        table = table.cast(schema)
     return table.to_pandas(split_blocks=True, self_destruct=True, ignore_metadata=True)
 
 

@@ -109,7 +109,7 @@ class CsvFile:
                             done, last = seen, new.rename_columns(list(wanted))
                             yield last
                 break
-            except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
+            except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeError) as error:
                 if _NO_ROWS in str(error):
                     break
                 if block == BLOCKS[-1] or _TOO_LONG not in str(error):
@@ -129,7 +129,7 @@ class CsvFile:
 
         try:
             return self._read(wanted, {**(types or {}), **dict.fromkeys(text, pa.string())}, span)
-        except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
+        except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeError) as error:
             raise self._fault() from error
 
     def _read(self, wanted: Sequence[str], types: Mapping[str, Any], span: Span | None) -> Any:

@@ -21,6 +21,9 @@ ENDINGS = {
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "blank"}
 
+_OF_HOST_NAMES = ("idna", "punycode")
+"""Python lists these among the encodings of text, but they decode a short name and no file."""
+
 FOREIGN = {
     ".xlsx": "an Excel workbook",
     ".xlsm": "an Excel workbook",
@@ -142,6 +145,11 @@ def checked_encoding(encoding: str) -> str:
             f"There is no encoding named {encoding!r}; give one such as utf-8, utf-16, latin-1 or "
             "cp1252."
         ) from None
+    if name in _OF_HOST_NAMES:
+        raise TableError(
+            f"The encoding {encoding!r} is for the names of hosts, not for files; give one such as "
+            "utf-8, utf-16, latin-1 or cp1252."
+        )
     return name.removesuffix("-sig")
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,7 +17,9 @@ from .format import Format, spelled
 from .opening import TableFile, open_lines
 from .sniffing import CANDIDATES
 
-UNNAMED_INDEX = "__index_level_"
+MOST_COLUMNS = 20_000
+"""Each column is looked at, prepared and stored by itself, which takes about a millisecond."""
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 """How pandas names an index that has no name, in Parquet and Feather."""
 
 
@@ -25,7 +29,7 @@ def csv_header(file: TableFile, form: Format) -> list[str]:
     try:
         with open_lines(file, form.encoding) as lines:
             header = next((row for row in csv.reader(lines, delimiter=delimiter) if row), [])
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise undecodable(file, form.encoding) from error
     except csv.Error as error:
         raise TableError(
@@ -39,7 +43,8 @@ def csv_header(file: TableFile, form: Format) -> list[str]:
 
 
 def checked_names(raw: Sequence[str], where: str) -> list[str]:
-    """Strip the names of columns; TableError if one is empty or occurs twice."""
+    """Strip the names of columns; TableError if one is empty or not the only one, or too many."""
+    check_width(len(raw), where)
     names = [name.strip() for name in raw]
     if names and not names[0]:
         names[0] = "column 1"  # the index, as pandas and R write it
@@ -57,10 +62,20 @@ def checked_names(raw: Sequence[str], where: str) -> list[str]:
     return names
 
 
+def check_width(n_columns: int, where: str) -> None:
+    """Raise TableError if a table has more columns than can be worked on one by one."""
+    if n_columns > MOST_COLUMNS:
+        raise TableError(
+            f"{where} has {n_columns:,} columns, and a table may have {MOST_COLUMNS:,}; leave out "
+            "those that matter least, or fit a classifier of semisquares to an array in Python."
+        )
+
+
 def check_same(names: Sequence[str], where: str, first: Sequence[str], of: str) -> None:
     """Raise TableError unless two files have the same columns, in whatever order."""
-    lacking = [name for name in first if name not in set(names)]
-    extra = [name for name in names if name not in set(first)]
+    here, there = set(names), set(first)
+    lacking = [name for name in first if name not in here]
+    extra = [name for name in names if name not in there]
     if lacking:
         raise TableError(
             f"{where} has no column {lacking[0]!r}, which {of} has; give files with the same "
@@ -75,8 +90,9 @@ def check_same(names: Sequence[str], where: str, first: Sequence[str], of: str) 
 
 def check_there(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
     """Raise TableError, with the nearest name, for a column that is not there."""
+    there = set(names)
     for name in wanted:
-        if name not in set(names):
+        if name not in there:
             near = get_close_matches(name, names, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:20])}."
             raise TableError(f"{where} has no column {name!r}; {hint}")
@@ -84,8 +100,9 @@ def check_there(wanted: Sequence[str], names: Sequence[str], where: str) -> None
 
 def stored_names(schema: Any) -> list[str]:
     """List the columns of an Arrow schema, without an index of pandas that has no name."""
-    index = [name for name in _of_pandas(schema, "index_columns") if isinstance(name, str)]
-    unnamed = {name for name in index if name.startswith(UNNAMED_INDEX)}
+    notes = _pandas_notes(schema)
+    index = schema.names if notes is None else notes.index
+    unnamed = {name for name in index if isinstance(name, str) and _UNNAMED_INDEX.fullmatch(name)}
     return [name for name in schema.names if name not in unnamed]
 
 
@@ -94,23 +111,55 @@ def pandas_index(schema: Any, names: Mapping[str, str]) -> dict[bytes, bytes] | 
 
     Only what concerns the index: the types of the columns are what they are.
     """
-    index = _of_pandas(schema, "index_columns")
-    stored = [name for name in index if isinstance(name, str)]
-    if not index or not set(stored) <= set(names):
+    notes = _pandas_notes(schema)
+    if notes is None:
+        return None
+    stored = [name for name in notes.index if isinstance(name, str)]
+    if not notes.index or not set(stored) <= set(names):
         return None
     columns = [
         {**column, "name": column["name"] and names[field], "field_name": names[field]}
-        for column in _of_pandas(schema, "columns")
+        for column in notes.columns
         if (field := column.get("field_name")) in stored
     ]
-    index = [names[name] if isinstance(name, str) else name for name in index]
+    index = [names[name] if isinstance(name, str) else name for name in notes.index]
     kept = {"index_columns": index, "columns": columns, "column_indexes": []}
     return {b"pandas": json.dumps(kept).encode()}
 
 
-def _of_pandas(schema: Any, key: str) -> list[Any]:
-    """Read what pandas has noted in a schema; [] where another program has written the file."""
-    return json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get(key, [])
+@dataclass(frozen=True)
+class _PandasNotes:
+    """What pandas has noted in a schema."""
+
+    index: list[str | dict[str, Any]] = field(default_factory=list)
+    """The columns of its index, or the range that it is."""
+    columns: list[dict[str, Any]] = field(default_factory=list)
+
+
+def _pandas_notes(schema: Any) -> _PandasNotes | None:
+    """Read what pandas has noted in a schema; nothing if another program wrote it, None if damaged.
+
+    Damaged notes are no reason to refuse a table, whose cells can be read without them.
+    """
+    text = (schema.metadata or {}).get(b"pandas")
+    if text is None:
+        return _PandasNotes()
+    try:
+        read = json.loads(text)
+        notes = _PandasNotes(read.get("index_columns", []), read.get("columns", []))
+        fine = all(_names_index(one, schema.names) for one in notes.index) and all(
+            isinstance(column.get("name", 0), str | None) for column in notes.columns
+        )
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return notes if fine else None
+
+
+def _names_index(entry: Any, names: Sequence[str]) -> bool:
+    """Tell whether an entry of an index names a column, or is the range of the row numbers."""
+    if isinstance(entry, str):
+        return entry in names
+    return all(isinstance(entry.get(key), int) for key in ("start", "stop", "step"))
 
 
 def _single(file: TableFile, header: str, delimiter: str) -> TableError:

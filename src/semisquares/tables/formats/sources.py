@@ -10,6 +10,7 @@ import stat
 import sys
 import tempfile
 import weakref
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -97,6 +98,7 @@ def find(
         decimal="" if decimal is None else checked_decimal(decimal),
     )
     paths = (table,) if table == STANDARD_INPUT else _resolved(table)
+    _check_names(paths)
     spool = _spooled(paths[0], stdin) if len(paths) == 1 else None
     source = Source(paths, given, 0, spool)
     sizes = [_size(file) for file in source.files]
@@ -125,6 +127,17 @@ def _resolved(table: str) -> tuple[str, ...]:
     near = get_close_matches(name, _names(folder), n=1, cutoff=0.6)
     hint = f"did you mean {os.path.join(folder, near[0])}?" if near else "check the path."
     raise TableError(f"There is no file {table}; {hint}")
+
+
+def _check_names(paths: Sequence[str]) -> None:
+    """Raise TableError if the name of a file is not UTF-8: Arrow would not find it."""
+    for path in paths:
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            raise TableError(
+                f"The name {path!r} holds bytes that are not UTF-8; rename the file."
+            ) from None
 
 
 def _names(folder: str) -> list[str]:
@@ -199,7 +212,7 @@ def _decoded(file: TableFile, sample: bytes, encoding: str, whole: bool) -> str:
         raise TableError(f"{file.name} is no text by its content; let its name end with .{binary}.")
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample, final=whole)
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:  # without a byte order mark, of UTF-16 no UnicodeDecodeError
         raise undecodable(file, encoding) from error
     if "\0" in text:
         raise TableError(

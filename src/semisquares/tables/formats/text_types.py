@@ -51,9 +51,9 @@ class TextTypes:
 
     def look(self, table: Any) -> None:
         """Look at the cells of a piece."""
-        for name, left in self._left.items():
-            if left and name in table.column_names:
-                self.look_at(name, table.column(name))
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if self._left.get(name):
+                self.look_at(name, column)
 
     def look_at(self, name: str, cells: Iterable[str] | Column) -> None:
         """Look at more cells of one column, which the table need not have yet."""
@@ -75,17 +75,19 @@ class TextTypes:
         """Give the columns of a piece their types; an empty text is a missing cell."""
         import pyarrow as pa
 
-        for place, name in enumerate(table.column_names):
-            column = table.column(place)
-            if name not in self._left or not is_text(column.type):
-                continue
-            kinds = self._left[name] if name in self._filled else ()
-            if kinds:
-                column = self._plain(name, column).cast(_type(kinds[0]))
-            else:
-                column = blanked(column, spellings(())).cast(pa.string())
-            table = table.set_column(place, name, column)
-        return table
+        columns = [
+            self._cast(name, column) if name in self._left and is_text(column.type) else column
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        ]
+        return pa.table(columns, names=table.column_names, metadata=table.schema.metadata)
+
+    def _cast(self, name: str, column: Column) -> Column:
+        """Give a column of text its type."""
+        import pyarrow as pa
+
+        if kinds := self._left[name] if name in self._filled else ():
+            return self._plain(name, column).cast(_type(kinds[0]))
+        return blanked(column, spellings(())).cast(pa.string())
 
     def _plain(self, name: str, column: Column) -> Column:
         """Write cells without blanks and with decimal points; missing ones are missing."""

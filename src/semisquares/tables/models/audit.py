@@ -109,6 +109,7 @@ def refuse_other_types(data: bytes, name: str) -> None:
 def checked_model(content: Any) -> TableModel:
     """Return the model of a file, or raise anything where its parts do not fit each other."""
     about, classes = content["about"], tuple(content["classes"])
+    about = json.loads(about) if isinstance(about, str) else about  # not text in older files
     texts = (content["target"], *content["missing"])
     names = (content["group"], content["unlabeled"])
     model = TableModel(

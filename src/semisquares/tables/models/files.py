@@ -91,7 +91,7 @@ def dumps(model: TableModel) -> bytes:
         "group": model.group,
         "unlabeled": model.unlabeled,
         "missing": list(model.missing),
-        "about": json.loads(json.dumps({"versions": versions("pandas", "skops"), **model.about})),
+        "about": json.dumps({"versions": versions("pandas", "skops"), **model.about}),
     }
     data = skops.dumps(content, compression=ZIP_DEFLATED)
     comment = f"semisquares-model {FORMAT} sha256:".encode()
