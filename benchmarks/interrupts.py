@@ -44,13 +44,14 @@ SOLVERS: dict[str, Any] = {
 def longest_wait(work: Callable[[], Any], seconds: float) -> tuple[float, float]:
     """Return the longest time without a ring while `work` runs, and how long it ran."""
     start = last = time.perf_counter()
-    longest = 0.0
+    longest, pressed = 0.0, False
 
     def ring(number: int, frame: object) -> None:
-        nonlocal last, longest
+        nonlocal last, longest, pressed
         now = time.perf_counter()
         longest, last = max(longest, now - last), now
-        if now - start > seconds:
+        if now - start > seconds and not pressed:
+            pressed = True
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, ring)
