@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+# How many problems test-generated fits.
+PROBLEMS ?= 20000
 # test-oldest runs with this Python, the oldest that pyproject.toml allows.
 OLDEST_PYTHON ?= python3.11
 
@@ -28,11 +30,11 @@ NOWHERE := http://127.0.0.1:9
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-slow test-stranger test-oldest lint dist
+.PHONY: help install demo test test-slow test-stranger test-oldest test-generated lint dist
 .PHONY: bench bench-peers bench-scale clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 install: $(STAMP) ## build .venv with semisquares and its development tools
 
@@ -72,6 +74,10 @@ test-stranger: $(STAMP) ## run the tests that use data sets in a clone, without 
 
 test-oldest: $(OLDEST) ## run the tests with the oldest versions that pyproject.toml allows
 	$(ONE_THREAD) .venv-oldest/bin/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
+
+# An oracle in extended precision against every certificate: ten minutes.
+test-generated: $(STAMP) ## fit PROBLEMS generated problems (20,000) and look for false certificates
+	@cd tests && $(ONE_THREAD) ../$(BIN)/python -m support.check_generated $(PROBLEMS) --jobs 2
 
 lint: $(STAMP) ## check style, format, types and layers
 	$(BIN)/ruff check .

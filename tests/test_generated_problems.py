@@ -1,8 +1,7 @@
 """No certificate is false, no end is called exact that is not proven, nothing ends in a traceback.
 
 Every fit of a generated problem is checked by an oracle in extended precision. Here some hundred
-problems are fitted; `python -m support.check_generated`, run in tests/, fits as many as one likes
-(CONTRIBUTING.md).
+problems are fitted; `make test-generated` fits 20,000.
 """
 
 import warnings

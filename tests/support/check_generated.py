@@ -1,6 +1,6 @@
 """Fit generated problems and ask the oracle: a command for as many as one likes.
 
-    cd tests && ../.venv/bin/python -m support.check_generated 20000 --jobs 2
+    make test-generated PROBLEMS=1000
 
 It prints what was wrong, and a line of counts; the exit code is 1 if anything was.
 """
