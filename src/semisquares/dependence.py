@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr, solve_triangular
 
+from . import dense
 from .linalg import triangle_of
 from .rows import DenseTable, Rows, SparseTable
 
@@ -42,7 +42,7 @@ def independent_columns(rows: Rows, triangle: Array, live: Array) -> Array:
     size = np.abs(R.diagonal())
     rank = int((size > CANDIDATE).sum())
     basis, candidates = live[order[:rank]], live[order[rank:]]
-    scaled = solve_triangular(R[:rank, :rank], R[:rank, rank:])
+    scaled = dense.solve_triangular(R[:rank, :rank].T, R[:rank, rank:], transposed=True)
     coefficients = scaled * norms[candidates] / norms[basis, None]
     X = rows.table.X  # type: ignore[attr-defined]
     dependent = [
@@ -57,7 +57,7 @@ def _pivoted(matrix: Array, fixed: int) -> tuple[Array, Array]:
     """Return R and the order of its columns; the first `fixed` ones stay where they are."""
     k = matrix.shape[1]
     R = triangle_of(matrix)
-    tail, order = qr(R[fixed:, fixed:], mode="r", pivoting=True)
+    _, tail, order = dense.pivoted_qr(R[fixed:, fixed:])
     R = np.vstack((R[:fixed], np.zeros((k - fixed, k))))
     R[:fixed, fixed:] = R[:fixed, fixed:][:, order]
     R[fixed:, fixed:][: len(tail)] = tail[: k - fixed]
