@@ -11,8 +11,8 @@ each row (and class), that satisfy ``1'θ = 0`` (intercept) and, without a ridge
 The θ that are taken are the residuals as they were computed, a(z - t). They are numbers, not
 approximations of anything: rounding in z makes FY differ from 0 by ``a (error of z)²`` only, and
 rounding in the sums X'θ enters squared as well. What keeps θ from being feasible is put right by a
-correction δ of θ, which costs ``Σ δ²/a`` and, where an unlabeled row's δ leaves its piece, twice
-the overshoot. See docs/theory/duality_gap.md for the derivation.
+correction δ of θ: with e the error of z, rows then cost ``Σ (√a e + δ/√a)²`` and, where an
+unlabeled row's δ leaves its piece, twice the overshoot. See docs/theory/duality_gap.md.
 
 All bounds are in the scale of J; relative ones are divided by `Objective.scale`.
 """
@@ -43,6 +43,10 @@ SLACK = 1.0 + 1e-10
 """Covers the rounding of the bounds themselves, which are sums of few non-negative numbers."""
 GOOD_ENOUGH = 1e-15
 """No tighter proof is looked for below this relative gap: `certificate_` is not told below EPS."""
+LARGEST = 1e130
+"""Weights, alpha or J beyond this, or below its inverse, leave the range that squares need."""
+SMALLEST_NORM = 1e-150
+"""The squares of a column of a smaller norm underflow, unless it is a column of zeros."""
 WIDE = 256
 """With more columns than rows, and than this, corrections cost more than they can prove."""
 JOINT_WORK = 1e9
@@ -94,7 +98,7 @@ class Gap:
     @property
     def relative(self) -> float:
         """The gap, divided by J of the best constant decision value."""
-        return self.absolute / self.scale
+        return self.absolute / self.scale if 0.0 < self.scale < np.inf else np.inf
 
 
 def duality_gap(
@@ -129,29 +133,48 @@ def duality_gap(
         sweep = objective.sweep(w)
     scale = objective.scale
     target = max(enough, GOOD_ENOUGH) * scale
+    value = objective.value(sweep)
+    if 0.0 < objective.alpha < 1.0 / LARGEST:  # J without this ridge is lower, hardly
+        without = duality_gap(objective.with_alpha(0.0), w, enough=enough, sweep=sweep)
+        gap = without.absolute + SLACK * float(np.sum(objective.ridge(w)))
+        return Gap(value, gap, without.bound, scale)
     with np.errstate(all="ignore"):  # what is not finite proves nothing
         point = _DualPoint(objective, sweep, np.sqrt(sweep.squares) * (1.0 + 1e-8))
-        best = np.inf
-        for proof in _proofs(objective, sweep, point):
-            best = min(best, proof if proof >= 0.0 else np.inf)
-            if best <= target:
-                break
-        value = objective.value(sweep)
         rounding = point.of_value(value)
-        gap = min(best, value + rounding) * SLACK
-        gap = gap if gap >= 0.0 else np.inf
-    return Gap(value, gap, max(0.0, value - rounding - gap), scale)
+        gap = np.inf
+        if _in_range(objective, value):
+            for proof in _proofs(objective, sweep, point, value + rounding):
+                gap = min(gap, SLACK * proof if proof >= 0.0 else np.inf)
+                if gap <= target:
+                    break
+        bound = value - rounding - gap
+    return Gap(value, float(gap), max(0.0, bound) if bound > 0.0 else 0.0, scale)
 
 
-def _proofs(objective: Objective, sweep: Sweep, point: _DualPoint) -> Iterator[float]:
+def _in_range(objective: Objective, value: float) -> bool:
+    """Tell whether sums and squares stay clear of overflow and underflow, which no bound counts."""
+    rows = objective.rows
+    numbers = [objective.scale, rows.heaviest, rows.total_weight]
+    return bool(max(value, *numbers) <= LARGEST and min(numbers) >= 1.0 / LARGEST)
+
+
+def _proofs(objective: Objective, sweep: Sweep, point: _DualPoint, value: float) -> Iterator[float]:
     """Yield bounds of the gap, cheap ones first."""
+    yield value
     if objective.alpha > 0.0:
         yield point.by_the_ridge()
     rows = objective.rows
     if not objective.direct or rows.n_features > max(rows.n_rows, WIDE):
         return
     # from here on columns count by their own size, not by that of all together
-    fine = _DualPoint(objective, sweep, np.sqrt(rows.diagonal[: rows.n_features]))
+    try:
+        norms = np.sqrt(rows.diagonal[: rows.n_features])
+    except FloatingPointError:  # squares overflow
+        return
+    small = norms < SMALLEST_NORM
+    if small.any() and rows.n_nonzero[small].any():  # squares underflow
+        return
+    fine = _DualPoint(objective, sweep, np.where(small, 0.0, norms))
     yield from fine.proofs()
     sharp = fine.sharpened()
     if sharp is not None:
@@ -218,7 +241,8 @@ class _Rounding:
     def of_value(self, value: float) -> float:
         """Bound the error of J: its loss is the square of a norm."""
         crossed = (2.0 * self.size + self.moved) * self.moved
-        return float(SLACK * (crossed + 2.0 * self.sum_error * value))
+        terms = _gamma(self.rows.longest_sum * self.w.shape[1] + 16)
+        return float(SLACK * (crossed + 2.0 * terms * value))
 
 
 class _DualPoint(_Rounding):
@@ -304,9 +328,9 @@ class _DualPoint(_Rounding):
             largest = float(np.linalg.norm(np.atleast_1d(self.norms))) / np.sqrt(total)
             error += float(np.linalg.norm(mean)) * self.error[-1]
             error += (self.sum_error * largest + 8.0 * UNIT * np.linalg.norm(mean)) * last
-            shifted = last**2 / total
+            shifted = last * (last / total)
         left = float(np.linalg.norm(features)) + error
-        return self._total(np.sqrt(left**2 / alpha + shifted))
+        return self._total(np.hypot(left / np.sqrt(alpha), np.sqrt(shifted)))
 
     def by_labeled_rows(self) -> Iterator[float]:
         """θ is corrected on the labeled rows."""
@@ -372,7 +396,10 @@ class _DualPoint(_Rounding):
         ridge[:d] = self.objective.alpha
         norms = np.append(self.norms, [1.0] * rows.intercept)
         kept = np.flatnonzero(np.repeat(norms, n_classes) + ridge.ravel() > 0.0)
-        return _Inverse.of_triangle(sorted_columns, ridge.ravel(), kept, n_classes * rows.n_rows)
+        # one decomposition for each class and part of the rows, and what is left of the one before
+        n_parts = 1 + rows.n_rows // 256
+        n_equations = (n_classes + 1) * (rows.n_rows + n_parts * self.w.size)
+        return _Inverse.of_triangle(sorted_columns, ridge.ravel(), kept, n_equations)
 
     def _corrected(self, inverse: _Inverse, *, everywhere: bool) -> float:
         """θ is corrected by δ = -a V, V a step's decision values, then by what that leaves.
@@ -398,7 +425,7 @@ class _DualPoint(_Rounding):
 
     def _total(self, correction: float) -> float:
         """Put the rounding of z and a correction together: both are norms of the same vector."""
-        return float(SLACK * (self.moved + SLACK * correction) ** 2)
+        return float(SLACK * np.square(self.moved + SLACK * correction))
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,6 +460,8 @@ class _Inverse:
         Its Cholesky factor L is that of a matrix whose entries are off by γ, too, once columns have
         unit norm (Higham, theorem 10.3), and ``P'MP`` is ``(L'P)'(L'P)`` but for these errors.
         """
+        if not len(kept):
+            return cls(np.zeros((len(gram), 0)), 1.0)
         M = (gram + np.diag(ridge))[np.ix_(kept, kept)]
         norms = np.sqrt(M.diagonal())
         if not (np.isfinite(norms).all() and (norms > 1e-140).all()):
@@ -460,6 +489,8 @@ class _Inverse:
         (Higham, theorem 19.4; c = 16 is far above what reflections need).
         """
         R, k = triangle[:, kept], len(kept)
+        if not k:
+            return cls(np.zeros((triangle.shape[1], 0)), 1.0)
         if (ridge > 0.0).any():
             R = np.vstack((R, np.diag(np.sqrt(ridge))[:, kept]))
         if len(R) < k:
@@ -475,7 +506,7 @@ class _Inverse:
         sizes = np.abs(P).sum(axis=0)
         off = float(np.linalg.norm(dense.product(R, P) - np.eye(k)))
         off += _gamma(k + 2) * float(np.linalg.norm(R) * np.linalg.norm(P))
-        off += _gamma(16 * (n_rows + 2 * k + 16) * k) * float(np.linalg.norm(sizes))
+        off += _gamma(16 * (2 * n_rows + 2 * k + 16) * k) * float(np.linalg.norm(sizes))
         least = max(0.0, 1.0 - SLACK * off) ** 2
         return cls._made(P / norms[:, None], least, kept, triangle.shape[1])
 

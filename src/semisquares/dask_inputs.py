@@ -30,7 +30,7 @@ from .labels import (
     warn_of_text,
 )
 from .objective import MAX_DIRECT
-from .rows import Blocks, Counts, Frame, Known, PartitionedRows, centre, compute
+from .rows import Blocks, Counts, Frame, Known, PartitionedRows, centre, compute, sum_duplicates
 
 Array = NDArray[Any]
 
@@ -300,7 +300,7 @@ def _floats(block: Any, n_columns: int) -> Any:
     """Make a float array, dense or CSR, of a block."""
     check_masked("X", block)
     if sparse.issparse(block):
-        X = sparse.csr_array(block)
+        X = sum_duplicates(sparse.csr_array(block))
     elif hasattr(block, "columns"):
         X = np.asfortranarray(block)  # part of another frame or not: a worker would send it so
     else:

@@ -23,6 +23,8 @@ Array = NDArray[Any]
 CANDIDATE = 1e-8
 """Columns of unit norm whose distance to the others is less may depend on them."""
 MOST_DENOMINATOR = 1000
+MOST_TERMS = 16
+"""Combinations of more columns are recognised only if their coefficients are whole numbers."""
 MOST_FRACTIONS = 200_000
 """Exact arithmetic on more numbers than this takes longer than it is worth."""
 
@@ -45,10 +47,18 @@ def independent_columns(rows: Rows, triangle: Array, live: Array) -> Array:
     scaled = dense.solve_triangular(R[:rank, :rank].T, R[:rank, rank:], transposed=True)
     coefficients = scaled * norms[candidates] / norms[basis, None]
     X = rows.table.X  # type: ignore[attr-defined]
+    if not np.isfinite(coefficients).all():
+        return np.sort(live)
+    coefficients[np.abs(scaled) <= CANDIDATE] = 0.0
+    nearest = np.rint(coefficients)
+    whole = (np.abs(coefficients - nearest) <= CANDIDATE * (1.0 + np.abs(nearest))).all(axis=0)
+    few = np.count_nonzero(coefficients, axis=0) <= MOST_TERMS
     dependent = [
-        j
-        for j, c, s in zip(candidates, coefficients.T, scaled.T, strict=True)
-        if _is_combination(X, j, basis, np.where(np.abs(s) > CANDIDATE, c, 0.0), rows)
+        candidates[c]
+        for c in np.flatnonzero(whole | few)
+        if _is_combination(
+            X, candidates[c], basis, (nearest if whole[c] else coefficients)[:, c], rows
+        )
     ]
     return np.setdiff1d(live, dependent)
 
@@ -78,10 +88,12 @@ def _is_combination(X: Any, j: int, basis: Array, coefficients: Array, rows: Row
     )
     if first and not rows.intercept:
         return False
-    common = math.lcm(*(t.denominator for t in (*terms, first)))
+    common = math.lcm(*(t.denominator for t in terms))
     whole = [int(t * common) for t in terms]
     constant = first * common
-    if _are_whole([target, *columns], [common, *whole], int(constant)):
+    numbers: list[Any] = [common, constant, *whole]
+    is_small = constant.denominator == 1 and all(abs(p) < 2**52 for p in numbers)
+    if is_small and _are_whole([target, *columns], [common, *whole], int(constant)):
         parts = (p * x for p, x in zip(whole, columns, strict=True))
         return bool(np.array_equal(sum(parts, float(constant)), common * target))
     if len(target) * (len(terms) + 1) > MOST_FRACTIONS:

@@ -32,13 +32,14 @@ def exact_moment(X: Array, theta: Array, ridge: Array, w: Array) -> Array | None
     sums = np.empty(w.shape)
     for k in range(w.shape[1]):
         for j in range(w.shape[0]):
-            high, low = _product(np.append(X[:, j], ridge[j, k]), np.append(theta[:, k], w[j, k]))
+            factors = np.append(X[:, j], ridge[j, k])
+            high, low = exact_products(factors, np.append(theta[:, k], w[j, k]))
             sums[j, k] = math.fsum(high.tolist() + low.tolist())
     return sums
 
 
-def _product(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return the rounded product and what rounding took away from it, both exact."""
+def exact_products(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return rounded products and what rounding took away from them, both exact."""
     high = a * b
     a1, a2 = _halves(a)
     b1, b2 = _halves(b)

@@ -14,7 +14,17 @@ from sklearn.utils.validation import _check_sample_weight, assert_all_finite, va
 from .checks import check_masked, check_table, column_names, read_floats
 from .labels import Labels, read_labels
 from .memory import check_memory
-from .rows import DenseTable, PartitionedRows, Rows, Span, SparseTable, Table, centre, compress
+from .rows import (
+    DenseTable,
+    PartitionedRows,
+    Rows,
+    Span,
+    SparseTable,
+    Table,
+    centre,
+    compress,
+    sum_duplicates,
+)
 
 Array = NDArray[Any]
 
@@ -176,7 +186,8 @@ def _own_table(X: Any, labels: Labels, fit_intercept: bool) -> Table:
 def read_table(estimator: Any, X: Any) -> Any:
     """Check X for one of our own fits: dense or sparse, float64 or float32."""
     # NaN and infinity are found by the sums of the fit itself: see `explain_overflow`
-    return read_columns(estimator, X, dtype=FLOATS, accept_sparse=True, finite=False)
+    X = read_columns(estimator, X, dtype=FLOATS, accept_sparse=True, finite=False)
+    return sum_duplicates(X) if sparse.issparse(X) else X
 
 
 def read_columns(

@@ -301,3 +301,13 @@ def check_width(objective: Objective) -> None:
             f"alpha=0 with {objective.rows.n_features} columns: the solution of least norm is only "
             f"found for up to {MAX_DIRECT}; pass alpha > 0 or fewer columns."
         )
+
+
+def check_scale(objective: Objective) -> None:
+    """Refuse weights of rows whose sums overflow, or vanish."""
+    if not 0.0 < objective.scale < np.inf:
+        size = "small" if objective.scale == 0.0 else "large"
+        raise ValueError(
+            f"Weights of rows are too {size}: J of the best constant is {objective.scale:g}; "
+            "rescale sample_weight, class_weight, unlabeled_weight and, with them, alpha."
+        )

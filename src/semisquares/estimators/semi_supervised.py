@@ -23,7 +23,7 @@ from ..labelings import Labeling, soft
 from ..objective import Objective
 from ..rows import single_threaded_blas
 from ..solvers import Solution, Status, Step
-from .base import LinearLeastSquares, check_width, fitted_state_kept, one_hot
+from .base import LinearLeastSquares, check_scale, check_width, fitted_state_kept, one_hot
 from .diagnosis import lost_digits
 from .supervised import LeastSquaresClassifier
 
@@ -110,6 +110,7 @@ class SemiSupervised(LinearLeastSquares):
                 problem = replace(problem, rows=rows)
                 objective = Objective(rows, soft(problem.n_classes), alpha)
                 check_width(objective)
+                check_scale(objective)
                 supervised, _ = fit_labeled(objective)
                 solution = self._solve(problem, objective, supervised, report)
                 solution = replace(solution, dependent=copied_columns(objective))
@@ -215,7 +216,10 @@ class SemiSupervised(LinearLeastSquares):
             self._set_labels(problem, solution)
         self.objective_ = solution.value
         self.certificate_ = self._certify(problem, objective, solution)
-        if solution.status.claims_the_optimum and not self._is_proven():
+        says = solution.status
+        if (says.says_exact and not self.certificate_ <= PROVEN) or (
+            says is Status.GAP and not self._is_proven()
+        ):
             solution = replace(solution, status=Status.UNPROVEN)
         self.solver_ = solution.solver
         self.n_iter_ = solution.n_iter
@@ -276,7 +280,7 @@ class SemiSupervised(LinearLeastSquares):
         return ""
 
     def _is_proven(self) -> bool:
-        """Tell whether the certificate is as good as the end of a fit promises."""
+        """Tell whether the certificate is as good as was asked for, or as calling a fit exact."""
         return bool(self.certificate_ <= max(PROVEN, float(self.tol)))
 
     def _not_converged(self, problem: Problem) -> str:

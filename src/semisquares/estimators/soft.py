@@ -13,7 +13,15 @@ from ..checks import Number
 from ..inputs import Problem
 from ..linalg import EPS
 from ..objective import Objective
-from ..solvers import Solution, StoppingTest, best_constant, block_descent, minimise
+from ..solvers import (
+    Solution,
+    Status,
+    StoppingTest,
+    best_constant,
+    block_descent,
+    minimise,
+    with_rounded_intercept,
+)
 from .base import decision_values, soft_labels
 from .semi_supervised import SemiSupervised, _Report
 
@@ -193,8 +201,12 @@ class SoftLabelClassifier(SemiSupervised):
             labels = self._start_labels(problem, objective.labeling, supervised)
             w = block_descent(objective, labels, max_iter=1).w
         found = minimise(objective, w, max_iter=max_iter, test=test, callback=callback, rng=rng)
-        lost = found.status.converged and not found.value <= objective.scale * (1.0 + ROUNDED)
-        return best_constant(objective) if lost else found
+        found = with_rounded_intercept(objective, found)
+        lost = not found.value <= objective.scale * (1.0 + ROUNDED)
+        stopped = self.max_iter is not None or found.status is Status.CALLBACK
+        if lost and (found.status.converged or not stopped):
+            return best_constant(objective)
+        return found
 
     def _imputed(self, problem: Problem, solution: Solution) -> Array:
         return soft_labels(solution.z)
@@ -207,7 +219,8 @@ class SoftLabelClassifier(SemiSupervised):
         rows, w = problem.in_own_columns(solution.w)
         known = solution.sweep if rows is objective.rows else None
         own = replace(objective, rows=rows)
-        return max(EPS, duality_gap(own, w, enough=float(self.tol), sweep=known).relative)
+        enough = 0.0 if solution.status.says_exact else float(self.tol)
+        return max(EPS, duality_gap(own, w, enough=enough, sweep=known).relative)
 
     def _advice(self, solution: Solution) -> str:
         return f" (tol={float(self.tol):.2g}); raise max_iter, raise tol, or raise alpha"

@@ -4,7 +4,7 @@ from .blocks import Blocks, Frame, Known, Pass, PerRow, compute
 from .in_memory import Rows
 from .partitioned import Counts, PartitionedRows
 from .results import Relabeling, Sweep
-from .tables import DenseTable, SparseTable, Table, centre
+from .tables import DenseTable, SparseTable, Table, centre, sum_duplicates
 from .threads import single_threaded_blas
 from .wide import Span, compress
 
@@ -27,4 +27,5 @@ __all__ = [
     "compress",
     "compute",
     "single_threaded_blas",
+    "sum_duplicates",
 ]

@@ -124,6 +124,10 @@ def diagonal(rows: Rows) -> Result:
     return (), (rows.diagonal,)
 
 
+def n_nonzero(rows: Rows) -> Result:
+    return (), (rows.n_nonzero,)
+
+
 def full_product(rows: Rows, V: Array) -> Result:
     return (), (rows.full_product(V),)
 

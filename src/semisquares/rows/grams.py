@@ -168,6 +168,16 @@ class Grams(Sums):
         check_finite(diagonal)
         return diagonal
 
+    @property
+    def n_nonzero(self) -> Array:
+        """How many entries of each column are not 0, in rows that count."""
+        counts = self.weights > 0.0
+
+        def work(start: int, stop: int) -> Array:
+            return ((self.table.slice(start, stop) != 0.0).T @ counts[start:stop]).astype(float)
+
+        return self._sum(work, self.n_rows)
+
     def full_product(self, V: Array) -> Array:
         """Multiply directions by `full_gram`, without forming it: one pass."""
         return self._product(V, lambda part, v: v)
@@ -228,7 +238,8 @@ class Grams(Sums):
                 only = np.eye(n_classes)[[k]].repeat(len(alone), 0)
                 equations.append((alone, only, missing[part][alone, k]))
             for rows, mix, right in equations:
-                columns = (mix[:, :, None] * block[rows, None, :]).reshape(len(rows), -1)
+                columns = mix[:, :, None] * block[rows, None, :]
+                columns = columns.reshape(len(rows), n_classes * self.n_features)
                 stacked = np.hstack((mix[:, : n_classes * self.intercept], columns, right[:, None]))
                 R = triangle_of(np.vstack((R, stacked * root[part][rows, None])))
         return R

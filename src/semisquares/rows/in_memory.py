@@ -236,10 +236,10 @@ class Rows(Relabelings):
             shared = np.where(support, residual, np.inf).min(axis=1)
             other = np.where(support, -np.inf, residual).max(axis=1)
             digits = 16.0 * EPS * (1.0 + np.abs(sweep.z[free]).max(axis=1))
-            over = weight * np.maximum(other - shared + digits, 0.0) + 2.0 * margin
-            uneven = 8.0 * EPS * weight * np.abs(moved).max(axis=1)
-            passed = other - shared + digits > -2.0 * left / np.sqrt(np.maximum(weight, 1e-300))
-            return 2.0 * float((np.where(passed, over, 0.0) + uneven).sum())
+            over = np.maximum(weight * (other - shared + digits) + 2.0 * margin, 0.0)
+            most = np.where(support, moved, -np.inf).max(axis=1)
+            uneven = weight * (most - np.where(support, moved, np.inf).min(axis=1))
+            return 2.0 * float((over + uneven).sum())
         residual = sweep.z[free] - labeling.impute(sweep.z[free])
         over = weight * (np.sign(residual) * V[free] - (1.0 - 8.0 * EPS) * np.abs(residual))
         over[residual == 0.0] = (weight * np.abs(V[free]))[residual == 0.0]

@@ -100,6 +100,11 @@ class PartitionedRows(ShiftedColumns):
     # -- labeled rows ---------------------------------------------------------------------------
 
     @property
+    def heaviest(self) -> float:
+        """At least what any row counts."""
+        return self.total_weight
+
+    @property
     def longest_sum(self) -> int:
         """How many numbers are added up one after the other at the most, in a sum over rows."""
         is_sparse = np.isfinite(self.table.gram_columns)  # whose blocks are cut by their entries
@@ -289,6 +294,11 @@ class PartitionedRows(ShiftedColumns):
     def diagonal(self) -> Array:
         """The diagonal of `full_gram`, for tables too wide to form it."""
         return self._pass(work.diagonal)[0]
+
+    @property
+    def n_nonzero(self) -> Array:
+        """How many entries of each column are not 0, in rows that count."""
+        return self._pass(work.n_nonzero)[0]
 
     def full_product(self, V: Array) -> Array:
         """Multiply directions by `full_gram`, without forming it: one pass."""

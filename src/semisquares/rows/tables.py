@@ -205,6 +205,15 @@ def centre(X: Any, sample: Array) -> Array | None:
     return shift if shift.any() else None
 
 
+def sum_duplicates(X: Any) -> Any:
+    """Return a sparse X that stores every entry once: shifts and squares are taken one by one."""
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
 def store_zeros(X: Any, columns: Array) -> Any:
     """Store the zeros that some columns of a sparse X leave out, so that they can be shifted."""
     stored = np.bincount(X.indices, minlength=X.shape[1])

@@ -4,7 +4,7 @@ from ..curvature import copied_columns, fit_labeled
 from .block_descent import block_descent
 from .enumerate import enumerate_hard
 from .hard_descent import batch_size, hard_descent
-from .minimise import best_constant, minimise
+from .minimise import best_constant, minimise, with_rounded_intercept
 from .newton import newton
 from .solution import ActiveSet, EndPoint, Solution, Status, Step, StoppingTest
 
@@ -24,4 +24,5 @@ __all__ = [
     "hard_descent",
     "minimise",
     "newton",
+    "with_rounded_intercept",
 ]

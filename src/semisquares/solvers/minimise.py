@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curvature import fit_labeled
+from ..exact_sums import exact_products
 from ..objective import Objective
-from ..rows import DenseTable
+from ..rows import DenseTable, PartitionedRows
 from .least_norm import leaves_weights_open, vanishing_ridge
 from .newton import newton
 from .solution import ActiveSet, Callback, Solution, Status, StoppingTest
@@ -21,6 +23,8 @@ SAMPLE_ROWS = 4096
 SAMPLE_SHARE = 16
 MOST_COPIED = 50_000_000
 """Tables with more values than this are not copied to rescale their columns."""
+NOTICEABLE = 1e-16
+"""A rounded intercept changes nothing if it moves J by less than this share of its scale."""
 ROUGH = 1e-4
 """The relative gap that is good enough on a sample."""
 
@@ -85,6 +89,30 @@ def best_constant(objective: Objective) -> Solution:
     sweep = objective.sweep(w)
     value = objective.value(sweep)
     return Solution(w, value, sweep.z, Status.CONSTANT, "newton", 1, 1, sweep=sweep)
+
+
+def with_rounded_intercept(objective: Objective, found: Solution) -> Solution:
+    """Return a solution at the intercept that is left of it in the user's columns.
+
+    Where columns are shifted far, that intercept keeps few digits behind the point. What rounding
+    takes is found without rounding (`math.fsum`); as long as it changes nothing, nothing is done.
+    """
+    rows = objective.rows
+    shift = rows.table.shift
+    if shift is None or isinstance(rows, PartitionedRows):
+        return found
+    w = found.w.reshape(len(found.w), -1)
+    told = rows.to_user(found.w).reshape(w.shape)[-1] - 0.5
+    lost = np.empty(w.shape[1])
+    for k in range(w.shape[1]):
+        high, low = exact_products(shift, w[:-1, k])
+        lost[k] = math.fsum([told[k], 0.5, -w[-1, k], *high, *low])
+    if not rows.total_weight * float(lost @ lost) > NOTICEABLE * objective.scale:
+        return found
+    w = w.copy()
+    w[-1] += lost
+    sweep = objective.sweep(w.reshape(found.w.shape))
+    return replace(found, w=sweep.w, value=objective.value(sweep), z=sweep.z, sweep=sweep)
 
 
 def multilevel_start(

@@ -32,9 +32,9 @@ class Status(Enum):
     CALLBACK = "stopped by a callback"
 
     @property
-    def claims_the_optimum(self) -> bool:
-        """Whether it says that a soft solution is the optimum, or as near to it as was asked."""
-        return self in (Status.EXACT, Status.LEAST_NORM, Status.GAP)
+    def says_exact(self) -> bool:
+        """Whether it says that a soft solution is the optimum."""
+        return self in (Status.EXACT, Status.LEAST_NORM)
 
     @property
     def converged(self) -> bool:
