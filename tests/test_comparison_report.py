@@ -1,6 +1,7 @@
 """The page of a comparison: what it says, that it is one sound file, and how a browser shows it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -374,6 +375,12 @@ def test_the_page_is_written_as_it_is_rendered(undrawn, tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_a_command_with_bytes_that_are_no_text_is_written_with_question_marks(tmp_path):
+    command = os.fsdecode(b"semisquares compare t.csv --missing \xff")
+    path = write_comparison(binary(), tmp_path / "page.html", command)
+    assert "--missing ?" in path.read_text(encoding="utf-8")
+
+
 def test_a_page_that_cannot_be_written_is_an_error_of_one_sentence(tmp_path):
     with pytest.raises(
         TableError, match=r"^The report cannot be written to .*; name another file\.$"

@@ -165,7 +165,7 @@ def words(command: Command) -> Command:
 def splits(command: Command) -> Command:
     """Add --folds and --repeats."""
     command = click.option(
-        "--repeats", type=click.IntRange(min=1), metavar="N",
+        "--repeats", type=click.IntRange(1, 1000), metavar="N",
         help="Repeats of the cross-validation; 2 to 10 by the number of labels if not given.",
     )(command)  # fmt: skip
     return click.option(

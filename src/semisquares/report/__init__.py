@@ -37,7 +37,7 @@ def write(out: str | Path, command: str) -> Path:
     path = Path(out) / NAME
     try:
         with replaced(path) as file:
-            file.write(text.encode())
+            file.write(text.encode(errors="replace"))  # the command may hold bytes that are no text
     except OSError as error:
         raise ReproduceError(
             f"{path} cannot be written ({error.strerror}); the tables are kept, so put that right "

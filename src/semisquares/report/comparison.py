@@ -70,7 +70,7 @@ def write_comparison(comparison: Comparison, path: str | Path, command: str) -> 
     text = render_comparison(comparison, command)
     try:
         with replaced(path) as file:
-            file.write(text.encode())
+            file.write(text.encode(errors="replace"))  # the command may hold bytes that are no text
     except OSError as error:
         raise TableError(
             f"The report cannot be written to {path} ({error.strerror}); name another file."

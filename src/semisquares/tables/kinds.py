@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from .amounts import described
+from .arguments import column_kinds, columns_to_drop
 from .cells import BOOLEANS, Stray, check_finite, level_of, no_such
 from .dates import one_format
 from .errors import CellError, TableError
@@ -113,11 +114,9 @@ def wishes_of(
     drop: Sequence[str] | Mapping[str, str],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Check what is asked of columns; return their kinds, and why some are left out."""
-    kinds = dict(kinds or {})
-    drop = (drop,) if isinstance(drop, str) else drop
-    why = dict(drop) if isinstance(drop, Mapping) else dict.fromkeys(drop, "as asked")
-    check_wishes(names, kinds, why, KINDS)
-    return kinds, why
+    settled, why = column_kinds(kinds), columns_to_drop(drop)
+    check_wishes(names, settled, why, KINDS)
+    return settled, why
 
 
 def look_at_all(

@@ -7,15 +7,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .arguments import some_function, texts, whole_number
 from .formats.arrow_files import ArrowFile
-from .formats.columns import Missing, common_type, is_text, plain, to_pandas
+from .formats.columns import common_type, is_text, plain, to_pandas
 from .formats.csv_files import CsvFile
 from .formats.headers import check_there
 from .formats.sources import Source, Spool
 from .formats.spans import Span
-from .reading import no_rows, readers_of
+from .reading import as_source, no_rows, readers_of, spellings_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +102,7 @@ class Partition:
 
 
 def cut(
-    source: Source,
+    source: Source | str | Path,
     *,
     missing: Sequence[str] = (),
     text: Collection[str] = (),
@@ -115,8 +117,8 @@ def cut(
 
     Parameters
     ----------
-    source : Source
-        From `find`.
+    source : Source, str or Path
+        As in `read`.
     missing, text, labels
         As in `read`.
     n_bytes : int, default=64 MiB
@@ -145,8 +147,11 @@ def cut(
     >>> [partition.read()["age"].tolist() for partition in cut(source, n_bytes=16)]
     [[30.0, nan], [50.0]]
     """
-    text = {*text, *labels}
-    readers = readers_of(source, Missing(tuple(missing), frozenset(labels)))
+    source = as_source(source)
+    n_bytes = whole_number("n_bytes", n_bytes, 1)
+    run = some_function("run", run, "a function such as map")
+    text = {*texts("text", text), *texts("labels", labels)}
+    readers = readers_of(source, spellings_of(missing, labels))
     names = readers[0].names
     check_there(sorted(text), names, readers[0].file.name)
     most_rows = max(1, n_bytes // (8 * len(names)))

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators import SoftLabelClassifierCV
+from .arguments import refuse, whole_number
 from .cells import family_of, level_of, text_cells
 from .errors import TableError
 from .formats.headers import check_width
@@ -158,6 +159,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any) -> pd.DataFrame:
         frame = as_frame(X)
+        whole_number("max_levels", self.max_levels, 1)
         if not len(frame):
             raise TableError("The table has no rows; a model needs some to learn from.")
         columns = kinds_of(frame, kinds=self.kinds, drop=self.drop)
@@ -286,15 +288,22 @@ def make_table_pipeline(
     ['cat', 'dog', 'dog', 'cat', 'dog', 'cat']
     """
     preparation = TablePreparation(kinds=kinds, drop=drop, max_levels=max_levels)
+    fits = all(callable(getattr(classifier, name, None)) for name in ("fit", "predict"))
+    if classifier is not None and (isinstance(classifier, type) or not fits):
+        raise refuse(
+            "classifier", classifier, "a classifier, such as SoftLabelClassifier(), or None"
+        )
     last = SoftLabelClassifierCV() if classifier is None else classifier
     return Pipeline([("preparation", preparation), ("classifier", last)])
 
 
-def as_frame(X: Any) -> pd.DataFrame:
+def as_frame(X: Any, name: str = "X") -> pd.DataFrame:
     """Give a table as a pandas DataFrame with different names of columns, all text."""
     frame = X if isinstance(X, pd.DataFrame) or not hasattr(X, "to_pandas") else X.to_pandas()
     if not isinstance(frame, pd.DataFrame):
-        raise TableError(f"X is of type {type(X).__name__}; pass a DataFrame with named columns.")
+        raise TableError(
+            f"{name} is of type {type(X).__name__}; pass a DataFrame with named columns."
+        )
     check_width(frame.shape[1], "The table")
     if not all(isinstance(name, str) for name in frame.columns):
         frame = frame.set_axis(list(map(str, frame.columns)), axis=1)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .arguments import column_kinds, columns_to_drop, mark_text, optional_text, text
 from .cells import family_of, text_cells, text_of, to_booleans
 from .errors import TableError
 from .kinds import Column, wishes_of
@@ -22,6 +23,9 @@ from .wishes import check_column
 from .written import filled_note, marker_column, predictions_among
 
 Array = NDArray[Any]
+
+PREPARED = "what prepare(frame, target) returns"
+"""What functions of a prepared table have to be given."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,7 +91,7 @@ def prepare(
     group: str | None = None,
     kinds: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
-    unlabeled: str | None = None,
+    unlabeled: str | float | None = None,
     source: str = "the table",
 ) -> Prepared:
     """Read the labels of a table, and turn its other columns into numbers.
@@ -106,7 +110,7 @@ def prepare(
         A row whose cell is empty belongs to no other.
     kinds, drop
         As in `TablePreparation`; "category" for the target takes each of its values as a class.
-    unlabeled : str, optional
+    unlabeled : str or number, optional
         Another mark of a missing label, besides the empty cell.
     source : str
         What to call the table.
@@ -119,9 +123,10 @@ def prepare(
     >>> prepared.codes.tolist(), prepared.X.shape
     ([0, -1, 1, -1], (4, 1))
     """
-    frame = as_frame(frame)
+    frame = as_frame(frame, "frame")
+    text("source", source)
     wish = Wish.of(frame.columns, target, group, kinds, drop, unlabeled)
-    labels = read_target(frame, target, unlabeled=unlabeled, as_levels=wish.as_levels)
+    labels = read_target(frame, target, unlabeled=wish.unlabeled, as_levels=wish.as_levels)
     groups, n_alone = (None, 0) if group is None else _number_groups(frame[group])
     marker = None if wish.marker is None else look_at_marker(frame[wish.marker], labels.codes >= 0)
     preparation = wish.preparation(marker)
@@ -131,7 +136,7 @@ def prepare(
         target=labels,
         preparation=preparation,
         group=group,
-        unlabeled=unlabeled,
+        unlabeled=wish.unlabeled,
         notes=wish.notes(labels, marker, preparation, n_alone),
         n_filled=0 if marker is None else marker.n_filled,
         X=X,
@@ -194,11 +199,13 @@ class Wish:
         group: str | None,
         kinds: Mapping[str, str] | None,
         drop: Sequence[str],
-        unlabeled: str | None,
+        unlabeled: str | float | None,
     ) -> Wish:
         """Check what is asked of a table with these columns; as in `prepare`."""
         columns = list(columns)
-        kinds, drop = dict(kinds or {}), (drop,) if isinstance(drop, str) else tuple(drop)
+        needed = "the name of a column, a text"
+        target, group = text("target", target, needed), optional_text("group", group, needed)
+        kinds, drop = column_kinds(kinds), tuple(columns_to_drop(drop))
         _check_target(target, kinds, drop)
         check_column(columns, target, "target")
         if group is not None:
@@ -221,7 +228,7 @@ class Wish:
             {name: "a model has predicted it from the labels" for name in written} | unwanted,
             as_levels=kinds.get(target) == "category",
             marker=marker if marker in columns and marker not in kinds else None,
-            unlabeled=unlabeled,
+            unlabeled=mark_text("unlabeled", unlabeled),
         )
 
     def left_out(self, marker: Marker | None) -> dict[str, str]:

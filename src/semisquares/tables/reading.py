@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .arguments import refuse, texts, whole_number
 from .errors import TableError
 from .formats.arrow_files import ArrowFile
 from .formats.columns import (
@@ -33,7 +36,7 @@ __all__ = ["Format", "Source", "batches", "find", "read", "text_types"]
 
 
 def read(
-    source: Source,
+    source: Source | str | Path,
     *,
     missing: Sequence[str] = (),
     columns: Sequence[str] | None = None,
@@ -48,8 +51,8 @@ def read(
 
     Parameters
     ----------
-    source : Source
-        From `find`.
+    source : Source, str or Path
+        From `find`, or what it would be given.
     missing : sequence of str
         More ways to write a missing cell.
     columns : sequence of str, optional
@@ -73,9 +76,22 @@ def read(
     0  30.0    a
     1   NaN    b
     2   NaN    c
+
+    A path does as well, where nothing is to be said about how the file is written:
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("age,kind\\n30,a\\n")
+    >>> read(path)
+       age kind
+    0   30    a
     """
-    text = {*text, *labels}
-    readers = readers_of(source, Missing(tuple(missing), frozenset(labels)))
+    source = as_source(source)
+    labels = texts("labels", labels)
+    text = {*texts("text", text), *labels}
+    if columns is not None and not (columns := texts("columns", columns)):
+        raise TableError("columns is empty; give at least one column, or None for all.")
+    readers = readers_of(source, spellings_of(missing, labels))
     check_there([*(columns or ()), *sorted(text)], readers[0].names, readers[0].file.name)
     wanted = list(readers[0].names if columns is None else columns)
     table = _united(readers, wanted, {name for name in text if name in wanted})
@@ -85,7 +101,7 @@ def read(
 
 
 def batches(
-    source: Source,
+    source: Source | str | Path,
     *,
     missing: Sequence[str] = (),
     rows: int = 100_000,
@@ -98,8 +114,8 @@ def batches(
 
     Parameters
     ----------
-    source : Source
-        From `find`.
+    source : Source, str or Path
+        As in `read`.
     missing : sequence of str
         More ways to write a missing cell, besides those of `read`.
     rows : int, default=100_000
@@ -126,20 +142,23 @@ def batches(
     >>> cells["age"].to_pylist(), frame["age"].tolist()
     (['030', 'NA'], [30.0, nan])
     """
-    readers = readers_of(source, Missing(tuple(missing), frozenset(labels)))
+    source = as_source(source)
+    rows = whole_number("rows", rows, 1)
+    numbers = frozenset(texts("numbers", numbers))
+    readers = readers_of(source, spellings_of(missing, labels))
     names, total = readers[0].names, 0
     same = all(reader.index == readers[0].index for reader in readers)
     index = readers[0].index if same else ()
     for reader in readers:
         for cells in _regrouped(reader.pieces([*names, *index], rows), rows):
             total += cells.num_rows
-            yield cells, _frame(cells.select(names), reader, source.format, frozenset(numbers))
+            yield cells, _frame(cells.select(names), reader, source.format, numbers)
     if not total:
         raise no_rows(source)
 
 
 def text_types(
-    source: Source,
+    source: Source | str | Path,
     *,
     missing: Sequence[str] = (),
     rows: int = 100_000,
@@ -149,8 +168,8 @@ def text_types(
 
     Parameters
     ----------
-    source : Source
-        From `find`; it is read once from end to end.
+    source : Source, str or Path
+        As in `read`; it is read once from end to end.
     missing, rows, labels
         As in `batches`.
 
@@ -162,7 +181,10 @@ def text_types(
     >>> [types.cast(cells).to_pydict() for cells, _ in batches(source)]
     [{'age': [30, None], 'code': ['007', '08']}]
     """
-    readers = readers_of(source, Missing(tuple(missing), frozenset(labels)))
+    source = as_source(source)
+    rows = whole_number("rows", rows, 1)
+    readers = readers_of(source, spellings_of(missing, labels))
+    missing, labels = readers[0].missing.more, readers[0].missing.labels
     words = {
         name: spellings((*missing, *NO_LABEL)) if name in labels else readers[0].missing.words
         for name in readers[0].names
@@ -172,6 +194,20 @@ def text_types(
         for cells in _regrouped(reader.pieces(readers[0].names, rows), rows):
             types.look(cells)
     return types
+
+
+def as_source(source: Source | str | Path) -> Source:
+    """Return the source of a table; a path is looked for with `find`."""
+    if isinstance(source, Source):
+        return source
+    if not isinstance(source, str | os.PathLike):
+        raise refuse("source", source, "a path, or what find returns for it")
+    return find(source)
+
+
+def spellings_of(missing: Sequence[str], labels: Collection[str]) -> Missing:
+    """Return how missing cells are written, as `read` is told it."""
+    return Missing(texts("missing", missing), frozenset(texts("labels", labels)))
 
 
 def readers_of(source: Source, missing: Missing) -> list[CsvFile | ArrowFile]:

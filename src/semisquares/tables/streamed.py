@@ -68,7 +68,7 @@ def prepare_partitions(
     group: str | None = None,
     kinds: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
-    unlabeled: str | None = None,
+    unlabeled: str | float | None = None,
     source: str = "the table",
     run: Run = map,
 ) -> StreamedTable:
@@ -109,7 +109,7 @@ def prepare_partitions(
     wish = Wish.of(partitions[0].names, target, group, kinds, drop, unlabeled)
     total = sum(partition.n_rows for partition in partitions)
     known: Looks = _merged(run(partial(look, wish=wish, total=total), partitions))
-    labels = decide_target(known.target, target, unlabeled=unlabeled, as_levels=wish.as_levels)
+    labels = decide_target(known.target, target, unlabeled=wish.unlabeled, as_levels=wish.as_levels)
     columns = columns_of(known.columns_left(wish), wish.kinds, wish.left_out(known.marker))
     sums: Sums = _merged(run(partial(add_up, columns=columns), partitions))
     preparation = wish.preparation(known.marker)
@@ -121,7 +121,7 @@ def prepare_partitions(
         target=labels.target,
         preparation=preparation,
         group=group,
-        unlabeled=unlabeled,
+        unlabeled=wish.unlabeled,
         notes=wish.notes(labels.target, known.marker, preparation, known.n_alone),
         n_filled=0 if known.marker is None else known.marker.n_filled,
         partitions=tuple(partitions),

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier
 from ...versions import versions
+from ..arguments import check_splits, instance, some_function
 from ..errors import TableError
-from ..prepared import Prepared
+from ..prepared import PREPARED, Prepared
 from .changes import changes
 from .choice import MOST_TESTED, Pair, fit_pair, fit_rows, search_size, thinned
 from .comparison import Changes, Comparison, Notice
@@ -77,6 +78,9 @@ def compare_table(
     >>> found.verdict.answer, len(found.rivals)
     ('unclear', 6)
     """
+    instance("prepared", prepared, Prepared, PREPARED)
+    check_splits(folds=folds, repeats=repeats, seed=seed, jobs=jobs)
+    some_function("stage", stage, "a function from a name to a context manager")
     X, codes, groups = prepared.X, prepared.codes, prepared.groups
     target = prepared.target
     if not target.n_unlabeled:

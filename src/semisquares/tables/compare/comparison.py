@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..arguments import refuse, text
 from ..kinds import Column
 
 METRICS = ("accuracy", "balanced_accuracy", "auc", "squared_loss")
@@ -146,7 +147,10 @@ class Comparison:
 
     def rival(self, name: str) -> Rival:
         """Return the rival of that name."""
-        return next(rival for rival in self.rivals if rival.name == name)
+        found = {rival.name: rival for rival in self.rivals}
+        if text("name", name) not in found:
+            raise refuse("name", name, f"one of {', '.join(found)}")
+        return found[name]
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON can say it: NaN and infinity are None.

@@ -6,6 +6,7 @@ import codecs
 import os
 from dataclasses import dataclass
 
+from ..arguments import text
 from ..errors import TableError
 
 ENDINGS = {
@@ -119,6 +120,7 @@ def foreign(ending: str) -> str:
 
 def checked_delimiter(delimiter: str) -> str:
     """Return the one character that a user means by a delimiter."""
+    text("delimiter", delimiter, "a single character, such as ','")
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter.lower(), delimiter)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
         raise TableError(
@@ -130,13 +132,14 @@ def checked_delimiter(delimiter: str) -> str:
 
 def checked_decimal(decimal: str) -> str:
     """Return the mark of decimals, which is a point or a comma."""
-    if decimal not in (".", ","):
+    if text("decimal", decimal, "'.' or ','") not in (".", ","):
         raise TableError(f"The decimal mark {decimal!r} cannot be used; give '.' or ','.")
     return decimal
 
 
 def checked_encoding(encoding: str) -> str:
     """Return the usual name of an encoding of text."""
+    text("encoding", encoding, "the name of an encoding, such as 'utf-8'")
     try:
         name = codecs.lookup(encoding).name
         "a".encode(encoding)  # refuses those that are not of text, such as base64

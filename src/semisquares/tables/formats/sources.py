@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import glob
+import io
 import os
 import shutil
 import stat
@@ -14,8 +15,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import BinaryIO
 
+from ..arguments import path_text, refuse
 from ..errors import TableError
 from . import sniffing
 from .faults import undecodable
@@ -61,7 +64,7 @@ class Source:
 
 
 def find(
-    table: str,
+    table: str | Path,
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -72,7 +75,7 @@ def find(
 
     Parameters
     ----------
-    table : str
+    table : str or Path
         A path, a pattern such as ``data/*.csv``, or ``-`` for standard input. The ending says what
         it is: .csv, .tsv, .tab or .txt (also with .gz, .bz2 or .zst), .parquet, .pq, .feather or
         .arrow; for standard input, the first bytes do.
@@ -91,6 +94,9 @@ def find(
     >>> find("-", stdin=io.BytesIO(b"length;kind\\n1,5;a\\n2,5;b\\n")).format
     Format(kind='csv', delimiter=';', encoding='utf-8', decimal=',')
     """
+    table = path_text("table", table)
+    if stdin is not None and (isinstance(stdin, io.TextIOBase) or not hasattr(stdin, "read")):
+        raise refuse("stdin", stdin, "a file that is open for reading bytes")
     given = Format(
         "csv",
         delimiter=None if delimiter is None else checked_delimiter(delimiter),

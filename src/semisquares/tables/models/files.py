@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import struct
 import warnings
@@ -23,9 +22,10 @@ from sklearn.pipeline import Pipeline
 
 from ...files import replaced
 from ...versions import versions
+from ..arguments import instance, path_text
 from ..errors import TableError
 from .audit import ALLOWED, checked_model, import_skops, refuse_other_types
-from .model import TableModel, slim, without_cells
+from .model import MODEL, TableModel, slim, without_cells
 
 __all__ = ["dumps", "load", "loads", "save", "version_note", "write_whole"]
 
@@ -71,6 +71,7 @@ def save(model: TableModel, path: str | Path) -> None:
     >>> load(path).predict(frame).labels.tolist()
     ['no', 'no', 'yes', 'yes']
     """
+    path = path_text("path", path)
     write_whole(dumps(model), path, "The model")
 
 
@@ -81,6 +82,7 @@ def dumps(model: TableModel) -> bytes:
     ----------
     model : TableModel
     """
+    instance("model", model, TableModel, MODEL)
     skops = import_skops()
     preparation, classifier = without_cells(model.preparation), slim(model.classifier)
     steps = [("preparation", preparation), ("classifier", classifier)]
@@ -127,9 +129,9 @@ def load(path: str | Path) -> TableModel:
     TableError
         With one sentence that says what is wrong with the file.
     """
-    name = os.fspath(path)
+    name = path_text("path", path)
     try:
-        with open(path, "rb") as file:
+        with open(name, "rb") as file:
             data = file.read(4096)
             if data.startswith(b"PK"):  # else it is no model, and may be a table of gigabytes
                 data += file.read()
@@ -157,6 +159,7 @@ def loads(data: bytes, name: str = "the file") -> TableModel:
     name : str
         What to call the file in messages.
     """
+    instance("data", data, bytes, "the bytes of a model file")
     mark = MARK.fullmatch(data, max(0, data.rfind(b"semisquares-model ", -128)))
     if mark is None:
         raise TableError(_no_model(data, name))
@@ -173,14 +176,14 @@ def loads(data: bytes, name: str = "the file") -> TableModel:
         with warnings.catch_warnings():  # version_note says it, once and in words
             warnings.simplefilter("ignore", InconsistentVersionWarning)
             content = skops.loads(data, trusted=ALLOWED)
-        return checked_model(content)
     except TableError:
         raise
     except Exception as error:  # a digest can be forged, and then nothing is certain
-        raise TableError(
-            f"{name!r} has the outside of a semisquares model, but its content makes no sense "
-            f"({type(error).__name__}); fit the model again."
-        ) from error
+        raise _senseless(name, error) from error
+    try:
+        return checked_model(content)
+    except Exception as error:
+        raise _senseless(name, error) from error
 
 
 def version_note(model: TableModel) -> str | None:
@@ -221,6 +224,13 @@ def _look_of_text(head: bytes) -> str:
         return "binary data"
     first, _, rest = head.partition(b"\n")
     return "a CSV table" if rest and re.search(rb"[,;\t]", first) else "text"
+
+
+def _senseless(name: str, error: Exception) -> TableError:
+    return TableError(
+        f"{name!r} has the outside of a semisquares model, but its content makes no sense "
+        f"({type(error).__name__}); fit the model again."
+    )
 
 
 def _damaged(name: str) -> str:

@@ -16,13 +16,14 @@ from sklearn.pipeline import Pipeline
 
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifierCV
 from ...versions import versions
+from ..arguments import instance, texts
 from ..compare.choice import thinned
 from ..compare.comparison import plain
 from ..compare.majority import worth
 from ..compare.notices import leaks
 from ..compare.rivals import LOST_CLASS
 from ..compare.verdict import percent
-from ..prepared import Prepared, Understood
+from ..prepared import PREPARED, Prepared, Understood
 from ..written import filled_note
 from .measuring import METHODS, Measured, Order, Rows, decided, fit_as_asked, measure
 from .model import TableModel, slim
@@ -78,6 +79,8 @@ def fit_table(
     >>> model.predict(frame).labels.tolist()
     ['a', 'a', 'a', 'b', 'b', 'b', 'a', 'b']
     """
+    instance("prepared", prepared, Prepared, PREPARED)
+    missing = texts("missing", missing)
     order = Order(method, alpha, weight, folds, repeats, seed, jobs, progress)
     return fit_order(prepared, order, missing=missing)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
+from ..arguments import amount, check_splits, some_function, text
 from ..compare.choice import fit_pair, fit_rows
 from ..compare.comparison import METRICS, Estimate, Verdict
 from ..compare.evaluation import evaluate, in_order
@@ -65,7 +66,12 @@ class Order:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
+        check_splits(folds=self.folds, repeats=self.repeats, seed=self.seed, jobs=self.jobs)
+        for name in ("alpha", "weight"):
+            amount(name, getattr(self, name))
+        if self.progress is not None:
+            some_function("progress", self.progress, "a function of (done, total), or None")
+        if text("method", self.method, f"one of {', '.join(METHODS)}") not in METHODS:
             raise TableError(
                 f"There is no method {self.method!r}; take one of {', '.join(METHODS)}."
             )

@@ -13,14 +13,19 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ...estimators.base import soft_labels
+from ..arguments import instance, optional_text, refuse, text, texts, whole_number
 from ..preparation import TablePreparation, as_frame
 
 __all__ = ["Prediction", "TableModel", "slim", "without_cells"]
 
 Array = NDArray[Any]
 
+MODEL = "a model that fit_table or load has returned"
+"""What functions of a model have to be given."""
 WEIGHTS = ("coef_", "intercept_", "classes_", "feature_names_in_")
 UNKNOWN = "a level that no table has"
+MOST_MADE_UP = 1_000_000
+"""Most rows that are made up to try a model with."""
 MOST_ENTRIES = 256
 """Longest list kept of a classifier's parameters: grids are shorter, a value per row is not."""
 
@@ -82,6 +87,24 @@ class TableModel:
     missing: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        needed = "a fitted pipeline with the steps preparation and classifier"
+        steps = instance("pipeline", self.pipeline, Pipeline, needed).named_steps
+        if not {"preparation", "classifier"} <= set(steps):
+            raise refuse("pipeline", self.pipeline, needed)
+        text("target", self.target, "the name of a column, a text")
+        classes = "the classes as a tuple of texts or numbers"
+        if not all(
+            isinstance(value, str | int | float | np.generic)
+            for value in instance("classes", self.classes, tuple, classes)
+        ):
+            raise refuse("classes", self.classes, classes)
+        optional_text("group", self.group, "the name of a column, a text, or None")
+        optional_text("unlabeled", self.unlabeled)
+        texts("missing", self.missing)
+        if not isinstance(self.about, Mapping):
+            raise refuse("about", self.about, "a mapping")
+
     @property
     def preparation(self) -> TablePreparation:
         """What turns the columns of a table into numbers."""
@@ -101,7 +124,7 @@ class TableModel:
             A table as in the fit; the target may be there or not.
         """
         names = [name for name in (self.target, self.group) if name is not None]
-        return as_frame(frame).drop(columns=names, errors="ignore")
+        return as_frame(frame, "frame").drop(columns=names, errors="ignore")
 
     def predict(self, frame: pd.DataFrame) -> Prediction:
         """Predict the label of every row; cells of the target are not looked at.
@@ -138,11 +161,14 @@ class TableModel:
 
     def spelling(self, value: Any) -> str:
         """Return a class as the table writes it."""
+        if not isinstance(value, str | int | float | np.generic) or value not in self.classes:
+            raise refuse("value", value, f"one of the classes {', '.join(map(repr, self.classes))}")
         return self.spelled[self.classes.index(value)] if self.spelled else str(value)
 
     def with_missing(self, more: Sequence[str]) -> TableModel:
         """Return the model with more spellings of missing cells."""
-        return replace(self, missing=tuple(dict.fromkeys((*self.missing, *more))))
+        found = dict.fromkeys((*self.missing, *texts("more", more)))
+        return replace(self, missing=tuple(found))
 
     def made_up_rows(self, n_rows: int = 200) -> pd.DataFrame:
         """Return rows to try the model with: values all over, unseen levels, missing cells.
@@ -152,6 +178,7 @@ class TableModel:
         n_rows : int
             At least so many; each level of a category is there at least once.
         """
+        whole_number("n_rows", n_rows, 1, MOST_MADE_UP)
         rng = np.random.default_rng(0)
         columns = {}
         parts = self.preparation.transformer_.transformers_

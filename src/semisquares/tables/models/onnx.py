@@ -27,8 +27,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ... import __version__
+from ..arguments import instance, path_text
 from ..errors import TableError
 from ..parts import canonical
+from ..preparation import as_frame
 from .files import write_whole
 from .graph import (
     OUTPUTS,
@@ -39,7 +41,7 @@ from .graph import (
     element_type,
     import_onnx,
 )
-from .model import Prediction, TableModel
+from .model import MODEL, Prediction, TableModel
 
 __all__ = ["OnnxExport", "export_onnx"]
 
@@ -100,6 +102,9 @@ def export_onnx(
     >>> done.whole, done.inputs, done.largest_difference < 1e-9
     (True, ('age', 'town'), True)
     """
+    instance("model", model, TableModel, MODEL)
+    path = path_text("path", path)
+    sample = None if sample is None else as_frame(sample, "sample")
     import_onnx()
     graph = Graph()
     reason = _unsayable(model)
@@ -112,7 +117,7 @@ def export_onnx(
     n_checked, largest = _compare(data, graph, model, sample)
     write_whole(data, path, "The ONNX model")
     note = _note(model, reason)
-    return OnnxExport(str(path), not reason, note, tuple(graph.inputs), n_checked, largest)
+    return OnnxExport(path, not reason, note, tuple(graph.inputs), n_checked, largest)
 
 
 def _unsayable(model: TableModel) -> str:
