@@ -190,7 +190,7 @@ def test_whatever_is_wrong_is_refused_in_a_sentence(folder, name, argument):
 
 
 @pytest.mark.parametrize(("name", "argument"), CALLED)
-@pytest.mark.parametrize("value", [3, "x", [], object()], ids=repr)
+@pytest.mark.parametrize("value", [3, "x", [], object()], ids=["3", "x", "list", "object"])
 def test_what_cannot_be_called_is_refused(folder, name, argument, value):
     call, given = CALLS[name]
     said = refusal(call, given() | {argument: value})
