@@ -44,7 +44,7 @@ SLACK = 1.0 + 1e-10
 GOOD_ENOUGH = 1e-15
 """No tighter proof is looked for below this relative gap: `certificate_` is not told below EPS."""
 LARGEST = 1e130
-"""Weights, alpha or J beyond this, or below its inverse, leave the range that squares need."""
+"""Weights of rows or J beyond this, or below its inverse, leave the range that squares need."""
 SMALLEST_NORM = 1e-150
 """The squares of a column of a smaller norm underflow, unless it is a column of zeros."""
 WIDE = 256
@@ -134,7 +134,7 @@ def duality_gap(
     scale = objective.scale
     target = max(enough, GOOD_ENOUGH) * scale
     value = objective.value(sweep)
-    if 0.0 < objective.alpha < 1.0 / LARGEST:  # J without this ridge is lower, hardly
+    if 0.0 < objective.alpha < 1.0 / LARGEST:  # without this ridge J* is lower, and easier to prove
         without = duality_gap(objective.with_alpha(0.0), w, enough=enough, sweep=sweep)
         gap = without.absolute + SLACK * float(np.sum(objective.ridge(w)))
         return Gap(value, gap, without.bound, scale)
@@ -148,7 +148,7 @@ def duality_gap(
                 if gap <= target:
                     break
         bound = value - rounding - gap
-    return Gap(value, float(gap), max(0.0, bound) if bound > 0.0 else 0.0, scale)
+    return Gap(value, float(gap), bound if bound > 0.0 else 0.0, scale)
 
 
 def _in_range(objective: Objective, value: float) -> bool:
