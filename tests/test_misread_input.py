@@ -309,7 +309,7 @@ def test_masked_labels_on_dask_are_missing_labels(model):
 AS_TEXT = {
     "nan": np.nan,
     "None": None,
-    "NaT": np.datetime64("NaT"),
+    "NaT": np.datetime64("NaT", "ns"),
     "<NA>": pd.NA,
 }
 

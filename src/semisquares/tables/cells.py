@@ -248,7 +248,7 @@ def to_dates(values: pd.Series, name: str, form: str | None) -> Array:
         dtype = getattr(values.dtype, "pyarrow_dtype", values.dtype)
         if getattr(dtype, "tz", None) is not None:
             values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-        return values.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT"))
+        return values.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT", "us"))
     family = _FAMILIES.get(types.infer_dtype(values, skipna=True))
     if family == "date":
         return _dates_of_objects(values)
@@ -256,7 +256,7 @@ def to_dates(values: pd.Series, name: str, form: str | None) -> Array:
         _check_cells(values, name, date, np.datetime64)
     form = form or "yyyy-mm-dd"
     codes, texts = text_cells(values, text_of)
-    dates = np.append(parse_dates(texts, form), np.datetime64("NaT"))
+    dates = np.append(parse_dates(texts, form), np.datetime64("NaT", "us"))
     _check_all(values, name, codes, np.isnat(dates[:-1]), f"dates of the form {form}", "none")
     return dates[codes]
 

@@ -68,7 +68,7 @@ def _all_dates(texts: Array, name: str) -> bool:
 
 def parse_dates(texts: Array, name: str) -> Array:
     """Read texts as datetime64[us], in UTC; NaT where one is no date of this form."""
-    dates = np.full(len(texts), np.datetime64("NaT"), dtype="datetime64[us]")
+    dates = np.full(len(texts), np.datetime64("NaT", "us"), dtype="datetime64[us]")
     rest = np.arange(len(texts))
     for form in _likely_first([DATE_FORMATS[name] + time for time in _TIMES], texts[:_SAMPLE]):
         if rest.size:
@@ -161,7 +161,7 @@ def parts_of(dates: Array) -> dict[str, Array]:
     """Compute all parts of a column of dates, by the keys of `DATE_PARTS`."""
     days = (dates - np.datetime64("2000-01-01")) / np.timedelta64(1, "D")
     year = dates.astype("datetime64[Y]")
-    length = (year + 1).astype("datetime64[D]") - year.astype("datetime64[D]")
+    length = (year + np.timedelta64(1, "Y")).astype("datetime64[D]") - year.astype("datetime64[D]")
     turn = 2.0 * np.pi * ((dates - year) / length)
     clock = 2.0 * np.pi * (days % 1.0)
     weekend = (np.floor(days) % 7.0 < 2.0).astype(float)  # 2000-01-01 was a Saturday

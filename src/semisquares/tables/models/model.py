@@ -259,7 +259,7 @@ def _made_up(kind: str, part: Any, place: int, rng: np.random.Generator) -> Arra
         return np.array([0.0, 1.0, np.nan])
     if kind == "date":
         days = rng.integers(0, 20_000, 79).astype("timedelta64[D]")
-        return np.append(np.datetime64("1990-01-01", "us") + days, np.datetime64("NaT"))
+        return np.append(np.datetime64("1990-01-01", "us") + days, np.datetime64("NaT", "us"))
     return np.array([*part.categories_[place], UNKNOWN, None], dtype=object)
 
 
