@@ -30,6 +30,10 @@ if (SHARED / "datasets").is_dir():
 
 offline.enforce()
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # as in a job in the background: the commands that tests stop by Ctrl-C would not hear it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture(autouse=True)
 def no_network():

@@ -163,7 +163,7 @@ cli.main()
 )
 def test_at_any_moment_a_command_ends_in_one_sentence(table, tmp_path, moment, number):
     """A moment is a number of function calls: machines differ, and are busy."""
-    words = ("compare", "t.csv", "--target", "state", "--repeats", "10000", "--jobs", "1")
+    words = ("compare", "t.csv", "--target", "state", "--repeats", "1000", "--jobs", "1")
     command = [sys.executable, "-c", STRUCK, str(moment), str(int(number)), *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (128 + number, f"{NOTHING}\n")

@@ -446,7 +446,7 @@ def test_wrong_use_gets_one_sentence_and_exit_code_2(semisquares, model, table, 
 # -- interruptions ------------------------------------------------------------------------------
 
 
-HOURS = ("--repeats", "100000")
+HOURS = ("--repeats", "1000")
 
 
 def test_ctrl_c_stops_a_comparison_amid_its_fits_and_says_what_was_kept(table, tmp_path):

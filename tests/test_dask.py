@@ -221,7 +221,7 @@ def test_predictions_of_blocks_wait_until_they_are_asked_for(method, n_classes):
     assert not read
     expected = getattr(model, method)(X)
     assert waiting.shape == expected.shape
-    np.testing.assert_array_equal(waiting.compute(), expected)
+    np.testing.assert_allclose(waiting.compute(), expected, rtol=0, atol=1e-14)
     assert model.score(blocks, y) == model.score(X, y)
 
 

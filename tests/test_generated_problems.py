@@ -263,7 +263,7 @@ def test_weights_at_the_end_of_the_range_prove_nothing_false(size):
 
 
 @pytest.mark.parametrize(
-    ("weight", "fit_intercept", "words"), [(5e-324, True, "too small"), (5e307, False, "too large")]
+    ("weight", "fit_intercept", "words"), [(5e-324, True, "so small"), (5e307, False, "too large")]
 )
 def test_weights_whose_sums_vanish_or_overflow_are_refused(weight, fit_intercept, words):
     rng = np.random.default_rng(0)

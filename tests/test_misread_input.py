@@ -414,7 +414,9 @@ def is_fitted_or_refused(model, name):
         return bool(re.search(rf"\b{name}\b", str(error)))
 
 
-@pytest.mark.filterwarnings("ignore:.*stopped|still switched|.*can prove its weights:Warning")
+@pytest.mark.filterwarnings(
+    "ignore:.*stopped|still switched|.*can prove its weights|.*beat the best:Warning"
+)
 @pytest.mark.filterwarnings("ignore:No unlabeled row got the label:UserWarning")
 @pytest.mark.parametrize("value", STRENGTHS.values(), ids=STRENGTHS.keys())
 @parameters("strength")

@@ -305,9 +305,10 @@ def check_width(objective: Objective) -> None:
 
 def check_scale(objective: Objective) -> None:
     """Refuse weights of rows whose sums overflow, or vanish."""
-    if not 0.0 < objective.scale < np.inf:
-        size = "small" if objective.scale == 0.0 else "large"
+    if not np.isfinite(objective.scale):
+        raise FloatingPointError("overflow in a sum of weights")
+    if objective.scale == 0.0:
         raise ValueError(
-            f"Weights of rows are too {size}: J of the best constant is {objective.scale:g}; "
-            "rescale sample_weight, class_weight, unlabeled_weight and, with them, alpha."
+            "Weights of labeled rows are so small that J of the best constant is 0; multiply "
+            "sample_weight, class_weight and, with them, alpha by a large number."
         )
