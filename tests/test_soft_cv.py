@@ -340,7 +340,7 @@ def test_a_scorer_sees_labels_that_are_the_marker():
 
 def test_a_sparse_table_with_many_columns_forms_no_gram_matrix(monkeypatch):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((600, 5000), density=0.01, rng=rng, format="csr")
+    X = sparse.random(600, 5000, density=0.01, random_state=rng, format="csr")
     y = np.where(np.arange(600) < 40, np.arange(600) % 2, -1)
     monkeypatch.delattr(Grams, "_gram")
     assert SoftLabelClassifierCV(ALPHAS, cv=3).fit(X, y).n_splits_ == 3
