@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 from semisquares import (
+    AveragedClassifier,
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,
@@ -94,6 +95,10 @@ METHODS = {
     "soft_cv": Method(
         "soft labels, chosen", "soft_cv", "let the labels decide on ridge and weight",
         "in [0, 1]", "yes", lambda truth: SoftLabelClassifierCV(),
+    ),
+    "averaged": Method(
+        "average", "averaged", "average classifiers by their out-of-sample loss",
+        "probabilities", "members are", lambda truth: AveragedClassifier(),
     ),
     "hard": Method(
         "hard labels", "hard", "label, refit, repeat: 0 or 1", "0 or 1", "no",

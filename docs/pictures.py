@@ -37,6 +37,7 @@ PICTURES = {
     "complete_case": ("supervised", "missing_outcomes"),
     "soft": ("soft",),
     "soft_cv": ("soft_cv",),
+    "averaged": ("averaged",),
     "hard": ("hard", "hard_from_soft"),
     "self_learning": ("self_learning",),
     "em_discriminant": ("em",),
@@ -58,8 +59,8 @@ CELLS = 61
 BESIDE = ("supervised", "oracle")
 """The methods whose boundaries are in every panel."""
 THIS = plotting.Look("this method", plotting.INK, "", "-")
-COLOURS = 48
-"""Of the PNG files, half as many where panels are many: smooth edges for a third of the bytes."""
+COLOURS, FEW_COLOURS = 48, 20
+"""Of the PNG files, the second where panels are many: smooth edges for a third of the bytes."""
 
 
 def draw_picture(name: str) -> Picture:
@@ -87,7 +88,7 @@ def pack(picture: Picture, inputs: str) -> bytes:
     note = PngInfo()
     note.add_text("inputs", inputs)
     full = Image.open(BytesIO(plotting.render(picture, "png"))).convert("RGB")
-    colours = COLOURS if len(picture.axes) <= 2 else COLOURS // 2
+    colours = COLOURS if len(picture.axes) <= 2 else FEW_COLOURS
     file = BytesIO()
     full.quantize(colours, dither=Image.Dither.NONE).save(
         file, "png", optimize=True, pnginfo=note, dpi=(plotting.PNG_DPI, plotting.PNG_DPI)

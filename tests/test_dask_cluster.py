@@ -11,9 +11,10 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client, LocalCluster
+from sklearn.base import clone
 
 from command_line import PATIENCE
-from semisquares import HardLabelClassifier, SoftLabelClassifier
+from semisquares import AveragedClassifier, HardLabelClassifier, SoftLabelClassifier
 
 KILLS = int(os.environ.get("SEMISQUARES_KILLS", "1"))
 """Workers that are killed in the middle of fits, one in each."""
@@ -67,26 +68,36 @@ def rows(n_blocks=6, size=2000, seed=0, slow=0.0):
 
 
 def bits(model):
+    if isinstance(model, AveragedClassifier):
+        return model.predict_proba(normals(0, 50, seed=99)).tobytes(), model.loo_proba_.tobytes()
     return model.coef_.tobytes(), model.intercept_.tobytes(), model.certificate_
+
+
+MODELS = {
+    "soft": SoftLabelClassifier(),
+    "averaged": AveragedClassifier("least_squares", n_graph_rows=100),
+}
 
 
 @pytest.fixture(scope="module")
 def expected():
     X, y = rows()
     with dask.config.set(scheduler="threads"):
-        return bits(SoftLabelClassifier().fit(X, y))
+        return {name: bits(clone(model).fit(X, y)) for name, model in MODELS.items()}
 
 
-def test_workers_give_the_bits_that_threads_give(client, expected):
+@pytest.mark.parametrize("name", MODELS)
+def test_workers_give_the_bits_that_threads_give(client, expected, name):
     X, y = rows()
-    assert bits(SoftLabelClassifier().fit(X, y)) == expected
-    assert bits(SoftLabelClassifier().fit(X.persist(), y)) == expected
+    assert bits(clone(MODELS[name]).fit(X, y)) == expected[name]
+    assert bits(clone(MODELS[name]).fit(X.persist(), y)) == expected[name]
 
 
 def test_one_worker_gives_the_bits_of_two(expected):
     X, y = rows()
     with cluster(1) as one, Client(one):
-        assert bits(SoftLabelClassifier().fit(X, y)) == expected
+        for name, model in MODELS.items():
+            assert bits(clone(model).fit(X, y)) == expected[name]
 
 
 def test_fits_leave_nothing_on_the_workers(client):
@@ -133,8 +144,9 @@ def test_a_fit_that_is_stopped_leaves_nothing_behind(client):
     assert_nothing_left(client)
 
 
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("seed", range(KILLS))
-def test_a_killed_worker_changes_no_bit(client, expected, seed):
+def test_a_killed_worker_changes_no_bit(client, expected, seed, name):
     X, y = rows(slow=0.05)
     wait = np.random.default_rng(seed).uniform(0.0, 0.7)
     victims = sorted(client.run(os.getpid).values())
@@ -147,7 +159,7 @@ def test_a_killed_worker_changes_no_bit(client, expected, seed):
         killed.set()
 
     threading.Thread(target=kill, daemon=True).start()
-    assert bits(SoftLabelClassifier().fit(X, y)) == expected
+    assert bits(clone(MODELS[name]).fit(X, y)) == expected[name]
     assert killed.is_set()  # in the middle of the fit
 
 

@@ -5,6 +5,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_classifiers_classes, parametrize_with_checks
 
 from semisquares import (
+    AveragedClassifier,
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,
@@ -12,6 +13,7 @@ from semisquares import (
 )
 
 MODELS = [
+    AveragedClassifier(),
     LeastSquaresClassifier(),
     SoftLabelClassifier(),  # solver "newton"
     SoftLabelClassifier(solver="block"),

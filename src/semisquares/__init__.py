@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .estimators import (
+        AveragedClassifier,
         HardLabelClassifier,
         LeastSquaresClassifier,
         SoftLabelClassifier,
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AveragedClassifier",
     "HardLabelClassifier",
     "LeastSquaresClassifier",
     "SoftLabelClassifier",

@@ -48,9 +48,7 @@ class DaskProblem(Problem):
     """Rows and targets of a fit on Dask: `labels` knows the classes, the blocks know the rest."""
 
     rows: PartitionedRows  # type: ignore[assignment]
-
-    sizes: tuple[int, ...] = ()
-    """How many rows each block has."""
+    table: DaskBlocks | None = None
 
     def explain_overflow(self, estimator: Any) -> NoReturn:
         """Raise the error that tells why a sum over the rows was not finite."""
@@ -69,6 +67,58 @@ class DaskProblem(Problem):
         ) from None
 
 
+@dataclass(frozen=True, eq=False)
+class DaskBlocks:
+    """The blocks of a table on Dask, and what y and the weights say about their rows."""
+
+    x: tuple[Any, ...]
+    known: tuple[Any, ...]
+    sizes: tuple[int, ...]
+    """How many rows each block has."""
+    n_columns: int
+    classes: Array
+    n_labeled: int
+    class_weights: Array
+    """Total weight of the labeled rows of each class."""
+    unlabeled_weight: float
+
+    @property
+    def labels(self) -> Labels:
+        """The classes; which rows have a label, only the blocks know."""
+        nothing = np.empty(0, dtype=np.intp)
+        return Labels(nothing, nothing, self.classes, sum(self.sizes))
+
+
+def read_dask_blocks(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, unlabeled: Any, class_weight: Any
+) -> DaskBlocks:
+    """Check X, y and weights. All blocks of y are read, and none of X."""
+    check_columns(estimator, X)
+    parts, sizes, n_columns = blocks_of(X)
+    found = _each(
+        partial(_read_block, unlabeled=unlabeled), split_column("y", y, sizes, len(parts))
+    )
+    found, _ = compute(found)
+    classes = _classes(_values(_each(_classes_of, found)), unlabeled)
+    weights: Sequence[Any] = [None] * len(parts)
+    if sample_weight is not None:
+        weights = split_column("sample_weight", sample_weight, sizes, len(parts))
+    known = _each(partial(_know, classes=classes), found, weights)
+    known, _ = compute(known)
+    masses = _values(_each(partial(_mass, n_classes=len(classes)), known))
+    _, counts, mass, free = (sum(part) for part in zip(*masses, strict=True))
+    warn_of_text(classes, counts)
+    if class_weight is not None:
+        factors = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=mass)
+        known, _ = compute(_each(partial(_reweigh, factors=factors), known))
+        mass = mass * factors
+    check_masses(classes, mass)
+    sizes = tuple(n for n, *_ in masses)
+    return DaskBlocks(
+        tuple(parts), tuple(known), sizes, n_columns, classes, int(counts.sum()), mass, float(free)
+    )
+
+
 def read_dask_problem(
     estimator: Any,
     X: Any,
@@ -84,33 +134,14 @@ def read_dask_problem(
 
     All blocks of y are read, and a few of X. `bar` is for the passes of the fit.
     """
-    check_columns(estimator, X)
-    parts, sizes, n_columns = blocks_of(X)
-    found = _each(partial(_read_block, unlabeled=unlabeled), _split("y", y, sizes, len(parts)))
-    found, _ = compute(found)
-    classes = _classes(_values(_each(_classes_of, found)), unlabeled)
-    weights: Sequence[Any] = [None] * len(parts)
-    if sample_weight is not None:
-        weights = _split("sample_weight", sample_weight, sizes, len(parts))
-    known = _each(partial(_know, classes=classes), found, weights)
-    known, _ = compute(known)
-    masses = _values(_each(partial(_mass, n_classes=len(classes)), known))
-    n_rows, counts, mass, free = (sum(part) for part in zip(*masses, strict=True))
-    n_labeled = int(counts.sum())
-    warn_of_text(classes, counts)
-    if class_weight is not None:
-        factors = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=mass)
-        known, _ = compute(_each(partial(_reweigh, factors=factors), known))
-        mass = mass * factors
-    check_masses(classes, mass)
-    frame, gram_columns = _frame(parts, n_columns, int(n_rows), fit_intercept)
-    counts = Counts(int(n_rows), n_labeled, mass, float(free))
-    blocks = Blocks(tuple(parts), tuple(known), bar=bar)
-    rows = PartitionedRows(blocks, frame, counts, gram_columns)
-    nothing = np.empty(0, dtype=np.intp)
-    labels = Labels(nothing, nothing, classes, int(n_rows))
-    sizes = tuple(n for n, *_ in masses)
-    return DaskProblem(X, rows, labels, sizes=sizes)
+    table = read_dask_blocks(
+        estimator, X, y, sample_weight, unlabeled=unlabeled, class_weight=class_weight
+    )
+    n_rows = sum(table.sizes)
+    frame, gram_columns = _frame(table.x, table.n_columns, n_rows, fit_intercept)
+    counts = Counts(n_rows, table.n_labeled, table.class_weights, table.unlabeled_weight)
+    rows = PartitionedRows(Blocks(table.x, table.known, bar=bar), frame, counts, gram_columns)
+    return DaskProblem(X, rows, table.labels, table=table)
 
 
 # -- blocks -------------------------------------------------------------------------------------
@@ -154,7 +185,7 @@ def _partitions(frame: Any) -> list[Any]:
     return list(frame.simplify().to_delayed(optimize_graph=False))
 
 
-def _split(name: str, given: Any, sizes: Sequence[float] | None, n_blocks: int) -> list[Any]:
+def split_column(name: str, given: Any, sizes: Sequence[float] | None, n_blocks: int) -> list[Any]:
     """Cut a column as X is cut."""
     import dask
 
@@ -273,7 +304,7 @@ def _frame(
     parts: Sequence[Any], n_columns: int, n_rows: int, intercept: bool
 ) -> tuple[Frame, float]:
     """Look at a few rows of a few blocks: need columns a shift, is a Gram matrix worth forming."""
-    read = partial(_floats, n_columns=n_columns)
+    read = partial(floats_of, n_columns=n_columns)
     chosen = np.unique(np.linspace(0, len(parts) - 1, _SAMPLED_BLOCKS).astype(int))
     looks = _values(_each(partial(_look, read=read), [parts[b] for b in chosen]))
     rows = [rows for rows, _, _ in looks if rows.shape[0]]
@@ -296,7 +327,7 @@ def _look(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
     return X[:: max(1, n_rows // _SAMPLED_ROWS)], n_rows, n_values
 
 
-def _floats(block: Any, n_columns: int) -> Any:
+def floats_of(block: Any, n_columns: int) -> Any:
     """Make a float array, dense or CSR, of a block."""
     check_masked("X", block)
     if sparse.issparse(block):
@@ -332,7 +363,7 @@ def lazily(decide: Callable[[Any], Array], X: Any, axes: tuple[int, ...]) -> Any
     )
 
 
-def lazy_labels(problem: Any, label: Callable[[Any], Array]) -> tuple[Any, Any]:
+def lazy_labels(table: DaskBlocks, label: Callable[[Any], Array]) -> tuple[Any, Any]:
     """Return the label distributions of all rows, and their classes, as Dask arrays that wait.
 
     `label` gives a distribution to each row of a block; labeled rows keep their own.
@@ -340,14 +371,13 @@ def lazy_labels(problem: Any, label: Callable[[Any], Array]) -> tuple[Any, Any]:
     import dask
     import dask.array as da
 
-    n_classes, classes = problem.n_classes, problem.classes
-    fill = partial(_fill_in, label, n_classes=n_classes, n_columns=problem.rows.n_features)
+    classes = table.classes
+    fill = partial(_fill_in, label, n_classes=len(classes), n_columns=table.n_columns)
     task = dask.delayed(fill, pure=False)
-    blocks = problem.rows.blocks
     filled = da.concatenate(
         [
-            da.from_delayed(task(x, known), (size, n_classes), dtype=np.float64)
-            for x, known, size in zip(blocks.x, blocks.known, problem.sizes, strict=True)
+            da.from_delayed(task(x, known), (size, len(classes)), dtype=np.float64)
+            for x, known, size in zip(table.x, table.known, table.sizes, strict=True)
         ]
     )
     winners = filled.map_blocks(
@@ -359,7 +389,7 @@ def lazy_labels(problem: Any, label: Callable[[Any], Array]) -> tuple[Any, Any]:
 def _fill_in(
     label: Callable[[Any], Array], block: Any, known: Known, n_classes: int, n_columns: int
 ) -> Array:
-    filled = label(_floats(block, n_columns))
+    filled = label(floats_of(block, n_columns))
     y = known.y
     filled[known.labeled] = y if y.ndim == 2 else np.column_stack((1.0 - y, y))
     return filled
@@ -371,7 +401,7 @@ def _winners(distributions: Array, classes: Array) -> Array:
 
 
 def _decide_block(decide: Callable[[Any], Array], block: Any, n_columns: int) -> Array:
-    return decide(_floats(block, n_columns))
+    return decide(floats_of(block, n_columns))
 
 
 def computed(given: Any) -> Any:

@@ -141,14 +141,14 @@ def read_problem(
     X = read_table(estimator, X)
     labels = read_labels(y, unlabeled=unlabeled, n_rows=X.shape[0])
     _check_memory(labels, arrays)
-    weight = _read_weight(sample_weight, X)
-    labeled_weight = _labeled_weight(labels, weight, class_weight)
+    weight = read_weight(sample_weight, X)
+    counts = labeled_weight(labels, weight, class_weight)
     table, span = _write_rows(X, labels, fit_intercept=fit_intercept, ridge=ridge)
     rows = Rows(
         table,
         labels.labeled,
         _targets(labels),
-        labeled_weight=labeled_weight,
+        labeled_weight=counts,
         row_weight=weight,
         intercept=fit_intercept,
     )
@@ -253,7 +253,8 @@ def _is_numeric(column: Any) -> bool:
     return True
 
 
-def _read_weight(sample_weight: Any, X: Any) -> Array | None:
+def read_weight(sample_weight: Any, X: Any) -> Array | None:
+    """Check the weights of the rows; None if there are none."""
     if sample_weight is None:
         return None
     check_masked("sample_weight", sample_weight)
@@ -268,7 +269,7 @@ def _read_weight(sample_weight: Any, X: Any) -> Array | None:
     return weight
 
 
-def _labeled_weight(labels: Labels, weight: Array | None, class_weight: Any) -> Array:
+def labeled_weight(labels: Labels, weight: Array | None, class_weight: Any) -> Array:
     """Return the weights of the labeled rows: sample weight times class weight."""
     labeled = np.ones(len(labels.labeled)) if weight is None else weight[labels.labeled]
     if weight is None and class_weight is None:

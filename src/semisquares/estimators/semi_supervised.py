@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from ..checks import Number
 from ..curvature import copied_columns, fit_labeled
-from ..dask_inputs import lazy_labels
+from ..dask_inputs import DaskProblem, lazy_labels
 from ..inputs import Problem, read_numbers
 from ..labelings import Labeling, soft
 from ..objective import Objective
@@ -209,9 +209,9 @@ class SemiSupervised(LinearLeastSquares):
     ) -> None:
         self._set_weights(problem, solution.w)
         self.supervised_ = self._supervised_classifier(problem, objective.alpha, supervised)
-        if problem.partitioned:
+        if isinstance(problem, DaskProblem) and problem.table is not None:
             label = partial(self._label_block, coef=self.coef_, intercept=self.intercept_)
-            self.label_distributions_, self.transduction_ = lazy_labels(problem, label)
+            self.label_distributions_, self.transduction_ = lazy_labels(problem.table, label)
         else:
             self._set_labels(problem, solution)
         self.objective_ = solution.value

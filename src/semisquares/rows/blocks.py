@@ -220,17 +220,22 @@ def _on_block(
 
 
 def table_of(x: Any, frame: Frame) -> Table:
-    """Write a block as a table.
-
-    BLAS sums in another order where memory is not aligned or is laid out otherwise, so both are
-    settled: columns one after the other stay so (frames have them), all else is row by row.
-    """
+    """Write a block as a table."""
     X = frame.read(x)
     if sparse.issparse(X):
         shift = frame.shift
         return SparseTable(X if shift is None else store_zeros(X, shift != 0.0), shift)
+    return DenseTable(aligned(X), frame.shift)
+
+
+def aligned(X: Array) -> Array:
+    """Return the numbers of a block in one layout, however a worker got them.
+
+    BLAS sums in another order where memory is not aligned or is laid out otherwise, so both are
+    settled: columns one after the other stay so (frames have them), all else is row by row.
+    """
     by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
-    return DenseTable(np.require(X, requirements=["A", "F" if by_columns else "C"]), frame.shift)
+    return np.require(X, requirements=["A", "F" if by_columns else "C"])
 
 
 def _tree(results: Sequence[Any]) -> Any:

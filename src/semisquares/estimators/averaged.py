@@ -1,0 +1,596 @@
+"""The averaged classifier: many simple classifiers, weighted by how they do out of sample."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context, clone
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import Number, one_line
+from ..dask_inputs import (
+    DaskBlocks,
+    check_columns,
+    is_dask,
+    lazily,
+    lazy_labels,
+    read_dask_blocks,
+    split_column,
+)
+from ..families import Family, Forest, LeastSquares, Logistic
+from ..inputs import explain_overflow, labeled_weight, read_columns, read_table, read_weight
+from ..labels import Labels, read_labels, user_level
+from ..representations import GraphRepresentation, KernelRepresentation, LinearRepresentation
+from ..representations.base import Representation
+from ..representations.in_blocks import read_blocks
+from ..representations.scaling import Scaling
+from ..representations.summary import Summary, summarize
+from ..rows import single_threaded_blas
+from ..untested import rows_to_test
+from .average import Average, DistinctRows, Learned, priors_of, score_members
+from .base import DecidingClassifier, fitted_state_kept, one_hot
+from .search import read_grid
+
+Array = NDArray[Any]
+
+FAMILIES: dict[str, Callable[[Any], Family]] = {
+    "least_squares": lambda model: model._least_squares(),
+    "forest": lambda model: Forest(),
+    "logistic": lambda model: Logistic(),
+}
+KINDS = ("linear", "kernel", "graph")
+
+_showing: ContextVar[bool] = ContextVar("showing", default=False)
+
+
+class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
+    """Average simple classifiers, weighted by their out-of-sample log loss.
+
+    Members come from three families: ridge classifiers on representations that are learned from
+    *all* rows without labels, a random forest, and logistic regressions. Every member predicts the
+    labeled rows out of sample (least squares by leave-one-out in closed form, the forest by the
+    trees that did not see a row, logistic regression by approximate leave-one-out), is calibrated
+    by a slope and an offset, and its weight follows from the loss ℓ that is left:
+
+        P(y | x) = Σ v_m P_m(y | x),      v_m ∝ prior_m · exp(-sharpness · L · ℓ_m)
+
+    with L the number of labels. The fit is deterministic, and does not depend on the order of rows.
+
+    Parameters
+    ----------
+    families : str or sequence, default=("least_squares", "forest", "logistic")
+        Which families to average: names, or objects with the interface of
+        `semisquares.families.Family`.
+    representations : sequence or None, default=None
+        What the ridge classifiers work on: "linear", "kernel" or "graph", or transformers from
+        `semisquares.representations`. None is all of them.
+    n_landmarks : int, default=300
+        The largest number of landmarks of the kernel.
+    n_graph_rows : int, default=1200
+        The largest number of rows in the graph of neighbours.
+    n_neighbors : int, default=7
+        The number of neighbours in the graph.
+    alphas : array-like or None, default=None
+        Strengths of the ridge, relative to the mean eigenvalue of the labeled rows' Gram matrix;
+        None is seven values from 0.001 to 30.
+    prior : dict or None, default=None
+        Prior weight of each family by its name; None, and a family that is missing, means 1.
+    sharpness : float, default=0.5
+        How fast weights fall with the loss: 0 keeps the prior, 1 is Bayes' rule for the loss.
+    class_weight : dict, "balanced" or None, default=None
+        How much labeled rows of each class count.
+    unlabeled : object, default=-1
+        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+    n_jobs : int or None, default=None
+        Threads that grow trees and predict; None is one.
+    verbose : int, default=0
+        Whether to print what is being fitted.
+
+    Attributes
+    ----------
+    members_ : dict of arrays
+        One entry for each member: "family", "representation", "setting", "log_loss" and "accuracy"
+        out of sample, "slope" and "weight". ``pandas.DataFrame(model.members_)`` is a table.
+    loo_proba_ : ndarray of shape (n_labeled, n_classes)
+        Out-of-sample probabilities of the labeled rows, in the order of `loo_indices_`. The members
+        did not see the row (nor its copies, nor its group), and the weights in this average leave
+        its own loss out. The calibration of each member, a slope and an offset for each class, was
+        fitted to all labeled rows.
+    loo_indices_ : ndarray of shape (n_labeled,)
+        The labeled rows of positive weight, ascending.
+    loo_score_ : float
+        The accuracy of `loo_proba_`.
+    transduction_ : ndarray of shape (n_samples,)
+        The class of every training row, given or predicted; computed when first asked for.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The probabilities of every training row; computed when first asked for.
+    supervised_ : AveragedClassifier
+        The same classifier with representations learned from the labeled rows alone; fitted when
+        first asked for. The difference to it is what the unlabeled rows are worth.
+    certificate_ : float
+        The largest relative duality gap of a least squares member, proven by arithmetic of its own;
+        computed when first asked for.
+    average_ : Average
+        What predicts: representations, families, slopes and weights.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semisquares import AveragedClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(2, size=300)
+    >>> X = rng.normal(size=(300, 5)) + truth[:, None]
+    >>> y = np.where(np.arange(300) < 30, truth, -1)
+    >>> model = AveragedClassifier().fit(X, y)
+    >>> bool(model.score(X[30:], truth[30:]) > 0.8)
+    True
+    >>> sorted(set(model.members_["family"].tolist()))
+    ['forest', 'least_squares', 'logistic']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "families": [str, "array-like"],
+        "representations": [str, "array-like", None],
+        "n_landmarks": [Number(Integral, 1, None, closed="left")],
+        "n_graph_rows": [Number(Integral, 2, None, closed="left")],
+        "n_neighbors": [Number(Integral, 1, None, closed="left")],
+        "alphas": ["array-like", None],
+        "prior": [dict, None],
+        "sharpness": [Number(Real, 0, None, closed="left")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "unlabeled": "no_validation",
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        families: Any = ("least_squares", "forest", "logistic"),
+        *,
+        representations: Any = None,
+        n_landmarks: int = 300,
+        n_graph_rows: int = 1200,
+        n_neighbors: int = 7,
+        alphas: Any = None,
+        prior: Any = None,
+        sharpness: float = 0.5,
+        class_weight: Any = None,
+        unlabeled: Any = -1,
+        n_jobs: int | None = None,
+        verbose: Any = 0,
+    ) -> None:
+        self.families = families
+        self.representations = representations
+        self.n_landmarks = n_landmarks
+        self.n_graph_rows = n_graph_rows
+        self.n_neighbors = n_neighbors
+        self.alphas = alphas
+        self.prior = prior
+        self.sharpness = sharpness
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- fitting ------------------------------------------------------------------------------
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> AveragedClassifier:
+        """Fit the classifier to labeled and unlabeled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
+            All rows. Those of Dask are read once; only the labeled ones are brought together.
+        y : {array-like, Dask array or series} of shape (n_samples,)
+            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
+        sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
+            How often each row counts: 2 is a repeated row, 0 a row that is not there.
+        groups : {array-like, Dask array or series} of shape (n_samples,), optional
+            Rows of one group are left out together when members are scored.
+
+        Returns
+        -------
+        self : AveragedClassifier
+            The fitted classifier.
+        """
+        with fitted_state_kept(self):
+            families, representations = self._read_families(), self._read_representations()
+            n_sample = max(one.n_rows for one in representations)
+            report = _Report(self)
+            with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+                read = self._read_blocks if is_dask(X) else self._read_rows
+                summary, later = read(X, y, sample_weight, groups, n_sample)
+                report.note(f"rows: {later.n_rows} read")
+                learned = _learn(representations, summary, report)
+                self._average(later.distinct, learned, families, report)
+            report.end()
+            self._later = later
+        self._warn_of_unscored()
+        return self
+
+    def _read_rows(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, n_sample: int
+    ) -> tuple[Summary, _Later]:
+        """Read rows in memory."""
+        X = read_table(self, X)
+        labels = read_labels(y, unlabeled=self.unlabeled, n_rows=X.shape[0])
+        weight = read_weight(sample_weight, X)
+        counts = labeled_weight(labels, weight, self.class_weight)
+        groups = _read_groups(groups, labels)
+        summary = summarize(X, weight, n_sample=n_sample)
+        if not np.isfinite(summary.squares).all():
+            explain_overflow(self, X)
+        plain = np.ones(len(counts)) if weight is None else weight[labels.labeled]
+        distinct = DistinctRows.of(X[labels.labeled], labels, plain, counts, groups)
+        return summary, _Later(X, labels, distinct)
+
+    def _read_blocks(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, n_sample: int
+    ) -> tuple[Summary, _Later]:
+        """Read rows that Dask holds: one pass over X brings their summary and the labeled ones."""
+        table = read_dask_blocks(
+            self, X, y, sample_weight, unlabeled=self.unlabeled, class_weight=self.class_weight
+        )
+        if groups is not None:
+            groups = split_column("groups", groups, table.sizes, len(table.x))
+        bar = bool(self.verbose)
+        summary, labeled = read_blocks(table, n_sample=n_sample, groups=groups, bar=bar)
+        bad = ~np.isfinite(summary.squares)
+        if bad.any():
+            names = list(getattr(X, "columns", range(len(bad))))
+            raise ValueError(
+                f"X contains NaN, infinity or numbers whose squares overflow, first in column "
+                f"{names[int(bad.argmax())]!r}; fill, drop or rescale such cells, for instance "
+                "with sklearn.impute.SimpleImputer."
+            )
+        labels = Labels(labeled.rows, labeled.codes, table.classes, sum(table.sizes))
+        given = None if labeled.groups is None else _codes(labeled.groups)
+        distinct = DistinctRows.of(labeled.X, labels, labeled.count, labeled.weight, given)
+        return summary, _Later(table, labels, distinct)
+
+    def _average(
+        self,
+        distinct: DistinctRows,
+        learned: Learned,
+        families: Sequence[Family],
+        report: _Report,
+    ) -> None:
+        """Fit the families, calibrate and weigh their members, and set the fitted attributes."""
+        rows = distinct.rows(learned, self.n_jobs)
+        fitted = []
+        for family in families:
+            fitted.append(family.fit(rows))
+            report.note(f"family {family.name}: {len(fitted[-1].members)} members")
+        priors = priors_of(families, fitted, self.prior or {})
+        left_out = np.concatenate([one.left_out for one in fitted])
+        scores = score_members(rows, left_out, priors, float(self.sharpness))
+        names = [f.name for f, one in zip(families, fitted, strict=True) for _ in one.members]
+        members = [member for one in fitted for member in one.members]
+        self.classes_ = distinct.classes
+        self.members_ = {
+            "family": np.array(names),
+            "representation": np.array([member.representation for member in members]),
+            "setting": np.array([member.setting for member in members]),
+            "log_loss": scores.losses,
+            "accuracy": scores.accuracies,
+            "slope": scores.calibration.slopes,
+            "weight": scores.weights,
+        }
+        self.average_ = Average.of(learned, fitted, scores)
+        self.loo_indices_ = distinct.labeled
+        self.loo_proba_ = scores.proba[distinct.position]
+        self.loo_score_ = float(
+            np.average(scores.proba.argmax(axis=1) == rows.codes, weights=rows.weight)
+        )
+
+    def _least_squares(self) -> LeastSquares:
+        if self.alphas is None:
+            return LeastSquares()
+        strengths = read_grid("alphas", self.alphas)
+        if not (strengths > 0.0).all():
+            raise ValueError(f"alphas={one_line(self.alphas)} must be positive numbers.")
+        return LeastSquares(tuple(strengths.tolist()))
+
+    def _read_families(self) -> list[Family]:
+        """Return the families by their names, or as they were given."""
+        given = [self.families] if isinstance(self.families, str) else list(self.families)
+        found = []
+        for one in given:
+            if isinstance(one, str) and one in FAMILIES:
+                found.append(FAMILIES[one](self))
+            elif hasattr(one, "fit") and hasattr(one, "name"):
+                found.append(one)
+            else:
+                raise ValueError(
+                    f"families holds {one_line(one)}; use some of {list(FAMILIES)}, or objects "
+                    "with a name and a method fit, as in semisquares.families.Family."
+                )
+        if not found:
+            raise ValueError(f"families is empty; use some of {list(FAMILIES)}.")
+        names = [one.name for one in found]
+        if len(set(names)) < len(names):
+            raise ValueError(f"families has members of the same name: {names}; give each its own.")
+        if unknown := sorted(set(self.prior or {}) - set(names)):
+            raise ValueError(f"prior names families {unknown} that are not among {names}.")
+        masses: list[Any] = list((self.prior or {}).values())
+        if not all(isinstance(m, int | float) and 0.0 <= m < np.inf for m in masses) or (
+            masses and len(masses) == len(names) and not any(masses)
+        ):
+            raise ValueError(
+                f"prior={one_line(self.prior)} must hold finite numbers, none of them negative and "
+                "one of them positive."
+            )
+        return found
+
+    def _read_representations(self) -> list[Representation]:
+        """Return unfitted representations."""
+        given = KINDS if self.representations is None else self.representations
+        given = [given] if isinstance(given, str) else list(given)
+        found: list[Representation] = []
+        for one in given:
+            if isinstance(one, Representation):
+                found.append(clone(one))
+            elif one == "linear":
+                found += [LinearRepresentation(p) for p in (0, 1, 2)]
+            elif one == "kernel":
+                found += [KernelRepresentation(p, n_landmarks=self.n_landmarks) for p in (0, 1)]
+            elif one == "graph":
+                found += [
+                    GraphRepresentation(
+                        p, n_neighbors=self.n_neighbors, n_rows=self.n_graph_rows, sharp=sharp
+                    )
+                    for p, sharp in ((0, False), (1, False), (1, True))
+                ]
+            else:
+                raise ValueError(
+                    f"representations holds {one_line(one)}; use some of {list(KINDS)}, or "
+                    "transformers from semisquares.representations."
+                )
+        if not found:
+            raise ValueError(f"representations is empty; use some of {list(KINDS)}.")
+        return list({one.name: one for one in found}.values())
+
+    def _warn_of_unscored(self) -> None:
+        if not rows_to_test(self._later.labels.codes).any():
+            warnings.warn(
+                f"Each of the {len(self.classes_)} classes has a single labeled row, so that no "
+                "member can be tested; all keep their prior weights: label more rows.",
+                UserWarning,
+                stacklevel=user_level(),
+            )
+
+    # -- predicting ---------------------------------------------------------------------------
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return calibrated probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
+            Rows to predict; those of Dask when the result is computed.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Each row sums to one.
+        """
+        check_is_fitted(self)
+        if is_dask(X):
+            check_columns(self, X, reset=False)
+            return lazily(self.average_.predict_proba, X, (len(self.classes_),))
+        X = read_columns(self, X, dtype=np.float64, accept_sparse=True, reset=False)
+        return self.average_.predict_proba(X, self.n_jobs)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
+            Rows to predict; those of Dask when the result is computed.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Of each class.
+        """
+        return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the log-odds of the second class, or the log-probability of each of several.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
+            Rows to decide on; those of Dask when the result is computed.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive for the second class; with more than two classes one column for each.
+        """
+        scores = self.predict_log_proba(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    # -- attributes that are computed when they are asked for -----------------------------------
+
+    @property
+    def label_distributions_(self) -> Any:
+        """The probabilities of every training row; labeled rows have their label."""
+        return self._deferred("labels", lambda later: later.filled_in(self))[0]
+
+    @property
+    def transduction_(self) -> Any:
+        """The class of every training row, given or predicted."""
+        return self._deferred("labels", lambda later: later.filled_in(self))[1]
+
+    @property
+    def supervised_(self) -> AveragedClassifier:
+        """The same classifier with representations learned from the labeled rows alone."""
+        return self._deferred("supervised_", lambda later: later.supervised(self))
+
+    @property
+    def certificate_(self) -> float:
+        """The largest relative duality gap of a least squares member."""
+        return self._deferred("certificate_", lambda later: later.certificate(self))
+
+    def _deferred(self, name: str, compute: Callable[[_Later], Any]) -> Any:
+        """Return an attribute that is computed once; to show an estimator, it is not there."""
+        later = vars(self).get("_later")
+        if later is None or _showing.get():
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name not in later.known:
+            later.known[name] = compute(later)
+        return later.known[name]
+
+    def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:
+        with _shown():
+            return super()._get_fitted_attr_html(*args, **kwargs)
+
+    def __getstate__(self) -> Any:
+        state = dict(super().__getstate__())
+        if "_later" in state:
+            state["_later"] = replace(state["_later"], table=None)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(eq=False)
+class _Later:
+    """What attributes need that are computed later; the table itself is not pickled."""
+
+    table: Any
+    """All training rows: X, or the blocks of it on Dask."""
+    labels: Labels
+    distinct: DistinctRows
+    known: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        return self.labels.n_rows
+
+    def filled_in(self, model: AveragedClassifier) -> tuple[Any, Any]:
+        """Return the probabilities of all training rows, 0 and 1 for labeled ones; and classes."""
+        if self.table is None:
+            raise AttributeError(
+                "label_distributions_ and transduction_ need the training rows, which are not "
+                "stored with a model; call predict_proba or predict with these rows."
+            )
+        if isinstance(self.table, DaskBlocks):
+            return lazy_labels(self.table, model.average_.predict_proba)
+        found = model.average_.predict_proba(self.table, model.n_jobs)
+        labels = self.labels
+        found[labels.labeled] = one_hot(labels.codes, len(labels.classes))
+        return found, model.classes_[found.argmax(axis=1)]
+
+    def certificate(self, model: AveragedClassifier) -> float:
+        """Return the largest gap of the least squares members; NaN if there are none."""
+        average = model.average_
+        rows = self.distinct.rows(average.learned, None)
+        gaps = [one.certificate(rows) for one in average.families if hasattr(one, "certificate")]
+        return max(gaps, default=np.nan)
+
+    def supervised(self, model: AveragedClassifier) -> AveragedClassifier:
+        """Fit the same classifier to the labeled rows alone."""
+        distinct = self.distinct
+        y = distinct.classes[distinct.codes]
+        alone = clone(model).set_params(unlabeled=None)
+        alone.fit(distinct.X, y, sample_weight=distinct.count, groups=distinct.blocks)
+        alone.set_params(unlabeled=model.unlabeled)
+        if hasattr(model, "feature_names_in_"):
+            alone.feature_names_in_ = model.feature_names_in_
+        return alone
+
+
+def _learn(representations: list[Representation], summary: Summary, report: _Report) -> Learned:
+    """Fit the representations to what one pass over all rows has found."""
+    scaling = Scaling.of(summary)
+    found: dict[str, Representation] = {}
+    for one in representations:
+        same = [
+            other for other in found.values()
+            if isinstance(one, GraphRepresentation) and one.shares_graph_with(other)
+        ]  # fmt: skip
+        if same:
+            one.adopt(same[0])
+        else:
+            one.fit_summary(summary, scaling)
+        found[one.name] = one
+        report.note(f"representation {one.name}")
+    return Learned(scaling, found)
+
+
+def _read_groups(groups: Any, labels: Labels) -> Array | None:
+    """Return the groups of the labeled rows."""
+    if groups is None:
+        return None
+    given = np.asarray(groups)
+    if given.shape != (labels.n_rows,):
+        raise ValueError(
+            f"groups has shape {given.shape} but X has {labels.n_rows} rows; give groups one value "
+            "per row of X."
+        )
+    return _codes(given[labels.labeled])
+
+
+def _codes(groups: Array) -> Array:
+    """Number groups from 0; names of any kind are compared as text."""
+    groups = groups.astype(str) if groups.dtype.kind == "O" else groups
+    return np.unique(groups, return_inverse=True)[1]
+
+
+@contextmanager
+def _shown() -> Iterator[None]:
+    """Hide attributes that are computed when asked for: showing a model computes nothing."""
+    token = _showing.set(True)
+    try:
+        yield
+    finally:
+        _showing.reset(token)
+
+
+class _Report:
+    """Tell verbose output and callbacks which part of a fit is done."""
+
+    def __init__(self, model: AveragedClassifier) -> None:
+        self.model = model
+        self.context = None
+        if getattr(model, "_skl_callbacks", None) or hasattr(model, "_parent_callback_ctx"):
+            self.context = model._init_callback_context(max_subtasks=None)
+            self.context.call_on_fit_task_begin(estimator=model)
+
+    def note(self, text: str) -> None:
+        """Tell of a part that is done."""
+        if self.model.verbose:
+            print(f"[{type(self.model).__name__}] {text}")  # noqa: T201 (it is asked for)
+        if self.context is not None:
+            task = self.context.subcontext(task_name=text.split(":")[0])
+            task.call_on_fit_task_begin(estimator=self.model)
+            task.call_on_fit_task_end(estimator=self.model)
+
+    def end(self) -> None:
+        """Tell callbacks that the fit is over."""
+        if self.context is not None:
+            self.context.call_on_fit_task_end(estimator=self.model)

@@ -1,0 +1,96 @@
+"""A random forest on the columns as they are, scored by the trees that left a row out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier
+
+from .protocol import Features, LabeledRows, Member
+
+__all__ = ["Forest"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The family of one member: a forest of trees on bootstraps of the labeled rows.
+
+    Bootstraps draw blocks, that is rows with all their copies, or groups: a row is scored by trees
+    that saw nothing of its block. Rows are distinct and ordered by content, and the draws are
+    fixed, so that the order and the copies of rows change nothing.
+    """
+
+    n_trees: int = 200
+    name: str = "forest"
+
+    def fit(self, rows: LabeledRows) -> FittedForest:
+        """Grow the trees."""
+        X = _single(rows.features.X, fitting=True)
+        _, block = np.unique(rows.blocks, return_inverse=True)
+        n_blocks = int(block.max()) + 1
+        rng = np.random.default_rng(0)
+        drawn = rng.multinomial(n_blocks, np.full(n_blocks, 1.0 / n_blocks), size=self.n_trees)
+        seen = drawn[:, block] > 0
+        weights = drawn[:, block] * rows.weight
+        trees = Parallel(n_jobs=rows.n_jobs, prefer="threads")(
+            delayed(_grow)(X, rows.codes, weights[k], k) for k in range(self.n_trees)
+        )
+        trees = [tree for tree in trees if tree is not None]
+        shares = rows.shares
+        votes = np.zeros((rows.n_rows, rows.n_classes))
+        X = _single(rows.features.X, fitting=False)
+        for k, tree in enumerate(trees):
+            out = ~seen[k]
+            votes[out] += tree.tree_.predict(X[out]) if out.any() else 0.0
+        left_out = _log_odds(votes, (~seen).sum(axis=0), shares)
+        return FittedForest(
+            [Member("columns", f"{self.n_trees} trees")], left_out[None], trees, shares
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FittedForest:
+    """Trees that were grown on bootstraps of the labeled rows."""
+
+    members: list[Member]
+    left_out: Array
+    trees: list[DecisionTreeClassifier]
+    shares: Array
+
+    def log_odds(self, features: Features, members: Array) -> Array:
+        """Return the log-odds of other rows."""
+        X = _single(features.X, fitting=False)
+        votes = np.zeros((X.shape[0], len(self.shares)))
+        for tree in self.trees:
+            votes += tree.tree_.predict(X)
+        return _log_odds(votes, len(self.trees), self.shares)[None]
+
+
+def _grow(X: Any, codes: Array, weight: Array, seed: int) -> DecisionTreeClassifier:
+    tree = DecisionTreeClassifier(max_features="sqrt", random_state=seed)
+    return tree.fit(X, codes, sample_weight=weight, check_input=False)
+
+
+def _log_odds(votes: Array, n_trees: Any, shares: Array) -> Array:
+    """Return log-odds relative to the shares, of votes to which the shares add one more."""
+    n_trees = np.reshape(np.asarray(n_trees, dtype=np.float64), (-1, 1))
+    return np.log((votes + shares) / (n_trees + 1.0)) - np.log(shares)
+
+
+def _single(X: Any, *, fitting: bool) -> Any:
+    """Return rows as float32; trees fit sparse ones by columns and predict them by rows."""
+    limit = np.finfo(np.float32).max
+    if sparse.issparse(X):
+        X = X.tocsc() if fitting else X.tocsr()
+        X = X.astype(np.float32)
+        X.sort_indices()
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return X
+    return np.ascontiguousarray(np.clip(X, -limit, limit), dtype=np.float32)

@@ -1,0 +1,287 @@
+"""One pass over all rows: everything that representations learn without labels.
+
+A `Summary` holds the mean and spread of the columns, their covariance, which columns have at most
+two values, and a sample of rows. Summaries of two blocks merge into that of both, so that rows in
+memory, in files and on Dask workers are read the same way, once.
+
+Rows enter the sample by their content: those with the smallest hash, copies counted once. Neither
+the order of the rows nor the way they are cut into blocks changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["Summary", "hash_rows", "merge", "summarize"]
+
+Array = NDArray[Any]
+
+SAMPLE_ROWS = 1200
+"""Default size of the sample: enough for a graph of neighbours, and for kernel landmarks."""
+COVARIANCE_COLUMNS = 1000
+"""With more columns, the covariance is that of the sample (`Summary.scatter` is None)."""
+BLOCK_BYTES = 1 << 20
+"""Rows are read in blocks of about this size, which fit into a processor's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What one pass over rows learns about them; rows of weight 0 are not there."""
+
+    weight: float
+    """Total weight of the rows."""
+    mean: Array
+    squares: Array
+    """Weighted sum of squared deviations from the mean, by column."""
+    scatter: Array | None
+    """Weighted sum of (x - mean)(x - mean)'; None for tables of many columns."""
+    low: Array
+    high: Array
+    two_valued: Array
+    """Columns in which every value is `low` or `high`."""
+    sample: Any
+    """Distinct rows with the smallest hashes, ascending; dense float64 or CSR."""
+    hashes: Array
+    sample_weight: Array
+    """Total weight of all copies of each row of the sample."""
+    n_sample: int
+    """The largest number of rows that the sample may hold."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the sample holds every distinct row."""
+        return len(self.hashes) < self.n_sample
+
+
+def summarize(
+    X: Any, sample_weight: Array | None = None, *, n_sample: int = SAMPLE_ROWS
+) -> Summary:
+    """Summarize rows in memory, dense or CSR, block by block.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_columns)
+        Finite numbers.
+    sample_weight : ndarray of shape (n_rows,), optional
+        How often each row is there.
+    n_sample : int, default=1200
+        Number of rows in the sample.
+
+    Examples
+    --------
+    >>> found = summarize(np.array([[0.0, 5.0], [1.0, 7.0], [1.0, 6.0]]))
+    >>> found.mean.tolist(), found.two_valued.tolist(), len(found.sample)
+    ([0.6666666666666666, 6.0], [True, False], 3)
+    """
+    blocks = _blocks(X, sample_weight, n_sample)
+    return reduce(merge, blocks)
+
+
+def merge(first: Summary, second: Summary) -> Summary:
+    """Return the summary of the rows of both (Chan, Golub and LeVeque's update of moments)."""
+    if not second.weight:
+        return first
+    if not first.weight:
+        return second
+    weight = first.weight + second.weight
+    share = second.weight / weight
+    step = second.mean - first.mean
+    between = first.weight * share
+    scatter = None
+    if first.scatter is not None and second.scatter is not None:
+        scatter = first.scatter + second.scatter
+        scatter += between * np.outer(step, step)
+    low, high = np.minimum(first.low, second.low), np.maximum(first.high, second.high)
+    two_valued = first.two_valued & second.two_valued
+    for one in (first, second):
+        two_valued &= (one.low == low) | (one.low == high)
+        two_valued &= (one.high == low) | (one.high == high)
+    hashes, position = np.unique(np.concatenate((first.hashes, second.hashes)), return_inverse=True)
+    weights = np.bincount(position, np.concatenate((first.sample_weight, second.sample_weight)))
+    kept = min(first.n_sample, len(hashes))
+    source = np.zeros(len(hashes), dtype=np.intp)
+    source[position[::-1]] = np.arange(len(position))[::-1]  # the first of several copies
+    return Summary(
+        weight,
+        first.mean + share * step,
+        first.squares + second.squares + between * step * step,
+        scatter,
+        low,
+        high,
+        two_valued,
+        _stack(first.sample, second.sample)[source[:kept]],
+        hashes[:kept],
+        weights[:kept],
+        first.n_sample,
+    )
+
+
+def hash_rows(X: Any, seed: int = 0) -> Array:
+    """Return a 64-bit hash of the content of each row; equal for dense and sparse rows.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0]])
+    >>> one, two, three = hash_rows(rows).tolist()
+    >>> one == three, one == two
+    (True, False)
+    """
+    factors = np.random.default_rng([seed, 20160]).integers(2**63, size=X.shape[1], dtype=np.uint64)
+    factors = 2 * factors + np.uint64(1)
+    if sparse.issparse(X):
+        products = _bits(X.data) * factors[X.indices]
+        sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(products, dtype=np.uint64)))
+        keys = sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    else:
+        keys = _bits(X) @ factors
+    # the finalizer of SplitMix64: close sums become distant hashes
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+def _bits(values: Array) -> Array:
+    """Return the bits of float64 numbers, 0 for both zeros, high bits folded onto the low ones.
+
+    Whole numbers have nothing but zeros in their low bits, and products modulo 2⁶⁴ would keep
+    only few of the high ones.
+    """
+    bits = np.add(values, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0
+    bits ^= bits >> np.uint64(40)
+    return bits
+
+
+def _blocks(X: Any, sample_weight: Array | None, n_sample: int) -> Iterator[Summary]:
+    n_rows, n_columns = X.shape
+    if sparse.issparse(X):
+        row_bytes = 12 * (1 + X.nnz // max(1, n_rows))
+    else:
+        row_bytes = 8 * n_columns
+    # many columns: at least as many rows as make adding up the covariances a small part of the work
+    step = max(32, BLOCK_BYTES // max(1, row_bytes), 4 * min(n_columns, COVARIANCE_COLUMNS))
+    for start in range(0, max(1, n_rows), step):
+        rows = slice(start, start + step)
+        weight = None if sample_weight is None else sample_weight[rows]
+        yield summarize_block(X[rows], weight, n_sample)
+
+
+def summarize_block(block: Any, weight: Array | None, n_sample: int) -> Summary:
+    """Summarize rows that are few enough to be copied."""
+    if weight is not None and not weight.all():
+        block, weight = block[weight > 0.0], weight[weight > 0.0]
+    if not block.shape[0]:
+        return _nothing(block, n_sample)
+    hashes, first, counts = _distinct(hash_rows(block), weight)
+    kept = slice(0, n_sample)
+    if sparse.issparse(block):
+        moments = _sparse_moments(block, weight)
+    else:
+        moments = _dense_moments(np.asarray(block, dtype=np.float64), weight)
+    sample = block[first[kept]]
+    sample = sample.astype(np.float64) if sample.dtype != np.float64 else sample
+    return Summary(
+        **moments,
+        sample=sample,
+        hashes=hashes[kept],
+        sample_weight=counts[kept],
+        n_sample=n_sample,
+    )
+
+
+def _distinct(hashes: Array, weight: Array | None) -> tuple[Array, Array, Array]:
+    """Return the distinct hashes, ascending, a row that has each, and the weight of its copies."""
+    if weight is None:
+        return np.unique(hashes, return_index=True, return_counts=True)
+    values, first, position = np.unique(hashes, return_index=True, return_inverse=True)
+    return values, first, np.bincount(position, weight)
+
+
+def _dense_moments(block: Array, weight: Array | None) -> dict[str, Any]:
+    total = float(len(block)) if weight is None else float(weight.sum())
+    mean = block.sum(axis=0) / total if weight is None else weight @ block / total
+    centred = block - mean
+    weighted = centred if weight is None else centred * weight[:, None]
+    if block.shape[1] > COVARIANCE_COLUMNS:
+        scatter, squares = None, np.einsum("ij,ij->j", centred, weighted)
+    else:
+        scatter = centred.T @ weighted
+        squares = scatter.diagonal().copy()
+    low, high = block.min(axis=0), block.max(axis=0)
+    two_valued = np.zeros(len(mean), dtype=bool)
+    few = block[:64]
+    maybe = np.flatnonzero(((few == low) | (few == high)).all(axis=0))
+    part = block[:, maybe]
+    two_valued[maybe] = ((part == low[maybe]) | (part == high[maybe])).all(axis=0)
+    return _moments(total, mean, squares, scatter, (low, high, two_valued))
+
+
+def _sparse_moments(block: Any, weight: Array | None) -> dict[str, Any]:
+    n_rows, n_columns = block.shape
+    weight = np.ones(n_rows) if weight is None else weight
+    total = float(weight.sum())
+    block = block.astype(np.float64)
+    entries = np.bincount(block.indices, minlength=n_columns)
+    low, high, two_valued = _sparse_range(block, entries)
+    # columns without an implicit zero are shifted, or squares of an offset would swallow the spread
+    shift = np.where(entries == n_rows, low, 0.0)
+    block.data -= shift[block.indices]
+    mean = (block.T @ weight) / total
+    of_entry = np.repeat(weight, np.diff(block.indptr))
+    filled = np.bincount(block.indices, of_entry, minlength=n_columns)
+    deviation = block.data - mean[block.indices]
+    squares = np.bincount(block.indices, of_entry * deviation**2, minlength=n_columns)
+    squares += np.maximum(total - filled, 0.0) * mean**2
+    scatter = None
+    if n_columns <= COVARIANCE_COLUMNS:
+        rooted = sparse.diags_array(np.sqrt(weight)) @ block
+        scatter = np.asarray((rooted.T @ rooted).todense()) - total * np.outer(mean, mean)
+        np.fill_diagonal(scatter, squares)
+    return _moments(total, mean + shift, squares, scatter, (low, high, two_valued))
+
+
+def _moments(
+    weight: float, mean: Array, squares: Array, scatter: Array | None, values: tuple[Any, ...]
+) -> dict[str, Any]:
+    low, high, two_valued = values
+    return {
+        "weight": weight, "mean": mean, "squares": squares, "scatter": scatter, "low": low,
+        "high": high, "two_valued": two_valued,
+    }  # fmt: skip
+
+
+def _sparse_range(block: Any, entries: Array) -> tuple[Array, Array, Array]:
+    """Return the smallest and largest value of each column, and whether there are no others."""
+    n_rows, n_columns = block.shape
+    low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    np.minimum.at(low, block.indices, block.data)
+    np.maximum.at(high, block.indices, block.data)
+    has_zero = entries < n_rows
+    low[has_zero] = np.minimum(low[has_zero], 0.0)
+    high[has_zero] = np.maximum(high[has_zero], 0.0)
+    between = (block.data != low[block.indices]) & (block.data != high[block.indices])
+    two_valued = np.bincount(block.indices, between, minlength=n_columns) == 0
+    two_valued &= ~(has_zero & (low != 0.0) & (high != 0.0))
+    return low, high, two_valued
+
+
+def _nothing(block: Any, n_sample: int) -> Summary:
+    d = block.shape[1]
+    zeros = np.zeros(d)
+    empty = np.empty(0)
+    return Summary(
+        0.0, zeros, zeros, None, zeros, zeros, np.ones(d, dtype=bool), block[:0],
+        empty.astype(np.uint64), empty, n_sample,
+    )  # fmt: skip
+
+
+def _stack(first: Any, second: Any) -> Any:
+    if sparse.issparse(first):
+        return sparse.vstack((first, second), format="csr")
+    return np.concatenate((first, second))
