@@ -64,8 +64,7 @@ def _published() -> list[Row]:
     like, seeds = said("fig4", "The example, where", r"for (\d+) of (\d+) seeds")
     return [
         (
-            f"Figure 6, ours less the published error, {points} points (the published curves are "
-            f"at hand for {sets} sets)",
+            f"Figure 6, ours less the published error, {points} points of {sets} sets",
             f"mean \\|z\\| {z}, largest {largest}",
         ),
         (

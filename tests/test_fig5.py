@@ -140,10 +140,7 @@ def test_accuracies_and_counts_agree_with_the_published_ones(name, table):
         assert abs(ours[our].mean() - known[their].mean()) < 4.0 * spread
 
 
-def test_the_published_tables_are_those_of_the_figure():
+def test_the_published_counts_are_those_of_the_figure():
     known = published.local_optima()
     first = known[known["resample"] == 1].groupby("method")["n_distinct"].sum()
     assert dict(first) == {"hard": 290, "soft": 20}
-    curves = published.learning_curves()
-    assert curves["dataset"].nunique() == 10
-    assert set(curves["method"]) == {"supervised", "soft", "hard", "oracle"}

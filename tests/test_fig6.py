@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import RidgeClassifierCV
 
-from semisquares.experiments import FIGURES, Settings, Table
+from reference import reference_table
+from semisquares.experiments import FIGURES, Settings, Table, published
 from semisquares.experiments import fig6_learning_curves as fig6
 from semisquares.experiments.fractions_of_labels import SHARES
 from semisquares.experiments.nested import METHODS, Draw
@@ -142,6 +143,40 @@ def test_quick_needs_no_download_and_no_other_package():
 
 
 # -- the published numbers -------------------------------------------------------------------------
+
+
+def test_the_bundled_curves_are_those_of_the_reference_file():
+    known = reference_table("paper/fig6_learning_curves.csv")
+    ours = published.learning_curves()
+    assert list(ours["dataset"]) == [row["dataset"] for row in known]
+    assert list(ours["method"]) == [row["method"].lower() for row in known]
+    assert list(ours["n_unlabeled"]) == [int(row["U"]) for row in known]
+    assert list(ours["error"]) == [float(row["error"]) for row in known]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_point_that_is_computed_has_a_published_one(name):
+    n_rows, _, n_labeled, _ = PROTOCOL[name]
+    curves = published.learning_curves().query("dataset == @name").groupby("method")["n_unlabeled"]
+    sizes = fig6.sizes(settings(), n_rows, n_labeled)
+    assert dict(curves.agg(tuple)) == dict.fromkeys(METHODS, sizes)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "lost"),
+    [
+        ("soft", "hard", ["Haberman"]),
+        ("soft", "supervised", ["Haberman"]),
+        ("hard", "supervised", ["Diabetes"]),
+    ],
+)
+def test_the_exceptions_that_claims_name_are_those_of_the_published_curves(better, worse, lost):
+    curves = published.learning_curves()
+    largest = curves.groupby("dataset")["n_unlabeled"].transform("max")
+    last = curves[curves["n_unlabeled"] == largest].pivot(
+        index="dataset", columns="method", values="error"
+    )
+    assert list(last.index[last[better] >= last[worse]]) == lost
 
 
 def test_z_is_the_difference_in_units_of_both_standard_errors():

@@ -346,12 +346,12 @@ def test_figure_6_sums_up_its_z_scores(tables):
             "method": ["soft", "hard", "soft"],
             "n_unlabeled": [2, 4, 8],
             "difference": [0.01, -0.03, 0.02],
-            "z": [1.0, -3.0, 2.0],
+            "z": [1.0, -3.0, 1.4],
         }
     )
     found = agreement(replace(tables["fig6"], details={"agreement": held}))
     assert found.sentence == (
-        "Mean |z| is 2.00 over 3 published points of 2 data sets, the largest 3.00."
+        "Mean |z| is 1.80 over 3 published points of 2 data sets, the largest 3.00."
     )
     assert found.grid.rows[0] == (
         "Sonar",
@@ -361,6 +361,7 @@ def test_figure_6_sums_up_its_z_scores(tables):
         "3.00",
         "hard,\N{NO-BREAK SPACE}4",
     )
+    assert "most of all on Sonar, where the mean |z| is 2.00" in found.remark
 
 
 def test_figure_6_of_preset_paper_has_no_points_to_compare(tables):

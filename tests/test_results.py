@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 from semisquares.experiments import FIGURES
+from semisquares.experiments.fig6_learning_curves import agreement
 from semisquares.experiments.store import read_table
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -24,7 +26,12 @@ def test_every_published_point_is_met_within_noise():
     mean, largest, *_ = FIGURES["fig6"].findings(read_table(RESULTS / "fig6"))
     assert mean.holds is True
     assert largest.holds is True
-    assert "336 published points of 10 data sets" in mean.evidence
+    assert "552 published points of 16 data sets" in mean.evidence
+
+
+def test_the_published_points_are_held_against_the_stored_errors():
+    table = read_table(RESULTS / "fig6")
+    pd.testing.assert_frame_equal(table.details["agreement"], agreement(table.summary))
 
 
 def test_no_claim_of_figures_5_and_6_is_refuted():

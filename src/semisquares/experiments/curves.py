@@ -165,7 +165,7 @@ def _draw_panel(
         plotting.band(panel, x, mean, error, look, label=label, log=log)
         means.append(mean)
         ends += plotting.band_ends(mean, error, log=log)
-        if theirs is not None and len(theirs):
+        if theirs is not None:
             line = theirs[theirs["method"] == method]
             plotting.published_curve(panel, line[curves.x], line[curves.y], method)
             means.append(line[curves.y].to_numpy())
@@ -266,6 +266,6 @@ def _more_entries(
     more: list[Artist] = []
     if summary[f"{curves.y}_se"].notna().any():
         more.append(plotting.legend_of_bands())
-    if published is not None and published["dataset"].isin(summary["dataset"]).any():
+    if published is not None:
         more.append(plotting.legend_of_published())
     return more

@@ -82,9 +82,9 @@ class LearningCurves(Figure):
     title: ClassVar = "More unlabeled rows, fewer errors"
     caption: ClassVar = (
         "Error on test rows as unlabeled rows are added, the number of labeled rows L kept. Bands "
-        "are two standard errors; wide faint lines are the published curves, for the ten data sets "
-        "of which they are at hand. The oracle knows the labels of the unlabeled rows. Then the "
-        "squared loss of the same fits, on a logarithmic axis (bands are of the logarithm)."
+        "are two standard errors; wide faint lines are the published curves. The oracle knows the "
+        "labels of the unlabeled rows. Then the squared loss of the same fits, on a logarithmic "
+        "axis (bands are of the logarithm)."
     )
     repeats: ClassVar = {"authors": 1000, "paper": 1000, "quick": 40}
     datasets: ClassVar = DATASETS_OF
@@ -185,7 +185,7 @@ def agreement(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def _agreement_findings(table: Table) -> list[Finding]:
-    if "agreement" not in table.details or table.details["agreement"].empty:
+    if "agreement" not in table.details:
         return []
     held = table.details["agreement"]
     size = held["z"].abs()

@@ -1,8 +1,7 @@
 """The numbers of the published figures, to be shown beside ours.
 
 J. H. Krijthe and M. Loog, *Optimistic Semi-supervised Least Squares Classification*, ICPR 2016:
-Figure 5 from the authors' stored results, Figure 6 read off the vector figure (to 8e-5), for the
-ten data sets at hand.
+Figure 5 from the authors' stored results, Figure 6 read off the vector figure (to 8e-5).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def learning_curves() -> pd.DataFrame:
-    """Return Figure 6: dataset, method, n_unlabeled, error."""
+    """Return Figure 6, all sixteen data sets: dataset, method, n_unlabeled, error."""
     table = _read("fig6_learning_curves.csv").rename(columns={"U": "n_unlabeled"})
     return table.assign(method=table["method"].str.lower())
 
