@@ -15,10 +15,17 @@ import numpy
 import scipy
 import sklearn
 
-from . import large, scale, small, solvers, tables
+from . import averaged, large, scale, small, solvers, tables
 from .report import Line
 
-SUITES = {"small": small, "solvers": solvers, "large": large, "tables": tables, "scale": scale}
+SUITES = {
+    "small": small,
+    "solvers": solvers,
+    "large": large,
+    "averaged": averaged,
+    "tables": tables,
+    "scale": scale,
+}
 USUAL = [name for name in SUITES if name != "scale"]
 
 

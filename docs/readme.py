@@ -201,7 +201,7 @@ def _measured_ratios() -> list[tuple[str, str, Line]]:
             "weight given, against reading it",
             ratio(csv, "fit, alpha and weight given"),
         ),
-        ("tables", f"the same with method auto ({chosen.remark})", chosen),
+        ("tables", "the same with method auto", chosen),
         (
             "tables",
             "`semisquares predict` of it, against reading and writing it",

@@ -8,36 +8,60 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["squared_distances"]
+__all__ = ["COPY", "squared_distances"]
 
 Array = NDArray[Any]
 
 CLOSE = 1e-4
 """Below this part of ‖a‖² + ‖b‖² the expansion loses digits, and differences are taken."""
-_CHUNK = 1 << 20
+COPY = 1e-12
+"""Rows whose squared distance is below this part of ‖a‖² + ‖b‖² are copies."""
+_CHUNK = 1 << 18
 
 
-def squared_distances(A: Any, B: Any) -> Array:
+def squared_distances(A: Any, B: Any, *, copies: float | None = None) -> Array:
     """Return ‖a - b‖² for all rows a of A and b of B, each dense or CSR.
 
-    By ``‖a‖² + ‖b‖² - 2a'b``, a matrix product; pairs that are close are computed again from their
-    differences, so that copies have distance 0 and the order of rows changes next to nothing.
+    By ``‖a‖² + ‖b‖² - 2a'b``, one matrix product; pairs that are close are computed again from
+    their differences, so that copies have distance 0 and the order of rows changes next to nothing.
+
+    Parameters
+    ----------
+    A, B : ndarray or CSR matrix of shape (n_a, n_columns), (n_b, n_columns)
+        The rows.
+    copies : float, optional
+        The distance of rows that are copies of each other, to rounding; infinity keeps a row from
+        being its own neighbour.
 
     Examples
     --------
     >>> squared_distances(np.array([[1e6, 1.0]]), np.array([[1e6, 1.0], [1e6, 3.0]])).tolist()
     [[0.0, 4.0]]
     """
-    size = _squares(A)[:, None] + _squares(B)
-    product = A @ B.T
-    product = np.asarray(product.todense()) if sparse.issparse(product) else product
-    found = size - 2.0 * product
-    i, j = np.nonzero(found < CLOSE * size)
+    a, b = _squares(A), _squares(B)
+    if sparse.issparse(A) or sparse.issparse(B):
+        product = A @ B.T
+        found = np.asarray(product.todense()) if sparse.issparse(product) else product
+        found *= -2.0
+        found += a[:, None]
+        found += b
+    else:
+        ones = np.ones
+        left = np.column_stack((A, a, ones(len(A))))
+        right = np.column_stack((-2.0 * B, ones(len(B)), b))
+        found = left @ right.T
+    # all close pairs and some others: a number for each row is compared faster than a matrix
+    i, j = np.nonzero(found < (CLOSE * (a + b.max(initial=0.0)))[:, None])
+    close = found[i, j] < CLOSE * (a[i] + b[j])
+    i, j = i[close], j[close]
     step = max(1, _CHUNK // max(1, A.shape[1]))
     for start in range(0, len(i), step):
-        some = slice(start, start + step)
-        found[i[some], j[some]] = _squares(A[i[some]] - B[j[some]])
-    return np.maximum(found, 0.0, out=found)
+        k, m = i[start : start + step], j[start : start + step]
+        exact = _squares(A[k] - B[m])
+        if copies is not None:
+            exact[exact <= COPY * (a[k] + b[m])] = copies
+        found[k, m] = exact
+    return found
 
 
 def _squares(rows: Any) -> Array:

@@ -27,8 +27,6 @@ SMOOTHING = 0.9
 SHARP = 0.01
 TIED = 1.0 + 1e-9
 """Distances up to this factor above that of the last neighbour are ties with it."""
-OWN_ROW = 1e-12
-"""Rows closer than this part of their squared lengths are copies."""
 LEAST_REACH = 1e-3
 """The reach of a row is at least this part of the median, however close its neighbours are."""
 
@@ -144,22 +142,24 @@ class Graph:
         n = rows.shape[0]
         if n < 2:
             return cls(rows, np.ones(n), n_neighbors, np.zeros(1), np.zeros((n, 1)))
-        distances = squared_distances(rows, rows)
-        np.fill_diagonal(distances, np.inf)
+        distances = squared_distances(rows, rows, copies=np.inf)
         near, reach = _neighbours(distances, n_neighbors)
         floor = LEAST_REACH * np.median(reach)
         reach = np.maximum(reach, floor if floor > 0.0 else 1.0)
-        joined = near | near.T
-        weights = np.zeros((n, n))
-        i, j = np.nonzero(joined)
-        weights[i, j] = np.exp(-distances[i, j] / np.sqrt(reach[i] * reach[j]))
+        i, j = np.nonzero(near | near.T)
+        values = np.exp(-distances[i, j] / np.sqrt(reach[i] * reach[j]))
+        weights = distances
+        weights[:] = 0.0
+        weights[i, j] = values
         degree = weights.sum(axis=1)
         root = np.sqrt(np.maximum(degree, np.finfo(float).tiny))
         weights /= root[:, None]
-        weights /= root
+        weights /= root  # symmetric, in the memory of the distances
         first = max(0, n - MOST_FEATURES - 1)
         values, vectors = interruptible(
-            lambda: linalg.eigh(weights, subset_by_index=(first, n - 1), check_finite=False),
+            lambda: linalg.eigh(
+                weights, subset_by_index=(first, n - 1), overwrite_a=True, check_finite=False
+            ),
             9.0 * float(n) ** 3,
         )
         values, vectors = values[::-1], vectors[:, ::-1]
@@ -172,9 +172,7 @@ class Graph:
         """Return the weighted mean of each function over the neighbours of other rows."""
         if self.rows.shape[0] < 2:
             return np.zeros((rows.shape[0], len(self.eigenvalues)))
-        distances = squared_distances(rows, self.rows)
-        size = _lengths(rows)[:, None] + _lengths(self.rows)
-        distances[distances <= OWN_ROW * size] = np.inf
+        distances = squared_distances(rows, self.rows, copies=np.inf)
         near, reach = _neighbours(distances, self.n_neighbors)
         reach = np.maximum(reach, self.reach.min())
         i, j = np.nonzero(near)
@@ -190,7 +188,3 @@ def _neighbours(distances: Array, n_neighbors: int) -> tuple[Array, Array]:
     last = np.partition(distances, k - 1, axis=1)[:, k - 1] if k else np.zeros(len(distances))
     last = np.where(np.isfinite(last), last, 0.0)
     return distances <= last[:, None] * TIED, last
-
-
-def _lengths(rows: Any) -> Array:
-    return squared_distances(rows, np.zeros((1, rows.shape[1])))[:, 0]
