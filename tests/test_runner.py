@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import sys
 import traceback
 from dataclasses import replace
 from pathlib import Path
@@ -289,6 +290,16 @@ def test_what_is_no_folder_is_refused(tmp_path):
             run(PlainToy(), QUICK, out)
         refused(error)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere paths are shorter")
+def test_a_folder_too_deep_for_the_ledger_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = Path("f/" * 2000)
+    with pytest.raises(ReproduceError, match="give another folder") as error:
+        run(PlainToy(), QUICK, out)
+    refused(error)
+    os.removedirs(out)  # pytest would recurse
 
 
 def test_a_file_in_the_place_of_the_tables_is_refused_and_the_cells_are_kept(tmp_path):

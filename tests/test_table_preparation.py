@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
 from semisquares.model_selection import LabeledStratifiedKFold
 from semisquares.tables import TableError
+from semisquares.tables.cells import parse_floats
 from semisquares.tables.dates import DateParts
 from semisquares.tables.preparation import TablePreparation, make_table_pipeline
 from semisquares.tables.prepared import prepare
@@ -249,6 +250,13 @@ def test_dates_and_texts_of_dates_may_be_mixed_later():
     preparation, mixed = prepared(as_text(frame)), as_text(frame)
     mixed["joined"] = [*frame["joined"][:60], *mixed["joined"][60:]]
     np.testing.assert_array_equal(preparation.transform(mixed), preparation.transform(frame))
+
+
+def test_text_is_read_as_the_number_nearest_to_it():
+    numbers = np.random.default_rng(0).normal(1e4, 1e-2, 200)
+    odd = ["4e 8", "few"]  # the first is a number for pandas alone
+    texts = pd.Series([*map(repr, numbers.tolist()), *odd], dtype=object)
+    np.testing.assert_array_equal(parse_floats(texts), [*numbers, 4e8, np.nan])
 
 
 def test_units_do_not_matter_for_numbers():

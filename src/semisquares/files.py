@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["replaced"]
+__all__ = ["make_folder", "replaced"]
 
 PART = ".part"
 
@@ -43,9 +43,9 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
         return
     prefix = f".{path.name[:100]}."
     part = path.parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}{PART}"
-    made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+    made = _missing(path.parent)
     try:  # from before there is anything: a signal may come between any two lines
-        for folder in reversed(made):  # `parents=True` would recurse, in vain for a long path
+        for folder in reversed(made):
             folder.mkdir(exist_ok=True)
         _clear(path.parent, prefix)
         with open(part, "xb", opener=_for_me_alone) as file:
@@ -60,6 +60,17 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
             for folder in made:
                 folder.rmdir()  # the deepest first, and only while they are empty
         raise
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it: `parents=True` would recurse, in vain for a long path."""
+    for folder in (*reversed(_missing(path)), path):
+        folder.mkdir(exist_ok=True)
+
+
+def _missing(path: Path) -> list[Path]:
+    """Return the folders that are not there, of a folder and those above it, the deepest first."""
+    return [folder for folder in (path, *path.parents) if not folder.exists()]
 
 
 def _followed(link: Path) -> Path:

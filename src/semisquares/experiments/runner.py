@@ -16,6 +16,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from ..files import make_folder
 from ..processes import each
 from .figure import Figure, Settings, Table
 from .ledger import Ledger, Record, ReproduceError, pack
@@ -83,7 +84,7 @@ def check(wanted: Iterable[tuple[Figure, Settings]], out: str | Path) -> None:
 
 def _opened(out: Path) -> Ledger:
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
     except OSError as error:
         raise ReproduceError(
             f"{out} cannot be used as a folder ({error.strerror}); give another one (--out)."

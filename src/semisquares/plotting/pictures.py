@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..files import make_folder
 from .looks import MUTED, TWO_COLUMNS, need_matplotlib, style
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def render(picture: Picture, kind: str) -> bytes:
 def save(picture: Picture, stem: str | Path) -> tuple[Path, Path]:
     """Write a picture to `stem`.svg and `stem`.png, and return the two paths."""
     stem = Path(stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(stem.parent)
     paths = stem.with_name(f"{stem.name}.svg"), stem.with_name(f"{stem.name}.png")
     for path, kind in zip(paths, ("svg", "png"), strict=True):
         path.write_bytes(render(picture, kind))

@@ -15,6 +15,7 @@ from .cells import (
     family_of,
     first_of,
     level_of,
+    parse_floats,
     read_numbers,
     text_cells,
     text_of,
@@ -170,7 +171,7 @@ def _look_at_text(values: pd.Series, name: str, family: str, rows: Rows) -> Look
 
 def _writing(values: pd.Series, codes: Array, texts: Array, rows: Rows) -> tuple[Writing, Array]:
     """Find how texts are written, and read them as numbers, NaN where one is none."""
-    numbers = np.array(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
+    numbers = parse_floats(pd.Series(texts, dtype=object))
     if (lost := np.isnan(numbers)).any():
         numbers[lost] = parse_amounts(texts[lost], THOUSANDS)
     lost = np.isnan(numbers)
