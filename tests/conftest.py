@@ -1,10 +1,13 @@
 """What holds for every test: reproducible hypothesis runs, data sets, no network, a keyboard."""
 
+import atexit
 import io
 import math
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from types import SimpleNamespace
 
 import pytest
@@ -27,6 +30,11 @@ settings.load_profile("default")
 
 if (SHARED / "datasets").is_dir():
     os.environ.setdefault("SEMISQUARES_DATA", str(SHARED / "datasets"))
+
+if "MPLCONFIGDIR" not in os.environ:
+    # the list of fonts that another installation of matplotlib left may name files that are gone
+    os.environ["MPLCONFIGDIR"] = tempfile.mkdtemp(prefix="semisquares-fonts-")
+    atexit.register(shutil.rmtree, os.environ["MPLCONFIGDIR"], ignore_errors=True)
 
 offline.enforce()
 
