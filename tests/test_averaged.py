@@ -232,6 +232,18 @@ def test_it_is_more_accurate_than_the_tuned_ridge_where_boundaries_bend():
     assert model.score(X[~known], truth[~known]) > ridge.score(X[~known], truth[~known]) + 0.02
 
 
+def test_the_graph_is_left_out_where_neighbours_share_no_labels():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 5)), np.arange(100) % 2
+    kinds = {one.split(",")[0] for one in averaged().fit(X, y).members_["representation"]}
+    assert kinds == {"linear", "kernel", "columns"}
+    X[:, 0] += 6.0 * y
+    kinds = {one.split(",")[0] for one in averaged().fit(X, y).members_["representation"]}
+    assert "sharp graph" in kinds
+    asked = averaged(representations=["graph"]).fit(rng.normal(size=(100, 5)), y)
+    assert "graph, p = 0" in asked.members_["representation"]
+
+
 # -- attributes ---------------------------------------------------------------------------------
 
 
@@ -274,6 +286,35 @@ def test_a_model_is_pickled_without_the_table_and_predicts_the_same():
     assert again.supervised_.predict(X[:2]).shape == (2,)
     less = AveragedClassifier("least_squares").fit(X[:3_000], y[:3_000])
     assert abs(len(stored) - len(pickle.dumps(less))) < 10_000
+
+
+def test_callbacks_are_told_of_every_part_of_a_fit():
+    told = []
+
+    class Listener:
+        def on_fit_begin(self, estimator):
+            told.append("begin")
+
+        def on_fit_task_begin(self, estimator, context, **state):
+            pass
+
+        def on_fit_task_end(self, estimator, context, **state):
+            told.append(context.task_name)
+
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+    X, y, _ = clusters()
+    averaged().set_callbacks(Listener()).fit(X, y)
+    assert [one for one in told if one.startswith("family")] == [
+        "family least_squares",
+        "family forest",
+        "family logistic",
+    ]
+    assert sum(one.startswith("representation") for one in told) == 8
 
 
 def test_showing_a_model_computes_nothing():

@@ -15,6 +15,7 @@ from semisquares.representations import (
     summary,
 )
 from semisquares.representations.distances import squared_distances
+from semisquares.representations.graph import neighbours_agree
 from semisquares.representations.scaling import Scaling, leading
 from semisquares.representations.summary import hash_rows, merge, summarize
 
@@ -281,3 +282,17 @@ def test_the_scaling_of_a_constant_column_is_one():
 @parametrize_with_checks([LinearRepresentation(), KernelRepresentation(), GraphRepresentation()])
 def test_representations_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_neighbours_agree_where_classes_are_apart_and_not_where_labels_are_noise():
+    rng = np.random.default_rng(0)
+    codes, ones, each = np.arange(60) % 3, np.ones(60), np.arange(60)
+    apart = rng.normal(size=(60, 2)) + 5.0 * codes[:, None]
+    assert neighbours_agree(apart, codes, ones, each)
+    rare = (np.arange(60) % 4 == 0).astype(int)  # one in four: to say 0 is right more often
+    assert not neighbours_agree(rng.normal(size=(60, 2)), rare, ones, each)
+    # rows of a block do not vote for each other
+    near = np.repeat(rng.normal(size=(15, 2)), 4, axis=0) + 1e-6 * rng.normal(size=(60, 2))
+    labels = np.repeat(rare[:15], 4)
+    assert neighbours_agree(near, labels, ones, each)
+    assert not neighbours_agree(near, labels, ones, each // 4)

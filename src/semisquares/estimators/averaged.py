@@ -28,10 +28,13 @@ from ..dask_inputs import (
     split_column,
 )
 from ..families import Family, Forest, LeastSquares, Logistic
+from ..families.least_squares import STRENGTHS
 from ..inputs import explain_overflow, labeled_weight, read_columns, read_table, read_weight
 from ..labels import Labels, read_labels, user_level
+from ..memory import check_memory
 from ..representations import GraphRepresentation, KernelRepresentation, LinearRepresentation
 from ..representations.base import Representation
+from ..representations.graph import neighbours_agree
 from ..representations.in_blocks import read_blocks
 from ..representations.scaling import Scaling
 from ..representations.summary import Summary, summarize
@@ -49,6 +52,10 @@ FAMILIES: dict[str, Callable[[Any], Family]] = {
     "logistic": lambda model: Logistic(),
 }
 KINDS = ("linear", "kernel", "graph")
+N_GRAPHS = 3
+"""Representations of kind "graph", which come last."""
+MOST_COMPARED = 1000
+"""Labeled rows that tell whether a graph can help."""
 
 _showing: ContextVar[bool] = ContextVar("showing", default=False)
 
@@ -73,7 +80,8 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         `semisquares.families.Family`.
     representations : sequence or None, default=None
         What the ridge classifiers work on: "linear", "kernel" or "graph", or transformers from
-        `semisquares.representations`. None is all of them.
+        `semisquares.representations`. None is all of them, without the graph if the neighbours of
+        labeled rows share their labels no more often than any rows do.
     n_landmarks : int, default=300
         The largest number of landmarks of the kernel.
     n_graph_rows : int, default=1200
@@ -219,7 +227,11 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
                 read = self._read_blocks if is_dask(X) else self._read_rows
                 summary, later = read(X, y, sample_weight, groups, n_sample)
                 report.note(f"rows: {later.n_rows} read")
-                learned = _learn(representations, summary, report)
+                scaling = Scaling.of(summary)
+                if self.representations is None and not _graph_can_help(later.distinct, scaling):
+                    representations = representations[:-N_GRAPHS]
+                    report.note("graph left out: neighbours do not share labels")
+                learned = _learn(representations, summary, scaling, report)
                 self._average(later.distinct, learned, families, report)
             report.end()
             self._later = later
@@ -275,6 +287,8 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
     ) -> None:
         """Fit the families, calibrate and weigh their members, and set the fitted attributes."""
         rows = distinct.rows(learned, self.n_jobs)
+        n_members = len(learned.representations) * len(STRENGTHS)
+        check_memory(n_members * rows.n_rows * rows.n_classes, rows.n_rows, rows.n_classes)
         fitted = []
         for family in families:
             fitted.append(family.fit(rows))
@@ -524,9 +538,24 @@ class _Later:
         return alone
 
 
-def _learn(representations: list[Representation], summary: Summary, report: _Report) -> Learned:
+def _graph_can_help(distinct: DistinctRows, scaling: Scaling) -> bool:
+    """Look at neighbours among the labeled rows, at most so many of them."""
+    some = slice(0, MOST_COMPARED)
+    return any(
+        neighbours_agree(
+            scaling.apply(distinct.X[some], power),
+            distinct.codes[some],
+            distinct.weight[some],
+            distinct.blocks[some],
+        )
+        for power in (0, 1)
+    )
+
+
+def _learn(
+    representations: list[Representation], summary: Summary, scaling: Scaling, report: _Report
+) -> Learned:
     """Fit the representations to what one pass over all rows has found."""
-    scaling = Scaling.of(summary)
     found: dict[str, Representation] = {}
     for one in representations:
         same = [

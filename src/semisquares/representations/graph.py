@@ -18,7 +18,7 @@ from .linear import POWER
 from .scaling import leading, with_signs
 from .summary import SAMPLE_ROWS, Summary
 
-__all__ = ["GraphRepresentation"]
+__all__ = ["GraphRepresentation", "neighbours_agree"]
 
 Array = NDArray[Any]
 
@@ -27,6 +27,8 @@ SMOOTHING = 0.9
 SHARP = 0.01
 TIED = 1.0 + 1e-9
 """Distances up to this factor above that of the last neighbour are ties with it."""
+VOTERS = 3
+"""Neighbours whose labels tell whether a graph can help."""
 LEAST_REACH = 1e-3
 """The reach of a row is at least this part of the median, however close its neighbours are."""
 
@@ -180,6 +182,23 @@ class Graph:
         weights = sparse.csr_array((values, (i, j)), shape=distances.shape)
         total = weights.sum(axis=1)
         return (weights @ self.functions) / np.where(total > 0.0, total, 1.0)[:, None]
+
+
+def neighbours_agree(rows: Any, codes: Array, weight: Array, blocks: Array) -> bool:
+    """Tell whether the neighbours of labeled rows say more about their classes than shares do.
+
+    Every row is given the class of most of its three nearest neighbours outside of its block, ties
+    included. A graph cannot help where that is right no more often than the most frequent class.
+    Up to three blocks nothing can be told, and the answer is yes.
+    """
+    if len(np.unique(blocks)) <= VOTERS:
+        return True
+    distances = squared_distances(rows, rows)
+    distances[blocks[:, None] == blocks] = np.inf
+    near, _ = _neighbours(distances, VOTERS)
+    one_hot = np.eye(int(codes.max()) + 1)[codes] * weight[:, None]
+    right = (near @ one_hot).argmax(axis=1) == codes
+    return bool(weight @ right > one_hot.sum(axis=0).max())
 
 
 def _neighbours(distances: Array, n_neighbors: int) -> tuple[Array, Array]:
