@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from threadpoolctl import threadpool_limits
 
 from semisquares import (
+    AveragedClassifier,
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,
@@ -27,6 +28,7 @@ SEMI_SUPERVISED = [
     HardLabelClassifier(init="soft"),
 ]
 MODELS = [LeastSquaresClassifier(), *SEMI_SUPERVISED]
+AVERAGED = AveragedClassifier(["least_squares", "logistic"], n_graph_rows=50)
 LARGE = (THREADED_VALUES // 45 + 400, 45)  # summed in threads
 
 
@@ -35,7 +37,7 @@ def model(request):
     return clone(request.param)
 
 
-@pytest.fixture(params=[*MODELS, SoftLabelClassifierCV()], ids=repr)
+@pytest.fixture(params=[*MODELS, SoftLabelClassifierCV(), AVERAGED], ids=repr)
 def any_model(request):
     return clone(request.param)
 

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from semisquares import (
+    AveragedClassifier,
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,
@@ -84,6 +85,7 @@ ESTIMATORS = [
     HardLabelClassifier(),
     HardLabelClassifier(alpha=0.0, init="soft"),
     SoftLabelClassifierCV(alphas=[0.0, 1e-3, 1.0]),
+    AveragedClassifier(),
     baselines.ContrastivePessimisticDiscriminant(),
     baselines.EMDiscriminantClassifier(),
     baselines.ImplicitlyConstrainedClassifier(),

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from semisquares import (
+    AveragedClassifier,
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,
@@ -29,6 +30,7 @@ CORE = [
     SoftLabelClassifier(solver="block"),
     HardLabelClassifier(),
     SoftLabelClassifierCV([1.0], unlabeled_weights=[1.0]),
+    AveragedClassifier("least_squares", representations=["linear"]),
 ]
 BASELINES = [
     ContrastivePessimisticDiscriminant(shrinkage=1.0, max_iter=1),
@@ -58,6 +60,7 @@ def needs(monkeypatch):
 
     monkeypatch.setattr("semisquares.inputs.check_memory", remember)
     monkeypatch.setattr("semisquares.baselines.base.check_memory", remember)
+    monkeypatch.setattr("semisquares.estimators.averaged.check_memory", remember)
 
     def fit(model, X, y):
         clone(model).fit(X, y)

@@ -24,6 +24,7 @@ from sklearn.utils import estimator_html_repr
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from semisquares import (
+    AveragedClassifier,
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,
@@ -38,11 +39,21 @@ SEMI_SUPERVISED = [
     SoftLabelClassifier(alpha=0.1, solver="block"),
     HardLabelClassifier(alpha=0.1, init="random", random_state=1),  # so that it takes some steps
 ]
-MODELS = [LeastSquaresClassifier(alpha=0.1), *SEMI_SUPERVISED, SoftLabelClassifierCV()]
+MODELS = [
+    LeastSquaresClassifier(alpha=0.1),
+    *SEMI_SUPERVISED,
+    SoftLabelClassifierCV(),
+    AveragedClassifier(["least_squares", "logistic"]),
+]
 
 
 @pytest.fixture(params=MODELS, ids=repr)
 def model(request):
+    return clone(request.param)
+
+
+@pytest.fixture(params=MODELS[:-1], ids=repr)
+def linear_model(request):
     return clone(request.param)
 
 
@@ -95,14 +106,14 @@ def test_a_pipeline_is_its_steps(model, table):
 
 
 @pytest.mark.parametrize("sparse_threshold", [0.0, 1.0], ids=["dense", "sparse"])
-def test_a_column_transformer_prepares_a_frame(model, X, y, sparse_threshold):
+def test_a_column_transformer_prepares_a_frame(linear_model, X, y, sparse_threshold):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(colour=["red", "blue", "grey"] * 40)
     prepare = ColumnTransformer(
         [("numbers", StandardScaler(), list("abcd")), ("words", OneHotEncoder(), ["colour"])],
         sparse_threshold=sparse_threshold,
     )
     labels = pd.Series(y).map({0: "no", 1: "yes"})  # NaN where there is no label
-    piped = make_pipeline(prepare, model).fit(frame, labels)
+    piped = make_pipeline(prepare, linear_model).fit(frame, labels)
     assert piped.classes_.tolist() == ["no", "yes"]
     assert piped[-1].coef_.shape == (1, 7)
     assert piped.score(frame, labels) > 0.8
@@ -135,12 +146,12 @@ def test_a_fit_does_not_change_the_parameters(model, table):
     assert model.get_params() == before
 
 
-def test_set_params_counts_at_the_next_fit(model, table):
+def test_set_params_counts_at_the_next_fit(linear_model, table):
     X, y = table
-    before = model.fit(X, y).intercept_
-    model.set_params(fit_intercept=False).fit(X, y)
-    assert_same(model, clone(model).fit(X, y))
-    assert (model.intercept_ == -0.5).all()
+    before = linear_model.fit(X, y).intercept_
+    linear_model.set_params(fit_intercept=False).fit(X, y)
+    assert_same(linear_model, clone(linear_model).fit(X, y))
+    assert (linear_model.intercept_ == -0.5).all()
     assert (before != -0.5).all()
 
 
@@ -220,13 +231,13 @@ def test_sample_weight_is_routed_to_fit_and_score(semi_supervised, X, y):
     assert not np.allclose(search.best_estimator_.coef_, unweighted.coef_, rtol=1e-3)
 
 
-def test_sample_weight_is_routed_through_a_pipeline(model, X, y):
+def test_sample_weight_is_routed_through_a_pipeline(linear_model, X, y):
     weight = np.random.default_rng(0).uniform(size=len(y))
     with sklearn.config_context(enable_metadata_routing=True):
         scaler = StandardScaler().set_fit_request(sample_weight=False)
-        piped = make_pipeline(scaler, clone(model).set_fit_request(sample_weight=True))
+        piped = make_pipeline(scaler, clone(linear_model).set_fit_request(sample_weight=True))
         piped.fit(X, y, sample_weight=weight)
-    assert_same(piped[-1], model.fit(StandardScaler().fit_transform(X), y, weight))
+    assert_same(piped[-1], linear_model.fit(StandardScaler().fit_transform(X), y, weight))
 
 
 # threads and processes

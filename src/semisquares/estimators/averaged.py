@@ -54,6 +54,8 @@ FAMILIES: dict[str, Callable[[Any], Family]] = {
 KINDS = ("linear", "kernel", "graph")
 N_GRAPHS = 3
 """Representations of kind "graph", which come last."""
+ARRAYS = 4.0
+"""A fit holds at least this many arrays with a number for each member, labeled row and class."""
 MOST_COMPARED = 1000
 """Labeled rows that tell whether a graph can help."""
 
@@ -232,7 +234,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
                     representations = representations[:-N_GRAPHS]
                     report.note("graph left out: neighbours do not share labels")
                 learned = _learn(representations, summary, scaling, report)
-                self._average(later.distinct, learned, families, report)
+                self._average(later, learned, families, report)
             report.end()
             self._later = later
         self._warn_of_unscored()
@@ -279,16 +281,13 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         return summary, _Later(table, labels, distinct)
 
     def _average(
-        self,
-        distinct: DistinctRows,
-        learned: Learned,
-        families: Sequence[Family],
-        report: _Report,
+        self, later: _Later, learned: Learned, families: Sequence[Family], report: _Report
     ) -> None:
         """Fit the families, calibrate and weigh their members, and set the fitted attributes."""
+        distinct = later.distinct
         rows = distinct.rows(learned, self.n_jobs)
-        n_members = len(learned.representations) * len(STRENGTHS)
-        check_memory(n_members * rows.n_rows * rows.n_classes, rows.n_rows, rows.n_classes)
+        n_numbers = ARRAYS * len(learned.representations) * len(STRENGTHS) * rows.n_rows
+        check_memory(n_numbers * rows.n_classes, later.n_rows, rows.n_classes)
         fitted = []
         for family in families:
             fitted.append(family.fit(rows))
