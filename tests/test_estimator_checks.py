@@ -11,6 +11,7 @@ from semisquares import (
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
+from semisquares.families import Forest
 
 MODELS = [
     AveragedClassifier(),
@@ -21,6 +22,13 @@ MODELS = [
     HardLabelClassifier(),
     HardLabelClassifier(init="path", n_init=3, certify=True),
 ]
+
+
+LESS_WORK = {
+    SoftLabelClassifierCV: {"alphas": [0.1, 10.0]},
+    AveragedClassifier: {"families": ("least_squares", Forest(20), "logistic")},
+}
+"""Parameters for the second round of checks."""
 
 
 def expected_to_fail(estimator):
@@ -35,9 +43,7 @@ def test_only_the_check_whose_class_is_the_marker_fails(estimator, check):
 
 
 def without_a_marker(model):
-    model = clone(model).set_params(unlabeled=None)
-    few_choices = {"alphas": [0.1, 10.0]} if isinstance(model, SoftLabelClassifierCV) else {}
-    return model.set_params(**few_choices)
+    return clone(model).set_params(unlabeled=None, **LESS_WORK.get(type(model), {}))
 
 
 @parametrize_with_checks([without_a_marker(model) for model in MODELS])
