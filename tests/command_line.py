@@ -15,6 +15,11 @@ def begin(*words, folder, **options):
     return subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes)
 
 
+def complaints(errors):
+    """Return what a command has said on standard error, but for how far it is, if it is slow."""
+    return re.sub(r"^  \d+ of \d+ \w+, about .* left\n", "", errors, flags=re.MULTILINE)
+
+
 def refused(answer):
     """Check that a command was refused with one sentence, and return that."""
     code, printed, errors = answer

@@ -212,11 +212,11 @@ def test_a_model_goes_through_a_pipe(semisquares, table, model, capfdbinary, mon
 
 # -- compare ------------------------------------------------------------------------------------
 
-FAST = ("--target", "state", "--repeats", "1", "--folds", "2")
+FAST = ("--target", "state", "--repeats", "1", "--folds", "2", "--jobs", "1")
 
 
 def test_compare_says_what_it_understood_then_answers_and_writes_the_page(semisquares, table):
-    code, printed, _ = semisquares("compare", table, *FAST, "--jobs", "1")
+    code, printed, _ = semisquares("compare", table, *FAST)
     assert code == 0
     assert "patients.csv: 80 rows, 30 with a label in 'state' (ill " in printed
     assert "5 columns are used: 2 numbers, 1 category, 1 boolean, 1 date;" in printed
@@ -256,7 +256,7 @@ def test_two_runs_give_the_same_bytes(table, tmp_path):
     for seed in ("1", "2"):  # in processes whose sets and hashes are in another order
         environment = os.environ | {"PYTHONHASHSEED": seed}
         words = ("compare", table, *FAST, "--json", "-o", "page.html")
-        printed, _ = begin(*words, folder=tmp_path, env=environment).communicate(timeout=300)
+        printed, _ = begin(*words, folder=tmp_path, env=environment).communicate(timeout=PATIENCE)
         answers.append((printed, (tmp_path / "page.html").read_bytes()))
     assert json.loads(answers[0][0])["report"] == "page.html"
     assert answers[0] == answers[1]

@@ -40,19 +40,19 @@ def cluster(n_workers, **options):
     )  # fmt: skip
 
 
-def normals(start, stop, seed, n_columns=8):
+def normals(start, stop, seed, n_columns=8, copies=1):
     """Draw rows as a function of where they stand, so that a block can be drawn again."""
     rng = np.random.default_rng([seed, start])
-    X = rng.normal(size=(stop - start, n_columns))
+    X = np.repeat(rng.normal(size=((stop - start) // copies, n_columns)), copies, axis=0)
     X[: (stop - start) // 2] += 1.0
     return X
 
 
-def drawn(n_blocks, size, n_columns, seed=0, slow=0.0):
+def drawn(n_blocks, size, n_columns, seed=0, slow=0.0, copies=1):
     def block(block_info=None):
         time.sleep(slow)
         (start, stop), _ = block_info[None]["array-location"]
-        return normals(start, stop, seed, n_columns)
+        return normals(start, stop, seed, n_columns, copies)
 
     chunks = ((size,) * n_blocks, (n_columns,))
     return da.map_blocks(block, chunks=chunks, dtype=np.float64, meta=np.empty((0, 0)))
@@ -180,7 +180,7 @@ def test_tables_larger_than_the_memory_of_the_workers_are_fitted(client):
     # 190 MB of rows, in blocks of 16 MB, for a worker with 135 MB beyond what one holds anyway
     limit = max(client.run(lambda: psutil.Process().memory_info().rss).values()) + 135_000_000
     size, n_blocks = 40_000, 12
-    X = drawn(n_blocks, size, 50)
+    X = drawn(n_blocks, size, 50, copies=40)
     place = np.arange(n_blocks * size)
     y = np.where(place % 4000 == 7, (place % size < size // 2).astype(int), -1)
     with cluster(1, memory_limit=limit) as small, Client(small) as client:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import queue
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -63,21 +65,31 @@ class Nursery:
             text=True,
             env={**ENVIRONMENT, "PYTHONWARNINGS": "ignore"},  # loky's on what a kill leaves to it
         )
+        self.words = queue.Queue()
+        self.listener = threading.Thread(target=self._listen, daemon=True)
+        self.listener.start()
+
+    def _listen(self):
+        for line in self.process.stdout:
+            self.words.put(line.split())
 
     def run_and_kill(self, out, jobs, *, lines, delay):
         """Kill a run so long after so many of its words; give its process and its status."""
         order = json.dumps([str(out), jobs, CELLS, {1: 0.004, 2: 0.02}[jobs]])
         self.process.stdin.write(order + "\n")
         self.process.stdin.flush()
-        heard = [self.process.stdout.readline().split()]
+        heard = [self.words.get()]
         pid = int(heard[0][1])
         while len(heard) <= lines and heard[-1][0] != "ended":
-            heard.append(self.process.stdout.readline().split())
-        time.sleep(delay)
+            heard.append(self.words.get())
+        moment = time.monotonic() + delay
+        with suppress(queue.Empty):  # or until it ends, if that is earlier
+            while heard[-1][0] != "ended":
+                heard.append(self.words.get(timeout=max(0.0, moment - time.monotonic())))
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         while heard[-1][0] != "ended":
-            heard.append(self.process.stdout.readline().split())
+            heard.append(self.words.get())
         return pid, int(heard[-1][1])
 
     def __enter__(self):
@@ -85,7 +97,10 @@ class Nursery:
 
     def __exit__(self, *error):
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        self.listener.join()
+        self.process.stdin.close()
+        self.process.stdout.close()
 
 
 def kill_until(folder, *, jobs, kills, seed):
