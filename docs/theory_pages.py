@@ -19,7 +19,7 @@ from .theory_numbers import Numbers
 THEORY_PAGES = Path(__file__).parent / "theory"
 THEORY_PICTURES = (
     "row_cost", "convexity", "active_set", "gap", "dial_path", "branch_and_bound", "simplex",
-    "vanishing_ridge",
+    "vanishing_ridge", "leave_one_out",
 )  # fmt: skip
 """Each is a function of `theory_numbers` and one of `theory_pictures`."""
 

@@ -19,6 +19,8 @@ WRONG = plotting.VERMILION
 THIN: dict[str, Any] = {"color": plotting.LIGHT, "linewidth": 0.8, "zorder": 0.5}
 GAP_FLOOR = 1e-12
 """Smaller gaps are drawn here: what lies below is rounding, and differs between processors."""
+LOO_PAIR = (0.1, 10.0)
+"""Two ridges that are compared with each other."""
 REACH = (4.3, 2.9)
 """How far a panel of the common example reaches from the origin."""
 
@@ -257,4 +259,34 @@ def vanishing_ridge(numbers: Numbers) -> Picture:
     axes.set(xscale="log", xlabel="λ", ylabel="weight of a column")
     axes.invert_xaxis()
     picture.legend(loc="outside lower center", ncols=2)
+    return picture
+
+
+def leave_one_out(numbers: Numbers) -> Picture:
+    """Draw accuracies against the ridge, and what labels say of two ridges against the truth."""
+    picture, panels = plotting.facets(2, 2, row_height=3.0)
+    left, right = panels
+    strength, accuracy = numbers["strength"], numbers["accuracy"]
+    looks: tuple[dict[str, Any], ...] = (
+        {"color": WRONG, "linestyle": "--", "label": "leave-one-out, intercept and slope"},
+        {"color": SOFT, "label": "leave-one-out, slope only"},
+        {"color": plotting.INK, "linestyle": ":", "label": "test rows"},
+    )
+    for mean, look in zip(accuracy.mean(axis=0), looks, strict=True):
+        left.plot(strength, mean, **look)
+    left.set(
+        xscale="log", ylim=(-0.03, 1.0), ylabel="accuracy, mean over draws",
+        xlabel="ridge, relative to the mean eigenvalue",
+    )  # fmt: skip
+    weak, strong = (abs(strength - a).argmin() for a in LOO_PAIR)
+    said, true = (accuracy[:, k, strong] - accuracy[:, k, weak] for k in (1, 2))
+    right.plot(said, true, "o", color=SOFT, markersize=3.2, alpha=0.6, markeredgewidth=0)
+    for draw_line in (right.axhline, right.axvline):
+        draw_line(0.0, **THIN)
+    right.set(
+        xlim=(-0.18, 0.43), ylim=(-0.08, 0.28),
+        xlabel="gain in leave-one-out accuracy, slope only", ylabel="gain on test rows",
+    )  # fmt: skip
+    plotting.letter(panels, ["20 labels, 20 columns", "From a ridge of 0.1 to one of 10, by draw"])
+    plotting.legend(picture, panels, n_columns=3)
     return picture

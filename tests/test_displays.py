@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.contour import QuadContourSet
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binomtest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -15,7 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
+from semisquares import (
+    AveragedClassifier,
+    HardLabelClassifier,
+    LeastSquaresClassifier,
+    SoftLabelClassifier,
+)
 from semisquares.datasets import remove_labels, two_gaussians
 from semisquares.model_selection import LabeledStratifiedKFold, LabeledStratifiedShuffleSplit
 from semisquares.plotting import (
@@ -24,12 +30,16 @@ from semisquares.plotting import (
     Curve,
     DecisionDisplay,
     LearningCurveDisplay,
+    MembersDisplay,
     PathDisplay,
+    ReliabilityDisplay,
     SoftLabelsDisplay,
     new_picture,
     plot_decision,
     plot_learning_curve,
+    plot_members,
     plot_path,
+    plot_reliability,
     plot_soft_labels,
     style,
 )
@@ -297,9 +307,133 @@ def test_classifiers_get_the_looks_of_their_methods_and_names_of_their_own():
     assert len(found) == 3
 
 
+# the average
+
+
+@pytest.fixture(scope="module")
+def averaged():
+    X, y = table(n_features=3, n_labeled=40)
+    return AveragedClassifier().fit(X, y), X, y
+
+
+def widths_drawn(shown):
+    return [bar.get_width() / 100 for bar in shown.ax_.patches]
+
+
+def test_bars_are_as_long_as_the_weights_of_their_members(averaged):
+    model, *_ = averaged
+    weights = model.members_["weight"]
+    small = np.median(weights)
+    shown = MembersDisplay.from_estimator(model, negligible=small, ax=panel())
+    assert_allclose(sorted(widths_drawn(shown)), np.sort(weights[weights >= small]))
+    assert shown.n_negligible == (weights < small).sum() > 0
+    assert_allclose(sum(widths_drawn(shown)) + shown.negligible_weight, 1.0)
+
+
+def test_a_bar_holds_the_settings_of_one_representation_side_by_side(averaged):
+    model, *_ = averaged
+    shown = MembersDisplay.from_estimator(model, negligible=0.0, ax=panel())
+    members = model.members_
+    pairs = zip(members["family"].tolist(), members["representation"].tolist(), strict=True)
+    names = [name for _, name in dict.fromkeys(pairs)]
+    assert [label.get_text() for label in shown.ax_.get_yticklabels()] == names
+    assert len(names) < len(members["weight"]) == len(shown.ax_.patches)
+    for place, name in zip(shown.ax_.get_yticks()[:8], names, strict=False):
+        bars = [one for one in shown.ax_.patches if one.get_y() < place < one.get_y() + 0.8]
+        ends = [one.get_x() + one.get_width() for one in bars]
+        assert_allclose(ends, 100 * np.cumsum(members["weight"][members["representation"] == name]))
+
+
+def test_words_name_every_family_and_sum_up_what_is_not_drawn():
+    members = {
+        "family": ["one", "two", "two", "two"], "representation": ["columns"] * 4,
+        "setting": list("abcd"), "weight": [0.0004, 0.0006, 0.3, 0.699],
+    }  # fmt: skip
+    shown = MembersDisplay(members).plot(panel())
+    said = [text.get_text().strip() for text in shown.ax_.texts]
+    assert "one: 0.0 % (1 member)" in said
+    assert "two: 100.0 % (3 members)" in said
+    expected = "2 of 4 members have less than 0.1 % each: 0.1 % in all"
+    assert shown.ax_.get_xlabel().endswith(expected)
+
+
+def ece(y, proba, n_bins):
+    """Return the expected calibration error, row by row and bin by bin."""
+    total = 0.0
+    for k in range(n_bins):
+        inside = [
+            (max(p), float(np.argmax(p) == code))
+            for p, code in zip(proba, y, strict=True)
+            if k == min(int(max(p) * n_bins), n_bins - 1)
+        ]
+        total += abs(sum(p for p, _ in inside) - sum(right for _, right in inside))
+    return total / len(y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_bins_hold_all_rows_and_the_calibration_error_is_that_of_its_definition(n_classes):
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet(np.full(n_classes, 0.3), size=200)
+    proba[0] = np.eye(n_classes)[0]  # as sure as can be
+    y = rng.integers(n_classes, size=200)
+    shown = ReliabilityDisplay.from_predictions(y, proba, bins=7, ax=panel())
+    assert shown.counts.sum() == 200
+    assert shown.calibration_error == pytest.approx(ece(y, proba, 7))
+    assert f"{shown.calibration_error:.3f}" in shown.ax_.get_title()
+    counts = [text.get_text() for text in shown.ax_.texts]
+    assert counts == [str(count) for count in shown.counts if count]
+
+
+def test_the_reliability_of_an_average_is_that_of_rows_left_out(averaged):
+    model, _, y = averaged
+    shown = plot_reliability(model, y, ax=panel())
+    truth = y[model.loo_indices_]
+    assert shown.calibration_error == pytest.approx(ece(truth, model.loo_proba_, 10))
+    right = shown.counts @ shown.accuracy / shown.counts.sum()
+    assert right == pytest.approx(model.loo_score_)
+
+
+def test_dots_are_at_mean_probability_and_accuracy_with_the_interval_of_wilson():
+    shown = ReliabilityDisplay([5, 9], [0.6, 0.9], [0.4, 1.0]).plot(panel())
+    assert_allclose(shown.ax_.lines[-1].get_xydata(), [[0.6, 0.4], [0.9, 1.0]])
+    (lines,) = shown.ax_.collections
+    ends = [path.vertices[:, 1] for path in lines.get_paths()]
+    wilson = [binomtest(k, n).proportion_ci(method="wilson") for k, n in ((2, 5), (9, 9))]
+    assert_allclose(ends, [(one.low, one.high) for one in wilson])
+
+
+def test_the_error_by_chance_is_the_mean_error_of_right_probabilities():
+    rng = np.random.default_rng(0)
+    p = np.repeat([0.55, 0.72, 0.93], [4, 7, 30])
+    proba = np.column_stack((1 - p, p))
+    drawn = [ece((rng.random(len(p)) < p).astype(int), proba, 10) for _ in range(2000)]
+    shown = ReliabilityDisplay([4, 7, 30], [0.55, 0.72, 0.93], [1.0, 1.0, 1.0])
+    assert shown.chance == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / np.sqrt(2000))
+
+
+def test_columns_of_probabilities_belong_to_the_classes_given():
+    y = ["c", "a", "c"]
+    proba = [[0.1, 0.0, 0.9], [0.8, 0.0, 0.2], [0.2, 0.0, 0.8]]
+    shown = ReliabilityDisplay.from_predictions(y, proba, classes=["a", "b", "c"], ax=panel())
+    assert shown.accuracy[shown.counts > 0].tolist() == [1.0, 1.0]
+    second = ReliabilityDisplay.from_predictions([1, 0], [0.9, 0.2], ax=panel())
+    assert second.confidence[second.counts > 0].tolist() == [0.8, 0.9]
+
+
+def test_pipelines_around_an_average_are_looked_through():
+    X, y = table(n_labeled=30)
+    average = AveragedClassifier("least_squares", representations="linear")
+    model = make_pipeline(StandardScaler(), average).fit(X, y)
+    assert_allclose(plot_members(model, ax=panel()).weight, model[-1].members_["weight"])
+    assert plot_reliability(model, y, ax=panel()).counts.sum() == 30
+
+
 # where they draw
 
 
+MEMBERS = {
+    "family": ["forest"], "representation": ["columns"], "setting": ["9 trees"], "weight": [1.0],
+}  # fmt: skip
 SHORT = {
     "decision": lambda ax: plot_decision(SoftLabelClassifier().fit(*table()), *table(), ax=ax),
     "soft labels": lambda ax: plot_soft_labels(
@@ -309,6 +443,8 @@ SHORT = {
     "learning curve": lambda ax: LearningCurveDisplay(
         [Curve(LOOKS["soft"], [0, 5], [0.2, 0.1], [0.1, 0.1], [0.3, 0.1])]
     ).plot(ax),
+    "members": lambda ax: MembersDisplay(MEMBERS).plot(ax),
+    "reliability": lambda ax: ReliabilityDisplay([1, 3], [0.5, 0.9], [0.0, 1.0]).plot(ax),
 }
 
 
@@ -360,6 +496,17 @@ def test_a_classifier_that_is_not_fitted_is_refused():
         (lambda X, y, m: plot_learning_curve(m, X, y, vary="rows"), "vary='rows' is none of"),
         (lambda X, y, m: plot_learning_curve(m, X, y, sizes=[0, 99]), "numbers from 0 to 74"),
         (lambda X, y, m: PathDisplay([], kind="labels"), "kind='labels' is none of objective"),
+        (lambda X, y, m: plot_members(m), "SoftLabelClassifier has no members; give a fitted"),
+        (lambda X, y, m: MembersDisplay({"weight": [1.0]}), "no column family, representation"),
+        (lambda X, y, m: plot_reliability(m, y), "no out-of-sample probabilities.*kept back"),
+        (
+            lambda X, y, m: ReliabilityDisplay.from_predictions([0, 1, 1], [[0.5, 0.5]]),
+            r"proba has shape \(1, 2\), but y has 3 rows and there are 2 classes",
+        ),
+        (
+            lambda X, y, m: ReliabilityDisplay.from_predictions([0, 5], [0.1, 0.2], classes=[0, 1]),
+            r"y holds 5, which is none of the classes \[0, 1\]",
+        ),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused_in_one_sentence(fitted, draw, said):
@@ -368,6 +515,13 @@ def test_what_cannot_be_drawn_is_refused_in_one_sentence(fitted, draw, said):
         draw(X, y, model)
     assert str(error.value).count(". ") == 0
     assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("other", [lambda y: y[:5], lambda y: np.full_like(y, -1)])
+def test_labels_that_an_average_was_not_fitted_to_are_refused(averaged, other):
+    model, _, y = averaged
+    with pytest.raises(ValueError, match="y does not have the labels that AveragedClassifier was"):
+        plot_reliability(model, other(y))
 
 
 def test_three_weights_have_no_picture_in_the_plane():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from docs.theory_numbers import left_out, long_clouds
 from docs.theory_pages import THEORY_PAGES, THEORY_PICTURES, inputs_of, numbers_of
 from PIL import Image
 
@@ -155,3 +156,29 @@ def test_the_weights_come_to_those_of_least_norm_as_the_ridge_vanishes():
     apart = np.linalg.norm(found["coef"] - found["limit"], axis=1)
     assert (np.diff(apart) < 0.0).all()
     assert apart[-1] < 1e-5
+
+
+def test_the_drawn_leave_one_out_is_that_of_fits_without_the_row():
+    X, y = long_clouds(12, np.random.default_rng(0))
+    through, slope = left_out(X, y, 3.0)
+    for i in range(12):
+        rest = np.arange(12) != i
+        mean, constant = X[rest].mean(axis=0), y[rest].mean()
+        gram = (X[rest] - mean).T @ (X[rest] - mean) + 3.0 * np.eye(20)
+        w = np.linalg.solve(gram, (X[rest] - mean).T @ y[rest])
+        assert slope[i] == pytest.approx(w @ (X[i] - mean))
+        assert through[i] == pytest.approx(w @ (X[i] - mean) + constant)
+
+
+def test_through_the_intercept_strong_ridges_look_wrong_on_every_row_and_by_slope_they_do_not():
+    through, slope, test = numbers_of("leave_one_out")["accuracy"].mean(axis=0)
+    assert through[-1] == 0.0 < 0.85 < test[-1]
+    assert np.abs(slope - test).max() < 0.03
+
+
+def test_twenty_labels_often_do_not_see_which_ridge_is_better_in_every_draw():
+    found = numbers_of("leave_one_out")
+    weak, strong = (np.abs(found["strength"] - a).argmin() for a in (0.1, 10.0))
+    gain = found["accuracy"][:, :, strong] - found["accuracy"][:, :, weak]
+    assert (gain[:, 2] > 0.0).all()
+    assert 0.25 < np.mean(gain[:, 1] <= 0.0) < 0.4

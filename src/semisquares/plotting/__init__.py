@@ -1,9 +1,10 @@
 """Pictures: of a fitted classifier in a line of code, and what all pictures here are made of.
 
-Four displays in the manner of scikit-learn, each with a short function: `plot_decision` (boundary
+Six displays in the manner of scikit-learn, each with a short function: `plot_decision` (boundary
 and labels over two columns), `plot_soft_labels` (which labels the unlabeled rows got), `plot_path`
-(the way of a solver) and `plot_learning_curve` (the error as rows are added). They draw on the axes
-that they are given, or in a new figure of pyplot.
+(the way of a solver), `plot_learning_curve` (the error as rows are added), `plot_members` (the
+weights in an average) and `plot_reliability` (how often it is right, against how sure it is). They
+draw on the axes that they are given, or in a new figure of pyplot.
 
 Below them, what the report, the figures of the paper and the documentation share: one `style`, one
 `look` per method, panels, legends, bands, and files that are the same every time.
@@ -46,8 +47,10 @@ from .looks import (
     look,
     style,
 )
+from .members import MembersDisplay, plot_members
 from .paths import Path, PathDisplay, plot_path, surface
 from .pictures import drawing_on, facets, headline, legend, letter, new_picture, render, save
+from .reliability import ReliabilityDisplay, plot_reliability
 from .rows import labeled_dots, legend_of_decision, true_dots
 from .runs import BEHIND_TEXT, END_COLOURS, draw_contours, draw_end, draw_path, draw_runs, visible
 from .soft_labels import SoftLabelsDisplay, plot_soft_labels
@@ -78,8 +81,10 @@ __all__ = [
     "DecisionDisplay",
     "LearningCurveDisplay",
     "Look",
+    "MembersDisplay",
     "Path",
     "PathDisplay",
+    "ReliabilityDisplay",
     "SoftLabelsDisplay",
     "band",
     "band_ends",
@@ -103,7 +108,9 @@ __all__ = [
     "new_picture",
     "plot_decision",
     "plot_learning_curve",
+    "plot_members",
     "plot_path",
+    "plot_reliability",
     "plot_soft_labels",
     "published_curve",
     "render",

@@ -1,0 +1,286 @@
+"""Reliability: how often a classifier is right, against how sure it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from ..dask_inputs import computed
+from .fitted import read_fitted
+from .looks import GREEN, GREY, INK, LIGHT
+from .pictures import drawing_on
+from .plane import class_codes
+from .rows import shares_of_classes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+
+BINS = 10
+LEVEL = 0.95
+HISTOGRAM = 0.22
+"""How much of the height the tallest bar of the histogram of rows has."""
+
+
+class ReliabilityDisplay:
+    """Accuracy against the probability of the predicted class, in bins of equal width.
+
+    A dot is a bin: the mean probability of its rows, and the share of them that is of the predicted
+    class, with its 95 % interval (Wilson's). Dots of a calibrated classifier are on the diagonal,
+    but for chance. Grey bars, and the numbers on them, say how many rows each bin holds.
+
+    The expected calibration error is the mean distance of dots from the diagonal, weighted by
+    their rows. With few rows it is far from 0 even if all probabilities are right: `chance`
+    is what it then is on average.
+
+    Make one with `from_estimator`, for the labeled rows of an average, with `from_predictions`, for
+    any rows whose classes are known, or from values of your own.
+
+    Parameters
+    ----------
+    counts : array of shape (n_bins,)
+        How many rows are in each bin.
+    confidence : array of shape (n_bins,)
+        The mean probability of the predicted class in each; not used if it has no rows.
+    accuracy : array of shape (n_bins,)
+        The share of its rows whose class was predicted.
+    edges : array of shape (n_bins + 1,), optional
+        Where bins begin and end; equal ones from 0 to 1 by default.
+    n_classes : int, default=2
+        The number of classes: no probability of a predicted class is below 1 / n_classes.
+
+    Attributes
+    ----------
+    calibration_error, chance : float
+        The expected calibration error, and its mean if probabilities were right.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+
+    Examples
+    --------
+    >>> from semisquares.plotting import ReliabilityDisplay, new_picture
+    >>> p = [[0.9, 0.1], [0.1, 0.9], [0.92, 0.08], [0.6, 0.4]]
+    >>> shown = ReliabilityDisplay.from_predictions(
+    ...     ["a", "b", "b", "a"], p, ax=new_picture().subplots()
+    ... )
+    >>> shown.counts.tolist()
+    [0, 0, 0, 0, 0, 0, 1, 0, 0, 3]
+    >>> f"{shown.calibration_error:.3f}"
+    '0.280'
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        counts: ArrayLike,
+        confidence: ArrayLike,
+        accuracy: ArrayLike,
+        *,
+        edges: ArrayLike | None = None,
+        n_classes: int = 2,
+    ) -> None:
+        self.counts = np.asarray(counts)
+        self.confidence = np.asarray(confidence, dtype=float)
+        self.accuracy = np.asarray(accuracy, dtype=float)
+        self.edges = np.linspace(0, 1, len(self.counts) + 1) if edges is None else np.asarray(edges)
+        self.n_classes = n_classes
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, y: Any, *, bins: int = BINS, ax: Axes | None = None
+    ) -> ReliabilityDisplay:
+        """Draw the reliability of an average on its labeled rows, each predicted without itself.
+
+        Parameters
+        ----------
+        estimator : AveragedClassifier, or pipeline or search that ends in one
+            Fitted.
+        y : array-like of shape (n_rows,)
+            The labels that it was fitted to, missing ones included.
+        bins : int, default=10
+            How many bins there are between 0 and 1.
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+            Drawn.
+        """
+        fitted = read_fitted(estimator)
+        if not hasattr(fitted.last, "loo_proba_"):
+            raise ValueError(
+                f"{fitted.name} has no out-of-sample probabilities; give a fitted "
+                "AveragedClassifier, or use from_predictions with rows that were kept back."
+            )
+        y, rows = computed(y), fitted.last.loo_indices_
+        codes, _ = class_codes(y, fitted, len(y))
+        if len(codes) <= rows[-1] or (codes[rows] < 0).any():
+            raise ValueError(
+                f"y does not have the labels that {fitted.name} was fitted to; pass the same y."
+            )
+        return cls._of_codes(codes[rows], fitted.last.loo_proba_, bins).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        proba: ArrayLike,
+        *,
+        classes: ArrayLike | None = None,
+        bins: int = BINS,
+        ax: Axes | None = None,
+    ) -> ReliabilityDisplay:
+        """Draw the reliability of probabilities of rows whose classes are known.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            The true classes.
+        proba : array-like of shape (n_rows, n_classes) or (n_rows,)
+            The probability of each class, or of the second of two.
+        classes : array-like of shape (n_classes,), optional
+            The class of each column, such as `classes_` of a classifier; by default the classes in
+            y, sorted.
+        bins : int, default=10
+            How many bins there are between 0 and 1.
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+            Drawn.
+        """
+        y, proba = np.asarray(computed(y)), shares_of_classes(computed(proba))
+        names = (np.unique(y) if classes is None else np.asarray(classes)).tolist()
+        if proba.shape != (len(y), len(names)):
+            raise ValueError(
+                f"proba has shape {proba.shape}, but y has {len(y)} rows and there are "
+                f"{len(names)} classes; give one row for each label and one column for each of "
+                "classes."
+            )
+        codes = np.array([names.index(one) if one in names else -1 for one in y.tolist()], int)
+        if (codes < 0).any():
+            odd = y[codes < 0].tolist()[0]
+            raise ValueError(
+                f"y holds {odd!r}, which is none of the classes {names}; leave it out."
+            )
+        return cls._of_codes(codes, proba, bins).plot(ax)
+
+    @classmethod
+    def _of_codes(cls, codes: Array, proba: Array, bins: int) -> ReliabilityDisplay:
+        """Put rows into bins by the probability of their likeliest class."""
+        sure, right = proba.max(axis=1), proba.argmax(axis=1) == codes
+        edges = np.arange(bins + 1) / bins
+        place = np.clip(np.searchsorted(edges, sure, side="right") - 1, 0, bins - 1)
+        counts = np.bincount(place, minlength=bins)
+        filled = np.maximum(counts, 1)
+        confidence = np.bincount(place, sure, minlength=bins) / filled
+        accuracy = np.bincount(place, right, minlength=bins) / filled
+        return cls(counts, confidence, accuracy, edges=edges, n_classes=proba.shape[1])
+
+    @property
+    def calibration_error(self) -> float:
+        """The mean distance of accuracy and confidence, over all rows."""
+        return float(self._share @ abs(self.accuracy - self.confidence))
+
+    @property
+    def chance(self) -> float:
+        """The mean calibration error on as many rows if the probability of each bin were right."""
+        n, p = self.counts, self.confidence
+        above = np.floor(n * p) + 1.0  # De Moivre: the mean distance of a binomial from its mean
+        distance = 2.0 * above * (1.0 - p) * stats.binom.pmf(above, n, p)
+        return float(np.sum(distance) / max(n.sum(), 1))
+
+    @property
+    def note(self) -> str:
+        """How many rows there are, and what to hold the calibration error against, in words."""
+        n_rows = int(self.counts.sum())
+        rows = f"{n_rows:,} row{'s' * (n_rows != 1)}"
+        return f"{rows}; right probabilities would show about {self.chance:.3f}"
+
+    @property
+    def _share(self) -> Array:
+        return self.counts / max(self.counts.sum(), 1)
+
+    def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        self : ReliabilityDisplay
+        """
+        with drawing_on(ax, width=4.8, height=4.2) as axes:
+            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+            low = self.edges[self.edges <= 1.0 / self.n_classes + 1e-9][-1]
+            axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
+            self._draw_histogram(axes)
+            filled = self.counts > 0
+            sure, right = self.confidence[filled], self.accuracy[filled]
+            below, above = _wilson(right, self.counts[filled])
+            axes.vlines(sure, below, above, color=GREEN, linewidth=1.2, zorder=2)
+            axes.plot(sure, right, "o", color=GREEN, markersize=5.0, zorder=3, clip_on=False)
+            axes.set(
+                xlim=(low, 1.0), ylim=(0.0, 1.0), ylabel="share of rows predicted right",
+                xlabel=f"probability of the predicted class\n{self.note}",
+                title=f"Expected calibration error {self.calibration_error:.3f}",
+            )  # fmt: skip
+        return self
+
+    def _draw_histogram(self, axes: Axes) -> None:
+        """Draw how many rows each bin holds, with the numbers."""
+        heights = HISTOGRAM * self.counts / max(self.counts.max(initial=0), 1)
+        axes.bar(
+            self.edges[:-1], heights, np.diff(self.edges), align="edge", color=LIGHT,
+            edgecolor="white", linewidth=0.5, zorder=0,
+        )  # fmt: skip
+        middles = (self.edges[:-1] + self.edges[1:]) / 2
+        for middle, height, count in zip(middles, heights, self.counts, strict=True):
+            if count:
+                axes.text(
+                    middle, height + 0.008, f"{count:,}", ha="center", va="bottom", fontsize=7.0,
+                    color=INK, zorder=4,
+                )  # fmt: skip
+
+
+def plot_reliability(estimator: Any, y: Any, *, ax: Axes | None = None) -> ReliabilityDisplay:
+    """Draw how often an average is right about labeled rows, against how sure it is.
+
+    Each row is predicted without itself (`loo_proba_`). What the parameters are, and more of them,
+    is in `ReliabilityDisplay.from_estimator`; for rows that were kept back there is
+    `ReliabilityDisplay.from_predictions`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semisquares import AveragedClassifier
+    >>> from semisquares.plotting import new_picture, plot_reliability
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> y = np.where(np.arange(60) < 20, X[:, 0] > 0, -1)
+    >>> model = AveragedClassifier("least_squares", representations="linear").fit(X, y)
+    >>> shown = plot_reliability(model, y, ax=new_picture().subplots())
+    >>> int(shown.counts.sum())
+    20
+    """
+    return ReliabilityDisplay.from_estimator(estimator, y, ax=ax)
+
+
+def _wilson(share: Array, n: Array) -> tuple[Array, Array]:
+    """Return the ends of Wilson's interval for a probability, of which a share was seen."""
+    z = stats.norm.ppf(0.5 + LEVEL / 2)
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return middle - half, middle + half
