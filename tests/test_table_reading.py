@@ -669,6 +669,14 @@ def test_no_thread_has_a_table_any_more_that_was_left_early(
     assert len(names["Slow"].made) == 0
 
 
+def test_a_file_is_lent_until_what_was_read_of_it_is_freed(monkeypatch):
+    held = []
+    monkeypatch.setattr(opening.time, "sleep", lambda seconds: held.clear())
+    with opening.lent(io.BytesIO(b"a,b\n")) as lend:
+        held.append(lend().read(10))
+    assert held == []
+
+
 def test_python_ends_in_peace_while_a_table_is_read(tmp_path):
     script = (
         SLOW

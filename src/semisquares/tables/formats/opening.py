@@ -64,6 +64,10 @@ def open_lines(file: TableFile, encoding: str) -> Iterator[Iterator[str]]:
         yield itertools.chain([first], lines)
 
 
+class _Block(bytearray):
+    """Bytes that a reference can be weak to."""
+
+
 class UnsplitLineEnds:
     """A binary file none of whose reads ends between the two characters of a line end.
 
@@ -74,13 +78,17 @@ class UnsplitLineEnds:
         self._file = file
         self._ended = False
         self.closed = False
+        self.blocks: list[weakref.ref[_Block]] = []
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int) -> bytes | bytearray:
         """Read at most `size` bytes, at least two; none once this has been ended."""
         if self._ended:
             return b""
-        data: bytes = self._file.read(size - 1)
-        return data + self._file.read(1) if data.endswith(b"\r") else data
+        block = _Block(self._file.read(size - 1))
+        if block.endswith(b"\r"):
+            block += self._file.read(1)
+        self.blocks.append(weakref.ref(block))
+        return block
 
     def end(self) -> None:
         """Let there be nothing more to read."""
@@ -95,27 +103,33 @@ class UnsplitLineEnds:
 def lent(file: Any) -> Iterator[Callable[[], UnsplitLineEnds]]:
     """Lend a file to pyarrow, and wait at the end until its threads have let go of it.
 
-    They read ahead, and one that comes back for more while Python is ending aborts the process.
-    Whoever calls the function that this gives hands the result to pyarrow and keeps no hold of it,
-    nor of pyarrow's reader.
+    They read ahead, and one that comes back for more, or to free what it has read, while Python is
+    ending aborts the process. Whoever calls the function that this gives hands the result to
+    pyarrow and keeps no hold of it, nor of pyarrow's reader.
     """
-    loans: list[weakref.ref[UnsplitLineEnds]] = []
+    loans: list[tuple[weakref.ref[UnsplitLineEnds], list[weakref.ref[_Block]]]] = []
 
     def lend() -> UnsplitLineEnds:
         loan = UnsplitLineEnds(file)
-        loans.append(weakref.ref(loan))
+        loans.append((weakref.ref(loan), loan.blocks))
         return loan
 
     try:
         yield lend
+    except UnicodeError:
+        for _, blocks in loans:
+            blocks.clear()  # one of them is held by the error, as long as that is handled
+        raise
     finally:
         deadline = time.monotonic() + _PATIENCE
-        for loan in loans:
+        for loan, blocks in loans:
             if (held := loan()) is not None:
                 held.end()
             del held
             # no callback of the reference: it would still run, in their thread, when we go on
-            while loan() is not None and time.monotonic() < deadline:
+            while time.monotonic() < deadline and (
+                loan() is not None or any(block() is not None for block in blocks)
+            ):
                 time.sleep(0.001)
 
 
