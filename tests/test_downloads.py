@@ -13,6 +13,7 @@ from importlib import resources
 
 import numpy as np
 import pytest
+import requests
 from numpy.testing import assert_array_equal
 
 from reference import at_hand
@@ -218,6 +219,21 @@ def test_a_bad_answer_is_told_and_leaves_nothing(page, reason, unbundled, server
     assert reason in message
     assert "put haberman.csv into a folder and pass it as data_home" in message
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("page", [(404, b"no"), (200, HABERMAN[:1000], len(HABERMAN))])
+def test_a_download_that_fails_leaves_no_connection_open(page, server, monkeypatch):
+    answers, get = [], requests.get
+
+    def remember(*args, **options):
+        answers.append(get(*args, **options))
+        return answers[-1]
+
+    monkeypatch.setattr(requests, "get", remember)
+    server.pages = {"/first": page}
+    with pytest.raises(OSError, match=r"404|broken"):
+        downloads.fetch(f"{server.url}/first")
+    assert [answer.raw.closed for answer in answers] == [True]
 
 
 def test_a_bad_answer_is_followed_by_the_next_source(unbundled, server, tmp_path):

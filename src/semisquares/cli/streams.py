@@ -64,8 +64,10 @@ def prepare() -> None:
 
 def end() -> None:
     """Let what standard output did not take go nowhere: Python would complain at its end."""
+    # click puts a wrapper around a stream that nobody reads, which hides that flushing fails
+    stream = getattr(sys.stdout, "wrapped", sys.stdout)
     try:
-        sys.stdout.flush()
+        stream.flush()
     except (OSError, OutputError):
         hush()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
+from typing import Any
 
 from sklearn.datasets import get_data_home
 
@@ -44,8 +45,18 @@ def fetch(url: str) -> bytes:
     except ImportError as error:
         raise ImportError(f"A download needs pooch, which is not installed; run {PIP}.") from error
     raw = io.BytesIO()
+    answers: list[Any] = []
+
+    def remember(answer: Any, **_: Any) -> None:
+        answers.append(answer)
+
     # No hash here: sources may rewrite a file without changing the table, whose own hash decides.
-    pooch.HTTPDownloader(timeout=TIMEOUT)(url, raw, None)
+    download = pooch.HTTPDownloader(timeout=TIMEOUT, hooks={"response": remember})
+    try:
+        download(url, raw, None)
+    finally:  # a download that fails would leave its connection to the garbage collector
+        for answer in answers:
+            answer.close()
     return raw.getvalue()
 
 
