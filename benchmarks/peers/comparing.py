@@ -82,14 +82,41 @@ class Comparison:
             found[str(table)] = 1.0 - wrong.div(rows["test_rows"].to_numpy(), axis=0)
         return found
 
+    @cached_property
+    def _scores(self) -> dict[str, dict[str, pd.DataFrame]]:
+        """Log loss, balanced accuracy and calibration error, each by table."""
+        return {
+            name: {
+                str(table): rows
+                for table, rows in frame[frame["regime"] == self.regime].groupby("table")
+            }
+            for name, frame in self.stored.scores.items()
+        }
+
     @property
     def tables(self) -> list[str]:
         return list(self._shares)
 
-    @property
+    @cached_property
     def competitors(self) -> list[str]:
-        """The methods that are held against each other."""
-        return [name for name in self.stored.methods if name in COMPETITORS]
+        """The methods that are held against each other: those tried on all of the paper's tables.
+
+        One whose measurement has just begun is left out.
+        """
+        known = self.stored.methods
+        return [name for name in COMPETITORS if name in known and self.is_measured(name)]
+
+    def is_measured(self, method: str) -> bool:
+        """Tell whether a method was tried on each of the paper's tables."""
+        return set(self.paper) <= set(self._fits(method)["table"])
+
+    def n_splits(self, method: str) -> int:
+        """Return in how many splits a method was tried; more than three if it is not given up."""
+        return int(self._fits(method)["fits"].max())
+
+    def _fits(self, method: str) -> pd.DataFrame:
+        fits = self.stored.fits
+        return fits[(fits["regime"] == self.regime) & (fits["method"] == method)]
 
     @property
     def paper(self) -> list[str]:
@@ -132,6 +159,17 @@ class Comparison:
         """Return the mean difference over the paper's tables, in the splits that both have."""
         tables = self.tables_of(method, other)
         return _over_tables([self.difference(method, other, table) for table in tables])
+
+    def score(self, name: str, method: str, table: str) -> Mean:
+        """Return the mean of a stored score (`scoring.SCORES`) of a method on a table."""
+        rows = self._scores[name].get(table)
+        known = rows is not None and method in rows
+        return _mean(rows[method].to_numpy(dtype=float) if known else np.full(0, np.nan))
+
+    def mean_score(self, name: str, method: str) -> Mean:
+        """Return the mean of a score over the paper's tables, NaN unless all of them have it."""
+        means = [self.score(name, method, table) for table in self.paper]
+        return _over_tables(means)
 
     def pair(self, method: str, other: str, tables: Sequence[str] | None = None) -> Pair:
         """Hold one method against another on each table.

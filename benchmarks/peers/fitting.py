@@ -48,6 +48,8 @@ class Outcome:
     beyond: float = np.nan
     accuracy: float = np.nan
     predicted: Array | None = None
+    probabilities: Array | None = None
+    """Of the test rows, a column for each class; None where the model gives none."""
 
     @property
     def spent(self) -> float:
@@ -108,7 +110,7 @@ class Fitter:
         if isinstance(found, Outcome):
             return found
         said, given = found
-        return Outcome(**said, predicted=given.get("predicted"))
+        return Outcome(**said, **given)
 
     def _ask(self, name: str, about: dict[str, Any], **arrays: Array) -> Any:
         """Return the answer of the method's process, or an outcome where there is none."""

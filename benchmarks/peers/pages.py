@@ -10,6 +10,7 @@ from semisquares.files import replaced
 
 from . import storing
 from .accuracy_page import accuracy_page
+from .averaged_page import averaged_page
 from .cost_page import cost_page
 from .drawing import draw, drawn_from, inputs_of
 from .helps_page import helps_page
@@ -21,6 +22,7 @@ MADE = "<!-- made by `python -m benchmarks.peers pages` from results/peers; do n
 PAGES: dict[str, Callable[[Stored], str]] = {
     "index": overview_page,
     "accuracy": accuracy_page,
+    "averaged": averaged_page,
     "helps": helps_page,
     "cost": cost_page,
 }
