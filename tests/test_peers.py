@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from dataclasses import replace
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from benchmarks.peers import accuracy, cost, sets, storing
 from benchmarks.peers.__main__ import main
-from benchmarks.peers.fitting import Fitter, Limits, Outcome
+from benchmarks.peers.fitting import Fitter, Limits, Outcome, cpu_seconds
 from benchmarks.peers.restoring import restore
 from benchmarks.peers.supervised import alphas_of
 from benchmarks.peers.writing import write_tables
@@ -284,6 +285,29 @@ def test_what_goes_wrong_in_a_fit_is_told_and_the_next_one_is_fine(fitter, array
     fine = fitter.fit("constant", 0, **arrays)
     assert fine.status == "ok"
     assert set(fine.predicted) == {arrays["y"][arrays["y"] >= 0][0]}
+
+
+@pytest.mark.parametrize(("spent", "status"), [([1, 2, 3], "ok"), ([1, 2, 2], "timed out")])
+def test_a_fit_on_a_busy_machine_is_waited_for_while_it_is_at_work(
+    fitter, arrays, monkeypatch, spent, status
+):
+    fitter.fit("constant", 0, **arrays)
+    waits = iter([*spent, "an answer"])
+    said = {"an answer": ([True], [], [])}
+    now = []
+
+    def wait(*given):
+        now.append(next(waits))
+        return said.get(now[-1], ([], [], []))
+
+    monkeypatch.setattr("benchmarks.peers.fitting.select.select", wait)
+    monkeypatch.setattr("benchmarks.peers.fitting.cpu_seconds", lambda pid: now[-1])
+    assert fitter.fit("constant", 0, **arrays).status == status
+
+
+def test_a_process_has_spent_cpu_time_and_one_that_is_gone_none():
+    assert cpu_seconds(os.getpid()) > 0.0
+    assert cpu_seconds(2**30) == 0.0
 
 
 def test_probabilities_have_a_column_for_each_class_and_none_for_a_model_without(fitter):
