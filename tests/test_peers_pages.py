@@ -89,6 +89,15 @@ def test_a_loss_is_told_with_its_reason(made):
     assert "the unlabeled rows mislead" in told["Sonar"].why
 
 
+@pytest.mark.parametrize("name", ["svc", "knn", "random_forest"])
+def test_a_loss_to_a_curved_boundary_is_told_as_such(name):
+    right = made_peers.RIGHT | {name: 0.70}
+    stored = made_peers.stored(right, {"USPS": {name: 0.95}})
+    (loss,) = losses(Comparison(stored, "ten"))
+    assert (loss.table, loss.best) == ("USPS", name)
+    assert "no plane parts these classes" in loss.why
+
+
 @pytest.mark.parametrize("regime", REGIMES)
 def test_the_classifier_that_chooses_is_safe_on_the_stored_splits(regime):
     stored = storing.read()

@@ -14,6 +14,8 @@ CHOSEN = "soft_cv"
 GRAPHS = ("propagation_knn", "propagation_rbf", "spreading_knn", "spreading_rbf", "lap_svm")
 LOGISTIC = ("logistic", "logistic_cv", "self_training", "tri_training")
 TREES = ("random_forest", "extra_trees", "hist_gradient_boosting", "co_forest")
+CURVED = (*GRAPHS, *TREES, "svc", "knn")
+"""Methods whose boundaries need not be planes."""
 LARGE = 0.005
 """Half a point: what a reason has to explain at least."""
 
@@ -76,7 +78,7 @@ def _why(comparison: Comparison, table: str, best: str) -> str:
     behind = ahead(best, CHOSEN)
     if best == "ridge_cv":
         return "the unlabeled rows mislead: the gap between them is not where the classes part"
-    if best in (*GRAPHS, "co_forest") and ahead(best, "oracle") > -LARGE:
+    if best in CURVED and ahead(best, "oracle") > -LARGE:
         told = f"least squares that is told all labels gets {gets('oracle')}"
         return f"no plane parts these classes: {told}"
     if best == "self_training" and ahead(best, "logistic") > 0.5 * behind:
@@ -98,6 +100,6 @@ def _why(comparison: Comparison, table: str, best: str) -> str:
         )
     if best in GRAPHS:
         return "neighbours mostly share a class, and labels travel along them where planes cannot"
-    if best == "co_forest":
+    if best in TREES:
         return "trees see what no plane does"
     return "these numbers do not tell"
