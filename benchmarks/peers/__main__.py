@@ -68,7 +68,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
         "--again",
         type=partial(_names, known=METHODS),
         default=(),
-        help="forget what is kept of these methods, and measure them anew",
+        help="measure these methods anew; their stored fits stay until all of them are",
     )
     parser.add_argument(
         "--python",
