@@ -117,12 +117,26 @@ def test_a_method_that_is_not_tried_on_all_tables_takes_no_part(good):
     begun = fits[(fits["method"] != "svc") | (fits["table"] == "WDBC")]
     assert "svc" in Comparison(good, "ten").competitors
     assert "svc" not in Comparison(replace(good, fits=begun), "ten").competitors
+    absent = fits.assign(status=fits["status"].where(fits["method"] != "svc", "not installed"))
+    assert "svc" not in Comparison(replace(good, fits=absent), "ten").competitors
 
 
 def test_without_it_the_page_says_so_and_there_is_no_picture():
     without = made_peers.stored(made_peers.RIGHT, {})
     assert "Not measured yet" in pages.page("averaged", without)
     assert "averaged" not in drawing.drawn_from(without)
+
+
+def test_its_page_is_written_where_only_it_and_the_ridge_are_measured(tmp_path):
+    few = {name: RIGHT[name] for name in (AVERAGED, "ridge_fine")}
+    stored = made_peers.stored(few, {})
+    for name in ("tables", "errors", "fits"):
+        getattr(stored, name).drop(columns="tsvm", errors="ignore").to_csv(
+            tmp_path / f"{name}.csv", index=False
+        )
+    pages.write_pages(tmp_path, tmp_path)
+    written = {path.name for path in (tmp_path / "evidence").rglob("*.*")}
+    assert written == {"averaged.md", "cost.md", "averaged.svg"}
 
 
 def test_its_picture_is_drawn_once_it_is_measured(good):

@@ -86,9 +86,8 @@ def _promises(comparisons: dict[str, Comparison]) -> str:
 def _means(comparisons: dict[str, Comparison]) -> str:
     rows = []
     for words, comparison in comparisons.items():
-        others = [name for name in peers(comparison) if name != RIDGE]
-        best = most_accurate(comparison, others)
-        for name in (AVERAGED, ALONE, RIDGE, best):
+        best = most_accurate(comparison, peers(comparison))
+        for name in dict.fromkeys((AVERAGED, ALONE, RIDGE, best)):
             if comparison.is_measured(name):
                 rows.append([words, f"`{METHODS[name].label}`", *means(comparison, name)])
     return grid(["regime", "method", "accuracy", "balanced", "log loss", "calibration"], rows)

@@ -18,6 +18,7 @@ from scipy import stats
 
 from semisquares.experiments.ranking import LEVEL, holm, mean_and_error, paired_p, ranks
 
+from .fitting import NOT_INSTALLED
 from .methods import COMPETITORS
 from .sets import PAPER
 from .storing import Stored
@@ -107,8 +108,9 @@ class Comparison:
         return [name for name in COMPETITORS if name in known and self.is_measured(name)]
 
     def is_measured(self, method: str) -> bool:
-        """Tell whether a method was tried on each of the paper's tables."""
-        return set(self.paper) <= set(self._fits(method)["table"])
+        """Tell whether a method was installed and tried on each of the paper's tables."""
+        fits = self._fits(method)
+        return set(self.paper) <= set(fits.loc[fits["status"] != NOT_INSTALLED, "table"])
 
     def n_splits(self, method: str) -> int:
         """Return in how many splits a method was tried; more than three if it is not given up."""
