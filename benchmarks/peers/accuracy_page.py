@@ -101,23 +101,13 @@ def _means(comparison: Comparison) -> str:
         if name != "ridge_cv":
             gain = spread(comparison.mean_difference(name, "ridge_cv"))
         pair = NOTHING if name == chosen(comparison) else _pair(comparison, name)
+        tables = comparison.tables_of(name)
+        some = "" if tables == comparison.paper else f" ({count(len(tables), 'table')})"
         accuracy, *scores = means(comparison, name)
-        cells = (accuracy + _some(comparison, name), gain, *scores, f"{placed[name]:.1f}", pair)
+        cells = (accuracy + some, gain, *scores, f"{placed[name]:.1f}", pair)
         rows.append([f"`{METHODS[name].label}`", *cells, _seconds(comparison, name)])
     head = ["method", "accuracy", "against the ridge", "balanced", "log loss", "calibration"]
     return grid([*head, "rank", "better / equal / worse", "CPU, s"], rows)
-
-
-def _some(comparison: Comparison, name: str) -> str:
-    """Say what a mean lacks: tables without a model, splits that are not measured yet."""
-    lacks = []
-    tables = comparison.tables_of(name)
-    if tables != comparison.paper:
-        lacks.append(count(len(tables), "table"))
-    n_splits = comparison.stored.errors["split"].nunique()
-    if tables and comparison.n_splits(name) < n_splits:
-        lacks.append(f"{comparison.n_splits(name)} of {n_splits} splits")
-    return f" ({', '.join(lacks)})" if lacks else ""
 
 
 def _pair(comparison: Comparison, name: str) -> str:
@@ -135,7 +125,7 @@ def _seconds(comparison: Comparison, name: str) -> str:
 
 def _tables(comparison: Comparison) -> str:
     """Tabulate accuracies, the best of each table in bold, those no different from it too."""
-    shown = [name for name in SHOWN if name in comparison.stored.methods]
+    shown = [name for name in SHOWN if comparison.is_measured(name)]
     rows = []
     for table in comparison.tables:
         found = {name: comparison.accuracy(name, table) for name in shown}

@@ -8,7 +8,7 @@ from .comparing import Comparison
 from .markdown import NOTHING, count, grid, interval, points, share, spread
 from .methods import METHODS
 from .overview_page import most_accurate
-from .promises import ALONE, AVERAGED, PROMISES, RIDGE, has_averaged, peers
+from .promises import ALONE, AVERAGED, PROMISES, RIDGE, are_measured, peers
 from .sets import REGIMES
 from .storing import Stored
 
@@ -58,10 +58,10 @@ it, and `python -m benchmarks.peers pages` then fills this page.
 
 def averaged_page(stored: Stored) -> str:
     """Return the page in Markdown."""
-    if not has_averaged(stored):
+    if not are_measured(stored, AVERAGED, RIDGE):
         return NOT_YET
     comparisons = {words: Comparison(stored, regime) for regime, words in REGIMES.items()}
-    alone = all(comparison.is_measured(ALONE) for comparison in comparisons.values())
+    alone = are_measured(stored, ALONE)
     return TEXT.format(
         promises=_promises(comparisons),
         means=_means(comparisons),

@@ -10,6 +10,7 @@ from .cost_page import medians
 from .markdown import grid, interval, names, share
 from .methods import METHODS
 from .overview_page import most_accurate
+from .promises import are_measured
 from .reasons import CHOSEN, GRAPHS, losses
 from .sets import REGIMES
 from .storing import Stored
@@ -19,7 +20,7 @@ SHOWN = ("averaged", "soft_cv", "ridge_cv", "logistic_cv", "self_training", "spr
 
 def by_regime(stored: Stored) -> str:
     """Tabulate mean accuracies of one method of each kind."""
-    shown = [name for name in SHOWN if name in stored.methods]
+    shown = [name for name in SHOWN if are_measured(stored, name)]
     rows = []
     for regime, words in REGIMES.items():
         comparison = Comparison(stored, regime)
@@ -64,7 +65,7 @@ def beaten(stored: Stored) -> str:
 def kinds(stored: Stored) -> str:
     """Tabulate accuracies on the drawn tables, whose kinds are known."""
     comparison = Comparison(stored, "ten")
-    compared = [name for name in COMPARED if name in stored.methods]
+    compared = [name for name in COMPARED if are_measured(stored, name)]
     rows = []
     for table, words in KINDS.items():
         if table in comparison.tables:

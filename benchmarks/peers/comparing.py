@@ -100,25 +100,19 @@ class Comparison:
 
     @cached_property
     def competitors(self) -> list[str]:
-        """The methods that are held against each other: those tried on all of the paper's tables.
-
-        One whose measurement has just begun is left out.
-        """
-        known = self.stored.methods
-        return [name for name in COMPETITORS if name in known and self.is_measured(name)]
+        """The methods that are held against each other: those that are measured."""
+        return [name for name in COMPETITORS if self.is_measured(name)]
 
     def is_measured(self, method: str) -> bool:
-        """Tell whether a method was installed and tried on each of the paper's tables."""
-        fits = self._fits(method)
-        return set(self.paper) <= set(fits.loc[fits["status"] != NOT_INSTALLED, "table"])
+        """Tell whether a method was tried in all splits of the paper's tables, or given up there.
 
-    def n_splits(self, method: str) -> int:
-        """Return in how many splits a method was tried; more than three if it is not given up."""
-        return int(self._fits(method)["fits"].max())
-
-    def _fits(self, method: str) -> pd.DataFrame:
+        Means of others are over other splits, and would mislead.
+        """
         fits = self.stored.fits
-        return fits[(fits["regime"] == self.regime) & (fits["method"] == method)]
+        fits = fits[(fits["regime"] == self.regime) & (fits["method"] == method)]
+        tried = (fits["fits"] == self.stored.n_splits) | (fits["ok"] == 0)
+        tried &= fits["status"] != NOT_INSTALLED
+        return method in self.stored.methods and set(self.paper) <= set(fits.loc[tried, "table"])
 
     @property
     def paper(self) -> list[str]:

@@ -27,7 +27,7 @@ from semisquares.plotting import (
 from .comparing import Comparison, Mean
 from .fitting import OK
 from .methods import COMPETITORS, METHODS, OURS
-from .promises import ALONE, AVERAGED, RIDGE, has_averaged
+from .promises import ALONE, AVERAGED, RIDGE, are_measured
 from .sets import REGIMES
 from .storing import Stored
 
@@ -99,7 +99,7 @@ def averaged(stored: Stored) -> Picture:
     pairs = {
         (AVERAGED, other): Look(METHODS[other].label, colour, marker, "-")
         for other, (colour, marker) in looks.items()
-        if other in stored.methods
+        if are_measured(stored, other)
     }
     return _by_table(stored, pairs, "points by which AveragedClassifier is more accurate than")
 
@@ -145,7 +145,7 @@ PICTURES: dict[str, Callable[[Stored], Picture]] = {
 
 def drawn_from(stored: Stored) -> list[str]:
     """Return the names of the pictures that there are numbers for."""
-    lacks = {"averaged": not has_averaged(stored)}
+    lacks = {"averaged": not are_measured(stored, AVERAGED, RIDGE)}
     lacks |= dict.fromkeys(("time", "memory"), stored.cost.empty)
     return [name for name in PICTURES if not lacks.get(name)]
 

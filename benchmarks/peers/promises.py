@@ -94,13 +94,7 @@ PROMISES: dict[str, Callable[[Comparison], Found]] = {
 }
 
 
-def has_averaged(stored: Stored) -> bool:
-    """Tell whether the classifier and the ridge are measured on all tables, in some splits."""
+def are_measured(stored: Stored, *methods: str) -> bool:
+    """Tell whether methods are measured in all regimes."""
     comparisons = [Comparison(stored, regime) for regime in REGIMES]
-    return all({AVERAGED, RIDGE} <= set(one.competitors) for one in comparisons)
-
-
-def is_complete(comparison: Comparison) -> bool:
-    """Tell whether the classifier is measured in all splits that the others have."""
-    wanted = comparison.stored.errors["split"].nunique()
-    return AVERAGED in comparison.competitors and comparison.n_splits(AVERAGED) == wanted
+    return all(one.is_measured(method) for one in comparisons for method in methods)

@@ -56,6 +56,11 @@ class Stored:
         """The methods that were measured, in their order."""
         return [name for name in METHODS if name in self.errors.columns]
 
+    @property
+    def n_splits(self) -> int:
+        """The number of splits of each table."""
+        return int(self.errors["split"].nunique())
+
 
 def read(folder: Path = RESULTS) -> Stored:
     """Read the tables of a folder; those that are not there yet are empty."""
