@@ -19,6 +19,17 @@ class Constant:
         return np.full(len(X), self.label)
 
 
+class OneOfThree(Constant):
+    """Has seen class 2 alone, and says nothing of the first row."""
+
+    classes_ = np.array([2])
+
+    def predict_proba(self, X):
+        given = np.ones((len(X), 1))
+        given[0] = np.nan
+        return given
+
+
 def _raises(rows):
     raise ValueError("no luck today\nand a second line")
 
@@ -59,6 +70,7 @@ METHODS = {
     name: Method(name, "numpy", fit)
     for name, fit in {
         "constant": Constant,
+        "one_of_three": OneOfThree,
         "raises": _raises,
         "imports": _imports,
         "never_ends": _never_ends,

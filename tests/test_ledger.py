@@ -46,6 +46,18 @@ def test_a_forgotten_figure_has_no_cells_and_may_be_made_with_something_else(pat
         assert ledger.record("fig5") == Record({"seed": 1}, {})
 
 
+def test_cells_from_elsewhere_are_restored_all_or_none(path):
+    cells = {f"WDBC/{k}": (pack({"x": np.arange(k)}), 0.5) for k in range(3)}
+    with Ledger(path) as ledger:
+        ledger.restore("fig5", Record({"seed": 1}, {"numpy": "2"}), cells)
+        with pytest.raises(sqlite3.IntegrityError):
+            ledger.restore("fig6", Record({}, {}), {**cells, "WDBC/4": (None, 0.5)})
+        assert ledger.cells("fig5") == dict.fromkeys(cells, 0.5)
+        assert ledger.record("fig5") == Record({"seed": 1}, {"numpy": "2"})
+        assert ledger.cells("fig6") == {}
+        np.testing.assert_array_equal(ledger.results("fig5")["WDBC/2"]["x"], np.arange(2))
+
+
 def test_objects_are_not_packed():
     with pytest.raises(TypeError, match="'mixed' holds objects"):
         pack({"mixed": np.array([1, None])})

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
+from dataclasses import replace
 from threading import Event
 
 import numpy as np
 import pytest
 from benchmarks.peers import accuracy, cost, sets, storing
 from benchmarks.peers.__main__ import main
-from benchmarks.peers.fitting import Fitter, Limits, Outcome
-from benchmarks.peers.methods import METHODS, alphas_of
+from benchmarks.peers.fitting import Fitter, Limits, Outcome, cpu_seconds
+from benchmarks.peers.restoring import restore
+from benchmarks.peers.supervised import alphas_of
+from benchmarks.peers.writing import write_tables
 
 import fake_peers
 from command_line import PATIENCE
 from semisquares import SoftLabelClassifierCV
 from semisquares.errors import UserError
+from semisquares.experiments.ledger import Ledger
 
 TWO = ("ridge_cv", "soft")
 
 
 class InThisProcess(Fitter):
-    """Fits here, notes what it was asked, and stops where it is told to."""
+    """Fits here, notes what it was asked, and stops where it is told to.
 
-    def __init__(self, stop_after=None, versions="1", failing=(), methods=METHODS):
-        super().__init__(Limits(5.0), methods=methods)
+    Methods fail, or a method in a split, and some are certain of what they say.
+    """
+
+    def __init__(self, stop_after=None, versions="1", failing=(), certain=()):
+        super().__init__(Limits(5.0))
         self.asked, self.stop_after, self.made_with = [], stop_after, versions
-        self.failing = failing
+        self.failing, self.certain = failing, certain
 
     def versions(self, name):
         return {"numpy": self.made_with}
@@ -35,9 +44,13 @@ class InThisProcess(Fitter):
         if len(self.asked) == self.stop_after:
             raise KeyboardInterrupt
         self.asked.append((name, seed, arrays))
-        if name in self.failing:
+        if name in self.failing or (name, seed) in self.failing:
             return Outcome("failed", "ValueError: no")
-        return Outcome("ok", cpu=0.5, wall=0.5, predicted=np.zeros(len(arrays["X_test"])))
+        n_rows, n_classes = len(arrays["X_test"]), int(arrays["truth"].max()) + 1
+        said = {"predicted": np.zeros(n_rows, int), "probabilities": None}
+        if name in self.certain:
+            said["probabilities"] = np.tile(np.eye(n_classes)[0], (n_rows, 1))
+        return Outcome("ok", cpu=0.5, wall=0.5, **said)
 
     def cost(self, name, n_rows, n_labels, seed):
         self.asked.append((name, n_rows, seed))
@@ -48,12 +61,19 @@ class InThisProcess(Fitter):
 
 def run(folder, fitter, plan, jobs=1):
     folder.mkdir(exist_ok=True)
-    with storing.open_ledger(folder, accuracy) as ledger:
+    with Ledger(folder / "accuracy.sqlite") as ledger:
+        restore(ledger, storing.read(folder), accuracy, plan.methods)
         try:
             accuracy.run(plan, ledger, lambda: fitter, jobs=jobs)
         finally:
-            storing.write_tables(ledger, folder, accuracy)
-    return (folder / "errors.csv").read_bytes() + (folder / "fits.csv").read_bytes()
+            write_tables(ledger, folder, accuracy)
+    return files(folder)
+
+
+def files(folder):
+    """Return all stored tables, and what their methods were measured with."""
+    paths = (*folder.glob("*.csv"), *folder.glob("*.json"))
+    return {path.name: path.read_text() for path in paths}
 
 
 def test_every_method_gets_the_same_rows_and_the_test_rows_are_no_training_rows(tmp_path):
@@ -94,16 +114,6 @@ def test_the_ridge_chooses_among_the_ridges_of_soft_cv():
     model = SoftLabelClassifierCV().fit(split.X, split.y)
     alphas = np.unique(model.cv_results_["param_alpha"])
     np.testing.assert_allclose(alphas_of(split.X[split.y >= 0]), alphas, rtol=1e-9)
-
-
-def test_a_run_that_was_stopped_goes_on_and_ends_as_one_that_was_not(tmp_path):
-    plan = accuracy.Plan(TWO, ("Haberman", "Wine"), splits=2)
-    whole = run(tmp_path / "whole", InThisProcess(), plan)
-    stopped, second = InThisProcess(stop_after=7), InThisProcess()
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "parts", stopped, plan)
-    assert run(tmp_path / "parts", second, plan) == whole
-    assert len(stopped.asked) + len(second.asked) == len(list(plan.cells()))
 
 
 class StoppedAmidst(InThisProcess):
@@ -147,14 +157,11 @@ def test_the_number_of_jobs_does_not_show_in_the_tables(tmp_path):
     assert one == three
 
 
-def test_a_method_is_measured_again_only_where_asked(tmp_path):
-    plan = accuracy.Plan(TWO, ("Haberman",), splits=1)
-    run(tmp_path, InThisProcess(), plan)
-    with storing.open_ledger(tmp_path, accuracy) as ledger:
-        ledger.forget(accuracy.part_of("soft"))
-    again = InThisProcess()
-    run(tmp_path, again, plan)
-    assert [name for name, *_ in again.asked] == ["soft"] * 3
+def test_a_method_is_measured_again_only_where_asked(tmp_path, command):
+    command("--methods", "ridge_cv,soft", "--splits", "1")
+    again = command("--methods", "ridge_cv", "--splits", "1", "--again", "soft")
+    assert {name for name, *_ in again.asked} == {"soft"}
+    assert len(again.asked) == len(sets.REGIMES)
 
 
 def test_cells_of_two_versions_are_not_mixed(tmp_path):
@@ -164,12 +171,68 @@ def test_cells_of_two_versions_are_not_mixed(tmp_path):
         run(tmp_path, InThisProcess(versions="2"), plan)
 
 
-def test_tables_are_not_replaced_by_those_of_fewer_fits(tmp_path):
-    plan = accuracy.Plan(("soft",), ("Haberman",), ("ten",), splits=1)
-    run(tmp_path, InThisProcess(), plan)
-    (tmp_path / "accuracy.sqlite").unlink()
-    with pytest.raises(UserError, match=r"without accuracy\.sqlite, .* move the tables away"):
-        run(tmp_path, InThisProcess(), plan)
+LEDGER = "accuracy.sqlite"
+
+
+@pytest.mark.parametrize("lost", [[], [LEDGER]], ids=["ledger and tables", "tables alone"])
+def test_a_stopped_run_goes_on_from_what_is_there_and_ends_as_a_whole_one(tmp_path, lost):
+    plan = accuracy.Plan(("soft", "ridge_cv", "logistic"), ("Haberman", "Wine"), splits=6)
+    told = {"failing": ("soft",), "certain": ("logistic",)}
+    whole = run(tmp_path / "whole", InThisProcess(**told), plan)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "parts", InThisProcess(stop_after=60, **told), plan)
+    for name in lost:
+        (tmp_path / "parts" / name).unlink()
+    second = InThisProcess(**told)
+    assert run(tmp_path / "parts", second, plan) == whole
+    assert 60 + len(second.asked) == 2 * len(sets.REGIMES) * (6 + 6 + accuracy.STRIKES)
+
+
+def test_splits_that_a_method_has_not_come_to_are_not_taken_for_failed_ones(tmp_path):
+    others, told = accuracy.Plan(("soft",), ("Haberman",), splits=6), {"failing": [("hard", 1)]}
+    mine = replace(others, methods=("hard",))
+    run(tmp_path / "whole", InThisProcess(), others)
+    run(tmp_path / "parts", InThisProcess(), others)
+    whole = run(tmp_path / "whole", InThisProcess(**told), mine)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "parts", InThisProcess(stop_after=8, **told), mine)
+    (tmp_path / "parts" / LEDGER).unlink()
+    assert run(tmp_path / "parts", InThisProcess(**told), mine) == whole
+
+
+def test_a_method_that_is_added_leaves_the_stored_fits_of_others_as_they_are(tmp_path):
+    both, told = accuracy.Plan(TWO, ("Haberman", "Wine"), splits=2), {"certain": TWO}
+    whole = run(tmp_path / "whole", InThisProcess(**told), both)
+    run(tmp_path / "parts", InThisProcess(**told), replace(both, methods=TWO[:1]))
+    (tmp_path / "parts" / LEDGER).unlink()
+    assert run(tmp_path / "parts", InThisProcess(**told), replace(both, methods=TWO[1:])) == whole
+
+
+def test_stored_fits_stay_until_all_of_them_are_measured_anew(tmp_path):
+    plan = accuracy.Plan(("soft",), ("Haberman",), splits=3)
+    before = run(tmp_path, InThisProcess(), plan)
+    (tmp_path / LEDGER).unlink()
+    with Ledger(tmp_path / LEDGER) as ledger:
+        fitter = InThisProcess(certain=("soft",), versions="2")
+        accuracy.run(replace(plan, splits=2), ledger, lambda: fitter)
+        assert write_tables(ledger, tmp_path, accuracy) == {"soft": len(sets.REGIMES)}
+        assert files(tmp_path) == before
+        accuracy.run(plan, ledger, lambda: fitter)
+        assert write_tables(ledger, tmp_path, accuracy) == {}
+    stored = storing.read(tmp_path)
+    assert stored.versions["soft"]["numpy"] == "2"
+    assert stored.scores["log_loss"]["soft"].notna().all()
+
+
+def test_the_stored_tables_come_back_from_a_ledger_that_is_made_of_them(tmp_path):
+    shutil.copytree(storing.RESULTS, tmp_path, dirs_exist_ok=True, ignore=lambda *_: {LEDGER})
+    before = files(tmp_path)
+    for part in (accuracy, cost):
+        with Ledger(tmp_path / f"{part.PART}.sqlite") as ledger:
+            restore(ledger, storing.read(tmp_path), part, ["tsvm"])  # which fails in many ways
+            assert write_tables(ledger, tmp_path, part) == {}
+            assert ledger.record(part.part_of("tsvm")) is not None
+    assert files(tmp_path).items() >= before.items()
 
 
 def test_a_method_that_fails_three_times_is_given_up_there_and_its_error_stored(tmp_path):
@@ -223,6 +286,37 @@ def test_what_goes_wrong_in_a_fit_is_told_and_the_next_one_is_fine(fitter, array
     assert set(fine.predicted) == {arrays["y"][arrays["y"] >= 0][0]}
 
 
+@pytest.mark.parametrize(("spent", "status"), [([1, 2, 3], "ok"), ([1, 2, 2], "timed out")])
+def test_a_fit_on_a_busy_machine_is_waited_for_while_it_is_at_work(
+    fitter, arrays, monkeypatch, spent, status
+):
+    fitter.fit("constant", 0, **arrays)
+    waits = iter([*spent, "an answer"])
+    said = {"an answer": ([True], [], [])}
+    now = []
+
+    def wait(*given):
+        now.append(next(waits))
+        return said.get(now[-1], ([], [], []))
+
+    monkeypatch.setattr("benchmarks.peers.fitting.select.select", wait)
+    monkeypatch.setattr("benchmarks.peers.fitting.cpu_seconds", lambda pid: now[-1])
+    assert fitter.fit("constant", 0, **arrays).status == status
+
+
+def test_a_process_has_spent_cpu_time_and_one_that_is_gone_none():
+    assert cpu_seconds(os.getpid()) > 0.0
+    assert cpu_seconds(2**30) == 0.0
+
+
+def test_probabilities_have_a_column_for_each_class_and_none_for_a_model_without(fitter):
+    split = sets.draw("Wine", "ten", 0)
+    arrays = {"X": split.X, "y": split.y, "truth": split.truth, "X_test": split.X_test[:3]}
+    found = fitter.fit("one_of_three", 0, **arrays).probabilities
+    np.testing.assert_array_equal(found, [[1 / 3] * 3, [0, 0, 1], [0, 0, 1]])
+    assert fitter.fit("constant", 0, **arrays).probabilities is None
+
+
 def test_the_cost_of_a_fit_is_its_memory_beyond_the_rows(fitter):
     found = fitter.cost("holds", 1000, 100, seed=0)
     assert found.status == "ok"
@@ -234,9 +328,9 @@ def test_a_method_that_fails_with_some_rows_is_not_asked_for_more(tmp_path):
     fitter = InThisProcess(failing=("soft",))
     run(tmp_path, InThisProcess(), accuracy.Plan(TWO, ("Wine",), ("ten",), splits=1))
     assert storing.read(tmp_path).cost.empty
-    with storing.open_ledger(tmp_path, cost) as ledger:
+    with Ledger(tmp_path / "cost.sqlite") as ledger:
         cost.run(cost.Plan(TWO, (10, 20, 30), turns=2), ledger, lambda: fitter)
-        storing.write_tables(ledger, tmp_path, cost)
+        write_tables(ledger, tmp_path, cost)
     asked = [(name, rows) for name, rows, _ in fitter.asked]
     assert asked.count(("soft", 10)) == 2
     assert asked.count(("soft", 20)) == 1
@@ -246,14 +340,48 @@ def test_a_method_that_fails_with_some_rows_is_not_asked_for_more(tmp_path):
     assert set(stored.loc[stored["status"] != "ok", "error"]) == {"no model after 5 s of CPU time"}
 
 
-def test_the_command_measures_and_goes_on(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("benchmarks.peers.__main__.Fitter", lambda *given: InThisProcess())
-    words = ["accuracy", "--methods=-soft_cv", "--sets", "Wine", "--out", str(tmp_path)]
-    main([*words, "--splits", "1"])
-    main([*words, "--splits", "2", "--again", "soft"])
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Return the command, on the rows of Wine; it returns the fitter that it asked."""
+
+    def run_command(*words, out=tmp_path):
+        fitter = InThisProcess()
+        monkeypatch.setattr("benchmarks.peers.__main__.Fitter", lambda *given: fitter)
+        main(["accuracy", "--sets", "Wine", "--out", str(out), *words])
+        return fitter
+
+    return run_command
+
+
+def test_the_command_measures_and_goes_on(tmp_path, command):
+    command("--methods=-soft_cv", "--splits", "1")
+    command("--methods=-soft_cv", "--splits", "2", "--again", "soft")
     stored = storing.read(tmp_path)
     assert len(stored.errors) == 2 * len(sets.REGIMES)
     assert "soft_cv" not in stored.methods
+
+
+def test_an_unknown_method_is_refused_with_the_known_ones(capsys):
     with pytest.raises(SystemExit):
         main(["accuracy", "--methods", "unheard_of"])
-    assert "use some of soft_cv" in capsys.readouterr().err
+    assert "use some of averaged" in capsys.readouterr().err
+
+
+def test_splits_may_begin_at_any_number(tmp_path, command):
+    fitter = command("--methods", "soft", "--splits", "2", "--first-split", "2000")
+    assert {seed for _, seed, _ in fitter.asked} == {2000, 2001}
+    assert set(storing.read(tmp_path).errors["split"]) == {2000, 2001}
+
+
+def test_splits_that_are_reported_are_not_mixed_with_others(tmp_path, command, monkeypatch):
+    command("--methods", "soft", "--splits", "1")
+    monkeypatch.setattr("benchmarks.peers.__main__.RESULTS", tmp_path / "of the repository")
+    for out in (tmp_path, tmp_path / "of the repository"):
+        with pytest.raises(SystemExit, match=r"^Error: Splits 1000 to 1001 .* \(--out\)\.$"):
+            command("--methods", "soft", "--splits", "2", "--first-split", "1000", out=out)
+
+
+def test_reported_splits_do_not_go_where_others_are(tmp_path, command):
+    command("--methods", "soft", "--splits", "1", "--first-split", "1000")
+    with pytest.raises(SystemExit, match="folder of their own"):
+        command("--methods", "soft", "--splits", "1")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from benchmarks.peers import accuracy, choosing, drawing, markdown, pages, storing
 from benchmarks.peers.comparing import Comparison
@@ -19,69 +18,14 @@ from benchmarks.peers.sets import PAPER, REGIMES
 from docs.marks import Registry
 from scipy import stats
 
-SPLITS, TEST_ROWS = 12, 200
-RIGHT = {
-    "soft_cv": 0.80,
-    "soft": 0.78,
-    "hard": 0.77,
-    "ridge_cv": 0.75,
-    "ridge": 0.74,
-    "logistic": 0.76,
-    "logistic_cv": 0.76,
-    "self_training": 0.77,
-    "propagation_knn": 0.70,
-    "propagation_rbf": 0.69,
-    "spreading_knn": 0.70,
-    "spreading_rbf": 0.69,
-    "tri_training": 0.76,
-    "co_forest": 0.70,
-    "tsvm": 0.70,
-    "lap_svm": 0.70,
-    "oracle": 0.90,
-}
-OTHERWISE = {"USPS": {"spreading_knn": 0.95}, "Sonar": {"ridge_cv": 0.86}}
-FAILS = {"tsvm": {"fits": 3, "ok": 0, "status": "timed out", "error": "no model at all"}}
-TABLES = ("Haberman", "USPS", "Sonar", "WDBC", "Moons")
-
-
-def _fit(table, regime, name):
-    """Return a line of fits.csv; only TSVM fails."""
-    came = {"fits": 12, "ok": 12, "status": "ok", "error": "", "cpu_seconds": 0.01}
-    return {"table": table, "regime": regime, "method": name} | came | FAILS.get(name, {})
-
-
-def _costs():
-    """Return what fits took: linear in the rows, but for a graph that wants too much memory."""
-    rows = []
-    for n in (1_000, 10_000, 100_000, 1_000_000):
-        for turn in range(3):
-            took = {"cpu": 1e-6 * n, "wall": 1e-6 * n * (1 + turn), "peak": 1e9, "beyond": 2e6}
-            fine = {"status": "ok", "error": "", **took, "accuracy": 0.9, "load": 0.1}
-            rows.append({"rows": n, "method": "soft", "turn": turn, **fine})
-    bad = {"status": "failed", "error": "MemoryError: Unable to allocate 74.5 GiB"}
-    rows.append({"rows": 100_000, "method": "spreading_rbf", "turn": 0, **bad})
-    return pd.DataFrame(rows)
+import made_peers
+from made_peers import TABLES, TEST_ROWS
 
 
 @pytest.fixture(scope="module")
 def made():
     """Return tables as a run would store them: soft_cv loses on USPS and Sonar, TSVM never ends."""
-    rng = np.random.default_rng(0)
-    rows = []
-    for table in TABLES:
-        for regime in REGIMES:
-            for split in range(SPLITS):
-                share = RIGHT | OTHERWISE.get(table, {})
-                wrong = {
-                    name: rng.binomial(TEST_ROWS, 1.0 - right) for name, right in share.items()
-                }
-                sizes = {"labels": 20, "unlabeled": 100, "test_rows": TEST_ROWS}
-                wrong["tsvm"] = np.nan
-                rows.append({"table": table, "regime": regime, "split": split, **sizes, **wrong})
-    fits = [_fit(table, regime, name) for table in TABLES for regime in REGIMES for name in RIGHT]
-    sizes = [[table, 500, 30, 2] for table in TABLES]
-    tables = pd.DataFrame(sizes, columns=["table", "rows", "columns", "classes"])
-    return storing.Stored(tables, pd.DataFrame(rows), pd.DataFrame(fits), _costs(), {})
+    return made_peers.stored(made_peers.RIGHT, made_peers.OTHERWISE)
 
 
 @pytest.mark.parametrize("module", [accuracy, markdown])
@@ -145,6 +89,15 @@ def test_a_loss_is_told_with_its_reason(made):
     assert "the unlabeled rows mislead" in told["Sonar"].why
 
 
+@pytest.mark.parametrize("name", ["svc", "knn", "random_forest"])
+def test_a_loss_to_a_curved_boundary_is_told_as_such(name):
+    right = made_peers.RIGHT | {name: 0.70}
+    stored = made_peers.stored(right, {"USPS": {name: 0.95}})
+    (loss,) = losses(Comparison(stored, "ten"))
+    assert (loss.table, loss.best) == ("USPS", name)
+    assert "no plane parts these classes" in loss.why
+
+
 @pytest.mark.parametrize("regime", REGIMES)
 def test_the_classifier_that_chooses_is_safe_on_the_stored_splits(regime):
     stored = storing.read()
@@ -179,7 +132,7 @@ def test_without_costs_the_page_says_that_they_are_missing(made):
     assert "Not measured yet" in pages.page("cost", replace(made, cost=made.cost.iloc[:0]))
 
 
-@pytest.mark.parametrize("name", drawing.PICTURES)
+@pytest.mark.parametrize("name", ["accuracy", "helps", "time", "memory"])
 def test_a_picture_is_drawn_from_tables_and_carries_what_it_is_made_from(name, made):
     drawn = drawing.draw(name, made, "a digest")
     assert drawn.startswith(b"<?xml")

@@ -1,9 +1,9 @@
 """Compare semisquares with what a user would pick instead: ``python -m benchmarks.peers``.
 
-accuracy: tables × regimes × splits × methods, each fit kept as soon as it is there; run the same
-command again to go on. cost: seconds and memory against the number of rows, each fit in a process
-of its own; it wants a quiet machine. pages: the pages in docs/evidence, from the stored tables, or
-those in the folder `pages` of --out.
+accuracy: tables × regimes × splits × methods. cost: seconds and memory against the number of rows,
+each fit in a process of its own; it wants a quiet machine. Fits are kept as soon as they are there,
+and those in the tables of --out are not measured again: run the same command again to go on.
+pages: the pages in docs/evidence, from the stored tables, or those in the folder `pages` of --out.
 """
 
 from __future__ import annotations
@@ -14,17 +14,21 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from joblib import cpu_count
 from rich.console import Console
 
 from semisquares.cli.watch import Meter
 from semisquares.errors import UserError
+from semisquares.experiments.ledger import Ledger
 
 from . import accuracy, cost, sets
 from .fitting import Fitter, Limits
 from .methods import METHODS
-from .storing import PARTS, RESULTS, open_ledger, write_tables
+from .restoring import restore
+from .storing import PARTS, RESULTS, read
+from .writing import write_tables
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -52,6 +56,9 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--methods", type=partial(_names, known=METHODS), default=tuple(METHODS))
     parser.add_argument("--sets", type=partial(_names, known=sets.SETS), default=sets.SETS)
     parser.add_argument("--splits", type=int, default=accuracy.SPLITS, help="of each table (50)")
+    parser.add_argument(
+        "--first-split", type=int, default=0, help="number of the first (0); choose rules on others"
+    )
     parser.add_argument("--rows", type=_numbers, default=cost.SIZES, help="sizes of the cost part")
     parser.add_argument("--turns", type=int, default=cost.TURNS, help="of the cost part (3)")
     parser.add_argument(
@@ -61,7 +68,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
         "--again",
         type=partial(_names, known=METHODS),
         default=(),
-        help="forget what is kept of these methods, and measure them anew",
+        help="measure these methods anew; their stored fits stay until all of them are",
     )
     parser.add_argument(
         "--python",
@@ -99,27 +106,53 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _measure(options: argparse.Namespace) -> None:
+    methods = tuple(name for name in METHODS if name in (*options.methods, *options.again))
+    plan = _plan(options, methods)
     options.out.mkdir(parents=True, exist_ok=True)
     pythons = {name: str(Path(path).absolute()) for name, path in options.python}
     part = PARTS[options.part]
     new_fitter = partial(Fitter, Limits(part.SECONDS, part.BYTES), pythons)
     console = Console(stderr=True)
-    with open_ledger(options.out, part) as ledger:
+    with Ledger(options.out / f"{part.PART}.sqlite") as ledger:
         for method in options.again:
             ledger.forget(part.part_of(method))
+        others = [method for method in methods if method not in options.again]
+        restore(ledger, read(options.out), part, others)
         try:
             with Meter(console, options.part, "fits") as meter:
                 if options.part == "accuracy":
-                    plan = accuracy.Plan(options.methods, options.sets, splits=options.splits)
                     accuracy.run(plan, ledger, new_fitter, jobs=options.jobs, progress=meter)
                 else:
-                    plan = cost.Plan(options.methods, options.rows, options.turns)
                     cost.run(plan, ledger, new_fitter, progress=meter)
         except KeyboardInterrupt:
-            console.print("Stopped; what was measured is kept: run the same command to go on.")
+            command = "the same command without --again" if options.again else "the same command"
+            console.print(f"Stopped; what was measured is kept: run {command} to go on.")
             sys.exit(130)
         finally:
-            write_tables(ledger, options.out, part)
+            for method, n_missing in write_tables(ledger, options.out, part).items():
+                console.print(
+                    f"The tables keep the stored fits of {method} until {n_missing:,} more of "
+                    "them are measured anew."
+                )
+
+
+def _plan(options: argparse.Namespace, methods: tuple[str, ...]) -> Any:
+    """Return what is to be measured; refuse to mix the splits that are reported with others."""
+    if options.part == "cost":
+        return cost.Plan(methods, options.rows, options.turns)
+    first = options.first_split
+    plan = accuracy.Plan(methods, options.sets, splits=options.splits, first_split=first)
+    known = set(read(options.out).errors["split"])
+    if options.out.resolve() == RESULTS:
+        known |= set(accuracy.REPORTED)
+    reported = {number in accuracy.REPORTED for number in (*plan.numbers, *known)}
+    if len(reported) > 1:
+        raise UserError(
+            f"Splits {first} to {plan.numbers[-1]} were asked for in {options.out}, and the splits "
+            f"0 to {accuracy.REPORTED[-1]}, which are reported, have a folder of their own; give "
+            "another folder (--out)."
+        )
+    return plan
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ alike in the first splits of a table and regime is not asked again there.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED as FIRST
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from threading import local
 from typing import Any
 
@@ -22,10 +22,13 @@ from semisquares.experiments.ledger import Ledger, pack
 from . import sets
 from .fitting import OK, Fitter, Outcome
 from .keeping import agree
-from .methods import METHODS, Method
+from .methods import METHODS
+from .scoring import SCORES, scores
 
 PART = "accuracy"
 SPLITS = 50
+REPORTED = range(SPLITS)
+"""Numbers of the splits that are reported; rules are chosen on others, in other folders."""
 SECONDS = 5.0
 """CPU time that a fit may take."""
 BYTES = 8 * 2**30
@@ -54,6 +57,24 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Result:
+    """What the ledger has of a cell; scores are NaN where there are none."""
+
+    wrong: int
+    """Test rows that got the wrong class, −1 where there is no model."""
+    status: str
+    error: str
+    cpu: float
+    wall: float = np.nan
+    log_loss: float = np.nan
+    balanced: float = np.nan
+    calibration: float = np.nan
+
+    def packed(self) -> bytes:
+        return pack({name: np.array(value) for name, value in asdict(self).items()})
+
+
+@dataclass(frozen=True)
 class Plan:
     """What is to be there at the end."""
 
@@ -61,9 +82,15 @@ class Plan:
     tables: tuple[str, ...] = sets.SETS
     regimes: tuple[str, ...] = tuple(sets.REGIMES)
     splits: int = SPLITS
+    first_split: int = 0
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the splits."""
+        return range(self.first_split, self.first_split + self.splits)
 
     def cells(self) -> Iterator[Cell]:
-        for split in range(self.splits):
+        for split in self.numbers:
             for table in self.tables:
                 for regime in self.regimes:
                     for method in self.methods:
@@ -114,6 +141,12 @@ def given_up(statuses: Sequence[str]) -> bool:
     return len(statuses) >= STRIKES and OK not in statuses
 
 
+def gave_up(name: str, kept: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Tell whether the table and regime of a cell is given up, by the cells of its method."""
+    group = name.rsplit("/", 1)[0] + "/"
+    return given_up([str(cell["status"]) for one, cell in kept.items() if one.startswith(group)])
+
+
 def _failures(plan: Plan, ledger: Ledger) -> dict[tuple[str, str, str], list[str]]:
     """Return what came of the cells that are kept."""
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -125,20 +158,13 @@ def _failures(plan: Plan, ledger: Ledger) -> dict[tuple[str, str, str], list[str
 
 
 def _packed(cell: Cell, outcome: Outcome) -> bytes:
-    """Pack how many test rows got the wrong class, −1 where there is no model."""
-    split = sets.draw(cell.table, cell.regime, cell.split)
-    wrong = -1
+    """Score the predictions of a cell and pack the result."""
+    truth = sets.draw(cell.table, cell.regime, cell.split).y_test
+    wrong, found = -1, dict.fromkeys(SCORES, np.nan)
     if outcome.predicted is not None:
-        wrong = int((outcome.predicted != split.y_test).sum())
-    return pack(
-        {
-            "wrong": np.array(wrong),
-            "status": np.array(outcome.status),
-            "error": np.array(outcome.error),
-            "cpu": np.array(outcome.cpu),
-            "wall": np.array(outcome.wall),
-        }
-    )
+        wrong = int((outcome.predicted != truth).sum())
+        found = scores(truth, outcome.predicted, outcome.probabilities)
+    return Result(wrong, outcome.status, outcome.error, outcome.cpu, outcome.wall, **found).packed()
 
 
 def _fitted(
@@ -181,16 +207,16 @@ def _fitted(
             fitter.close()
 
 
-def rows_of_cells(ledger: Ledger, methods: dict[str, Method] = METHODS) -> list[dict[str, Any]]:
-    """Return all cells that are kept, in the order of tables, regimes, splits and methods."""
+def rows_of_cells(kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the cells of methods in the order of tables, regimes, splits and methods."""
     found = {}
-    for method in methods:
-        for name, cell in ledger.results(part_of(method)).items():
+    for method, cells in kept.items():
+        for name, cell in cells.items():
             table, regime, split = name.split("/")
             found[table, regime, int(split), method] = {
                 key: value.item() for key, value in cell.items()
             }
-    order = {name: place for place, name in enumerate((*sets.SETS, *sets.REGIMES, *methods))}
+    order = {name: place for place, name in enumerate((*sets.SETS, *sets.REGIMES, *METHODS))}
     keys = sorted(found, key=lambda key: tuple(order.get(part, part) for part in key))
     names = ("table", "regime", "split", "method")
     return [{**dict(zip(names, key, strict=True)), **found[key]} for key in keys]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from .averaged_page import means
 from .comparing import Comparison
 from .markdown import NOTHING, count, grid, interval, names, number, points, share, spread
-from .methods import COMPETITORS, METHODS, OURS
-from .reasons import CHOSEN, losses
+from .methods import METHODS, OURS
+from .reasons import chosen, losses
 from .sets import REGIMES
 from .storing import Stored
 
 SHOWN = (
-    *("soft_cv", "soft", "hard", "ridge_cv", "logistic_cv", "self_training"),
+    *("averaged", "soft_cv", "soft", "hard", "ridge_cv", "logistic_cv", "self_training"),
     *("spreading_knn", "tri_training", "oracle"),
 )
 """The columns of the tables by data set: one of each family."""
@@ -23,8 +24,9 @@ How often methods are right on rows whose labels nobody saw; [how it was measure
 ![How much more accurate each method is than the tuned ridge](pictures/accuracy.svg)
 
 Differences to the tuned ridge (`RidgeClassifierCV`, which sees the labeled rows alone), in points,
-mean over the paper's tables with 95 % intervals. Green is semisquares, blue uses the labels alone,
-red are graphs of neighbours, orange is self-training, purple is sslearn, light blue LAMDA-SSL.
+mean over the paper's tables with 95 % intervals. Green is semisquares, blue are linear classifiers
+and grey others that use the labels alone, red are graphs of neighbours, orange is self-training,
+purple is sslearn, light blue LAMDA-SSL.
 {regimes}
 """
 
@@ -35,10 +37,11 @@ REGIME = """
 
 {means}
 
-*Accuracy* is the mean over the paper's tables; *against the ridge* the difference in the same
-splits in points, with half of its 95 % interval; *rank* the mean place among the methods, 1 being
+*Accuracy*, *balanced* accuracy, *log loss* and *calibration* error are means over the paper's
+tables; *against the ridge* is the difference in accuracy in the same splits in points, with half of
+its 95 % interval; *rank* the mean place among the methods, 1 being
 the best, and the last where there is no model; *better / equal / worse* on how many of all
-{n_tables} tables `SoftLabelClassifierCV` is clearly better than this method, neither, or clearly
+{n_tables} tables `{ours}` is clearly better than this method, neither, or clearly
 worse; *CPU* the median over tables of the median seconds of a fit, on a machine that others used
 too.
 
@@ -66,6 +69,7 @@ def _regime(comparison: Comparison, words: str) -> str:
         lead=_lead(comparison),
         means=_means(comparison),
         n_tables=len(comparison.tables),
+        ours=METHODS[chosen(comparison)].label,
         tables=_tables(comparison),
         losses=_losses(comparison),
     )
@@ -90,25 +94,24 @@ def _lead(comparison: Comparison) -> str:
 
 
 def _means(comparison: Comparison) -> str:
-    measured = [name for name in COMPETITORS if name in comparison.stored.methods]
     placed = comparison.mean_ranks
     rows = []
-    for name in measured:
-        tables = comparison.tables_of(name)
-        some = "" if tables == comparison.paper else f" ({count(len(tables), 'table')})"
+    for name in comparison.competitors:
         gain = NOTHING
         if name != "ridge_cv":
             gain = spread(comparison.mean_difference(name, "ridge_cv"))
-        pair = NOTHING if name == CHOSEN else _pair(comparison, name)
-        rank = f"{placed[name]:.1f}" if name in placed else NOTHING
-        cells = (share(comparison.mean_accuracy(name)) + some, gain, rank, pair)
+        pair = NOTHING if name == chosen(comparison) else _pair(comparison, name)
+        tables = comparison.tables_of(name)
+        some = "" if tables == comparison.paper else f" ({count(len(tables), 'table')})"
+        accuracy, *scores = means(comparison, name)
+        cells = (accuracy + some, gain, *scores, f"{placed[name]:.1f}", pair)
         rows.append([f"`{METHODS[name].label}`", *cells, _seconds(comparison, name)])
-    head = ["method", "accuracy", "against the ridge", "rank", "better / equal / worse", "CPU, s"]
-    return grid(head, rows)
+    head = ["method", "accuracy", "against the ridge", "balanced", "log loss", "calibration"]
+    return grid([*head, "rank", "better / equal / worse", "CPU, s"], rows)
 
 
 def _pair(comparison: Comparison, name: str) -> str:
-    pair = comparison.pair(CHOSEN, name)
+    pair = comparison.pair(chosen(comparison), name)
     return f"{pair}" + (f" ({len(pair.untold)} without a model)" if pair.untold else "")
 
 
@@ -122,7 +125,7 @@ def _seconds(comparison: Comparison, name: str) -> str:
 
 def _tables(comparison: Comparison) -> str:
     """Tabulate accuracies, the best of each table in bold, those no different from it too."""
-    shown = [name for name in SHOWN if name in comparison.stored.methods]
+    shown = [name for name in SHOWN if comparison.is_measured(name)]
     rows = []
     for table in comparison.tables:
         found = {name: comparison.accuracy(name, table) for name in shown}
@@ -137,18 +140,19 @@ def _tables(comparison: Comparison) -> str:
 
 
 def _losses(comparison: Comparison) -> str:
-    found = losses(comparison)
+    found, ours = losses(comparison), chosen(comparison)
+    label = METHODS[ours].label
     if not found:
-        return "On no table is another method clearly more accurate than `SoftLabelClassifierCV`."
+        return f"On no table is another method clearly more accurate than `{label}`."
     rows = []
     for loss in found:
-        gap = comparison.difference(loss.best, CHOSEN, loss.table)
+        gap = comparison.difference(loss.best, ours, loss.table)
         others = [METHODS[name].label for name in loss.winners if name != loss.best]
         best = f"`{METHODS[loss.best].label}`, {share(comparison.accuracy(loss.best, loss.table))}"
         rows.append([loss.table, best, points(gap.value), names(others), loss.why])
     head = ["table", "the best there", "points ahead", "also clearly ahead", "why"]
     lead = (
         f"On {count(len(found), 'table')} of {len(comparison.tables)} some method is clearly more "
-        "accurate than `SoftLabelClassifierCV`:"
+        f"accurate than `{label}`:"
     )
     return f"{lead}\n\n{grid(head, rows)}"

@@ -10,23 +10,25 @@ from .cost_page import medians
 from .markdown import grid, interval, names, share
 from .methods import METHODS
 from .overview_page import most_accurate
+from .promises import are_measured
 from .reasons import CHOSEN, GRAPHS, losses
 from .sets import REGIMES
 from .storing import Stored
 
-SHOWN = ("soft_cv", "ridge_cv", "logistic_cv", "self_training", "spreading_knn")
+SHOWN = ("averaged", "soft_cv", "ridge_cv", "logistic_cv", "self_training", "spreading_knn")
 
 
 def by_regime(stored: Stored) -> str:
     """Tabulate mean accuracies of one method of each kind."""
+    shown = [name for name in SHOWN if are_measured(stored, name)]
     rows = []
     for regime, words in REGIMES.items():
         comparison = Comparison(stored, regime)
         best = most_accurate(comparison)
-        cells = [share(comparison.mean_accuracy(name)) for name in SHOWN]
+        cells = [share(comparison.mean_accuracy(name)) for name in shown]
         most = share(comparison.mean_accuracy(best))
         rows.append([words, *cells, f"{most}, `{METHODS[best].label}`"])
-    labels = [f"`{METHODS[name].label}`" for name in SHOWN]
+    labels = [f"`{METHODS[name].label}`" for name in shown]
     return grid(["labels", *labels, "the most accurate of all"], rows)
 
 
@@ -63,12 +65,13 @@ def beaten(stored: Stored) -> str:
 def kinds(stored: Stored) -> str:
     """Tabulate accuracies on the drawn tables, whose kinds are known."""
     comparison = Comparison(stored, "ten")
+    compared = [name for name in COMPARED if are_measured(stored, name)]
     rows = []
     for table, words in KINDS.items():
         if table in comparison.tables:
-            cells = [share(comparison.accuracy(name, table)) for name in COMPARED]
+            cells = [share(comparison.accuracy(name, table)) for name in compared]
             rows.append([words, *cells])
-    labels = ["all labels" if one == "oracle" else f"`{METHODS[one].label}`" for one in COMPARED]
+    labels = ["all labels" if one == "oracle" else f"`{METHODS[one].label}`" for one in compared]
     return grid(["what the rows are like", *labels], rows)
 
 
@@ -77,7 +80,7 @@ def graphs(stored: Stored) -> str:
     lines = []
     for regime, words in REGIMES.items():
         comparison = Comparison(stored, regime)
-        tables = [one.table for one in losses(comparison) if one.best in GRAPHS]
+        tables = [one.table for one in losses(comparison, CHOSEN) if one.best in GRAPHS]
         lines.append(f"- {words}: {names(tables)}.")
     return "\n".join(lines)
 
@@ -102,7 +105,10 @@ KINDS = {
     "Lengthwise": "clusters that are not the classes",
     "Moons": "curved shapes that reach into each other",
 }
-COMPARED = ("ridge_cv", "soft_cv", "soft", "hard", "self_training", "spreading_knn", "oracle")
+COMPARED = (
+    *("ridge_cv", "averaged", "soft_cv", "soft", "hard"),
+    *("self_training", "spreading_knn", "oracle"),
+)
 TUNED = ("ridge_cv", "logistic_cv")
 BLOCKS: dict[str, Callable[[Stored], str]] = {
     "choosing.beaten": beaten,

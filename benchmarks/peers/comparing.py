@@ -18,6 +18,7 @@ from scipy import stats
 
 from semisquares.experiments.ranking import LEVEL, holm, mean_and_error, paired_p, ranks
 
+from .fitting import NOT_INSTALLED
 from .methods import COMPETITORS
 from .sets import PAPER
 from .storing import Stored
@@ -82,14 +83,36 @@ class Comparison:
             found[str(table)] = 1.0 - wrong.div(rows["test_rows"].to_numpy(), axis=0)
         return found
 
+    @cached_property
+    def _scores(self) -> dict[str, dict[str, pd.DataFrame]]:
+        """Log loss, balanced accuracy and calibration error, each by table."""
+        return {
+            name: {
+                str(table): rows
+                for table, rows in frame[frame["regime"] == self.regime].groupby("table")
+            }
+            for name, frame in self.stored.scores.items()
+        }
+
     @property
     def tables(self) -> list[str]:
         return list(self._shares)
 
-    @property
+    @cached_property
     def competitors(self) -> list[str]:
-        """The methods that are held against each other."""
-        return [name for name in self.stored.methods if name in COMPETITORS]
+        """The methods that are held against each other: those that are measured."""
+        return [name for name in COMPETITORS if self.is_measured(name)]
+
+    def is_measured(self, method: str) -> bool:
+        """Tell whether a method was tried in all splits of the paper's tables, or given up there.
+
+        Means of others are over other splits, and would mislead.
+        """
+        fits = self.stored.fits
+        fits = fits[(fits["regime"] == self.regime) & (fits["method"] == method)]
+        tried = (fits["fits"] == self.stored.n_splits) | (fits["ok"] == 0)
+        tried &= fits["status"] != NOT_INSTALLED
+        return method in self.stored.methods and set(self.paper) <= set(fits.loc[tried, "table"])
 
     @property
     def paper(self) -> list[str]:
@@ -132,6 +155,17 @@ class Comparison:
         """Return the mean difference over the paper's tables, in the splits that both have."""
         tables = self.tables_of(method, other)
         return _over_tables([self.difference(method, other, table) for table in tables])
+
+    def score(self, name: str, method: str, table: str) -> Mean:
+        """Return the mean of a stored score (`scoring.SCORES`) of a method on a table."""
+        rows = self._scores[name].get(table)
+        known = rows is not None and method in rows
+        return _mean(rows[method].to_numpy(dtype=float) if known else np.full(0, np.nan))
+
+    def mean_score(self, name: str, method: str) -> Mean:
+        """Return the mean of a score over the paper's tables, NaN unless all of them have it."""
+        means = [self.score(name, method, table) for table in self.paper]
+        return _over_tables(means)
 
     def pair(self, method: str, other: str, tables: Sequence[str] | None = None) -> Pair:
         """Hold one method against another on each table.

@@ -8,7 +8,7 @@ method that fails with some number of rows is not asked for more of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from semisquares.experiments.ledger import Ledger, pack
 
 from .fitting import OK, Fitter, Outcome
 from .keeping import agree
-from .methods import COMPETITORS, METHODS
+from .methods import COMPETITORS
 
 PART = "cost"
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -81,6 +81,12 @@ def part_of(method: str) -> str:
     return f"{PART} {method}"
 
 
+def gave_up(name: str, kept: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Tell whether a method failed with no more rows than a cell has."""
+    failed = [int(one.split("/")[0]) for one, cell in kept.items() if str(cell["status"]) != OK]
+    return min(failed, default=np.inf) <= int(name.split("/")[0])
+
+
 def _failed(plan: Plan, ledger: Ledger) -> dict[str, int]:
     """Return the least number of rows that each method failed with, by the cells that are kept."""
     found: dict[str, int] = {}
@@ -103,13 +109,12 @@ def _short(value: Any) -> Any:
     return float(f"{value:.5g}") if isinstance(value, float) and np.isfinite(value) else value
 
 
-def rows_of_cells(ledger: Ledger) -> list[dict[str, Any]]:
-    """Return all cells that are kept, in the order of rows, methods and turns."""
+def rows_of_cells(kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the cells of methods, a line for each."""
     found = []
-    for method in METHODS:
-        for name, cell in ledger.results(part_of(method)).items():
+    for method, cells in kept.items():
+        for name, cell in cells.items():
             n_rows, turn = map(int, name.split("/"))
             values = {key: _short(value.item()) for key, value in cell.items()}
             found.append({"rows": n_rows, "method": method, "turn": turn, **values})
-    order = list(METHODS)
-    return sorted(found, key=lambda row: (row["rows"], order.index(row["method"]), row["turn"]))
+    return found

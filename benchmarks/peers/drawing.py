@@ -27,6 +27,7 @@ from semisquares.plotting import (
 from .comparing import Comparison, Mean
 from .fitting import OK
 from .methods import COMPETITORS, METHODS, OURS
+from .promises import ALONE, AVERAGED, RIDGE, are_measured
 from .sets import REGIMES
 from .storing import Stored
 
@@ -36,13 +37,21 @@ if TYPE_CHECKING:
 
 DASHED, DOTTED, MIXED = (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5))
 _LOOKS = {
+    "averaged": (GREEN, "*", MIXED),
+    "averaged_supervised": (GREY, "*", DOTTED),
     "soft_cv": (GREEN, "o", "-"),
     "soft": (GREEN, "v", DASHED),
     "hard": (GREEN, "^", DOTTED),
     "ridge_cv": (BLUE, "s", "-"),
+    "ridge_fine": (BLUE, "o", DASHED),
     "ridge": (BLUE, "v", MIXED),
     "logistic": (BLUE, "D", DASHED),
     "logistic_cv": (BLUE, "P", DOTTED),
+    "svc": (GREY, "o", "-"),
+    "knn": (GREY, "s", DASHED),
+    "random_forest": (GREY, "^", DOTTED),
+    "extra_trees": (GREY, "v", MIXED),
+    "hist_gradient_boosting": (GREY, "D", "-"),
     "self_training": (ORANGE, "o", "-"),
     "propagation_knn": (VERMILION, "v", DASHED),
     "propagation_rbf": (VERMILION, "^", DOTTED),
@@ -54,13 +63,17 @@ _LOOKS = {
     "lap_svm": (SKY, "v", DASHED),
 }
 LOOKS = {name: Look(METHODS[name].label, *look) for name, look in _LOOKS.items()}
-"""A colour for each family: ours, labels alone, self-training, graphs, sslearn, LAMDA-SSL."""
+"""A colour for each family: ours, linear and others of labels alone, self-training, graphs,
+sslearn, LAMDA-SSL.
+"""
 
 
 def accuracy(stored: Stored) -> Picture:
     """Draw how much more accurate each method is than the tuned ridge, a panel for each regime."""
-    methods = [name for name in COMPETITORS if name in stored.methods and name != "ridge_cv"]
-    picture, panels = plotting.facets(len(REGIMES), 3, row_height=3.4, sharey=True)
+    known = {name for regime in REGIMES for name in Comparison(stored, regime).competitors}
+    methods = [name for name in COMPETITORS if name in known and name != "ridge_cv"]
+    height = 0.6 + 0.19 * len(methods)
+    picture, panels = plotting.facets(len(REGIMES), 3, row_height=height, sharey=True)
     for panel, (regime, words) in zip(panels, REGIMES.items(), strict=True):
         comparison = Comparison(stored, regime)
         for place, name in enumerate(methods):
@@ -72,13 +85,33 @@ def accuracy(stored: Stored) -> Picture:
 
 def helps(stored: Stored) -> Picture:
     """Draw, for each table, what the unlabeled rows are worth against the tuned ridge."""
+    pairs = {
+        ("soft_cv", "ridge_cv"): LOOKS["soft_cv"],
+        ("soft", "ridge_cv"): replace(LOOKS["soft"], colour=GREY),
+    }
+    label = "points more accurate than RidgeClassifierCV, which uses the labels alone"
+    return _by_table(stored, pairs, label)
+
+
+def averaged(stored: Stored) -> Picture:
+    """Draw, for each table, how the averaged classifier does against others."""
+    looks = {RIDGE: (GREEN, "o"), ALONE: (ORANGE, "s")}
+    pairs = {
+        (AVERAGED, other): Look(METHODS[other].label, colour, marker, "-")
+        for other, (colour, marker) in looks.items()
+        if are_measured(stored, other)
+    }
+    return _by_table(stored, pairs, "points by which AveragedClassifier is more accurate than")
+
+
+def _by_table(stored: Stored, pairs: dict[tuple[str, str], Look], label: str) -> Picture:
+    """Draw the differences of one or two pairs of methods, for each table."""
     picture, panels = plotting.facets(len(REGIMES), 3, row_height=4.6, sharey=True)
     for panel, (regime, words) in zip(panels, REGIMES.items(), strict=True):
         comparison = Comparison(stored, regime)
         for place, table in enumerate(comparison.tables):
-            for name, shift, colour in (("soft_cv", -0.17, GREEN), ("soft", 0.17, GREY)):
-                difference = comparison.difference(name, "ridge_cv", table)
-                look = replace(LOOKS[name], colour=colour)
+            for (pair, look), shift in zip(pairs.items(), (-0.17, 0.17), strict=False):
+                difference = comparison.difference(*pair, table)
                 _interval(panel, place + shift, difference, look, labeled=place == 0)
         n_paper = len(comparison.paper)
         panel.axhline(n_paper - 0.5, color=LIGHT, linewidth=0.6)
@@ -86,7 +119,7 @@ def helps(stored: Stored) -> Picture:
         panel.set_xscale("symlog", linthresh=4.0, linscale=1.5)
         panel.set_xticks([-30, -10, -3, 0, 3, 10, 30], ["−30", "", "−3", "0", "3", "", "30"])
         panel.minorticks_off()
-    panels[1].set_xlabel("points more accurate than RidgeClassifierCV, which uses the labels alone")
+    panels[1].set_xlabel(label)
     plotting.legend(picture, panels)
     return picture
 
@@ -103,6 +136,7 @@ def memory(stored: Stored) -> Picture:
 
 PICTURES: dict[str, Callable[[Stored], Picture]] = {
     "accuracy": accuracy,
+    "averaged": averaged,
     "helps": helps,
     "time": time,
     "memory": memory,
@@ -111,7 +145,9 @@ PICTURES: dict[str, Callable[[Stored], Picture]] = {
 
 def drawn_from(stored: Stored) -> list[str]:
     """Return the names of the pictures that there are numbers for."""
-    return [name for name in PICTURES if name not in ("time", "memory") or len(stored.cost)]
+    lacks = {"averaged": not are_measured(stored, AVERAGED, RIDGE)}
+    lacks |= dict.fromkeys(("time", "memory"), stored.cost.empty)
+    return [name for name in PICTURES if not lacks.get(name)]
 
 
 def draw(name: str, stored: Stored, inputs: str) -> bytes:
@@ -140,6 +176,8 @@ def _growth(stored: Stored, column: str, unit: float, label: str) -> Picture:
     panel = picture.add_subplot()
     done = stored.cost[stored.cost["status"] == OK]
     for name, look in LOOKS.items():
+        if name not in set(stored.cost["method"]):
+            continue
         medians = done[done["method"] == name].groupby("rows")[column].median() / unit
         panel.plot(
             medians.index, np.maximum(medians, 1e-3), color=look.colour, linestyle=look.line,

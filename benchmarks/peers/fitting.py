@@ -22,7 +22,7 @@ Array = NDArray[Any]
 
 OK, FAILED, TIMED_OUT, NOT_INSTALLED = "ok", "failed", "timed out", "not installed"
 PATIENCE = 20.0
-"""A worker that answers nothing for so many times its CPU seconds is ended."""
+"""A worker that does nothing for 20 times its CPU seconds is ended."""
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
@@ -48,11 +48,22 @@ class Outcome:
     beyond: float = np.nan
     accuracy: float = np.nan
     predicted: Array | None = None
+    probabilities: Array | None = None
+    """Of the test rows, a column for each class; None where the model gives none."""
 
     @property
     def spent(self) -> float:
         """CPU seconds, 0 where nobody knows: a database takes NaN for nothing at all."""
         return 0.0 if np.isnan(self.cpu) else self.cpu
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return what a process has spent, 0 where the system does not say (Linux does)."""
+    path = Path(f"/proc/{pid}/stat")
+    if not path.exists():
+        return 0.0
+    fields = path.read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -108,7 +119,7 @@ class Fitter:
         if isinstance(found, Outcome):
             return found
         said, given = found
-        return Outcome(**said, predicted=given.get("predicted"))
+        return Outcome(**said, **given)
 
     def _ask(self, name: str, about: dict[str, Any], **arrays: Array) -> Any:
         """Return the answer of the method's process, or an outcome where there is none."""
@@ -124,12 +135,22 @@ class Fitter:
         answer, silent = None, False
         try:
             send(process.stdin, {**about, "method": name, "registry": self.registry}, **arrays)
-            wall = PATIENCE * self.limits.seconds + 60.0
-            silent = not select.select([process.stdout], [], [], wall)[0]
+            silent = not self._answers(process)
             answer = None if silent else receive(process.stdout)
         except BrokenPipeError:
             pass
         return self._end(environment, silent=silent) if answer is None else answer
+
+    def _answers(self, process: subprocess.Popen[bytes]) -> bool:
+        """Wait for an answer as long as there is work on it: others may keep the machine busy."""
+        wall = PATIENCE * self.limits.seconds + 60.0
+        before = -1.0
+        while not select.select([process.stdout], [], [], wall)[0]:
+            spent = cpu_seconds(process.pid)
+            if spent <= before:
+                return False
+            before = spent
+        return True
 
     def _end(self, environment: str, *, silent: bool) -> Outcome:
         """End a process that gives no answer, and say why it gave none."""

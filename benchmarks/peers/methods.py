@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import supervised
+
 Array = NDArray[Any]
 
 OURS, SKLEARN = "semisquares", "scikit-learn"
-N_ALPHAS = 9
 FOLDS = 5
-CS = (0.001, 0.01, 0.1, 1.0, 10.0)
 NEIGHBOURS = 7
 MOST_TO_MEASURE = 1000
 """So many rows tell the width of a kernel."""
@@ -67,13 +67,19 @@ class Method:
     """The name of the Python that has it (`--python NAME=PATH`), this one where it is empty."""
 
 
-def alphas_of(X: Array) -> Array:
-    """Return the ridges that `SoftLabelClassifierCV` chooses from, by its labeled rows."""
-    spread = float(((X - X.mean(axis=0)) ** 2).sum())
-    return np.logspace(-4, 4, N_ALPHAS) * (spread / max(1, min(len(X) - 1, X.shape[1])) or 1.0)
-
-
 # -- semisquares --------------------------------------------------------------------------------
+
+
+def _averaged(rows: Rows) -> Any:
+    from semisquares import AveragedClassifier
+
+    return AveragedClassifier().fit(rows.X, rows.y)
+
+
+def _averaged_supervised(rows: Rows) -> Any:
+    from semisquares import AveragedClassifier
+
+    return AveragedClassifier().fit(*rows.labeled)
 
 
 def _soft_cv(rows: Rows) -> Any:
@@ -94,42 +100,7 @@ def _hard(rows: Rows) -> Any:
     return HardLabelClassifier(alpha=1.0).fit(rows.X, rows.y)
 
 
-# -- scikit-learn -------------------------------------------------------------------------------
-
-
-def _ridge_cv(rows: Rows) -> Any:
-    from sklearn.linear_model import RidgeClassifierCV
-
-    X, y = rows.labeled
-    return RidgeClassifierCV(alphas_of(X)).fit(X, y)
-
-
-def _ridge(rows: Rows) -> Any:
-    from sklearn.linear_model import RidgeClassifier
-
-    return RidgeClassifier(alpha=1.0).fit(*rows.labeled)
-
-
-def _oracle(rows: Rows) -> Any:
-    from sklearn.linear_model import RidgeClassifierCV
-
-    return RidgeClassifierCV(alphas_of(rows.X)).fit(rows.X, rows.truth)
-
-
-def _logistic(rows: Rows) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000).fit(*rows.labeled)
-
-
-def _logistic_cv(rows: Rows) -> Any:
-    from sklearn.linear_model import LogisticRegressionCV
-
-    model = LogisticRegressionCV(
-        Cs=list(CS), cv=rows.folds, scoring="neg_log_loss", max_iter=1000,
-        use_legacy_attributes=False, l1_ratios=(0.0,),
-    )  # fmt: skip
-    return model.fit(*rows.labeled)
+# -- scikit-learn, with unlabeled rows ----------------------------------------------------------
 
 
 def _self_training(rows: Rows) -> Any:
@@ -221,27 +192,61 @@ class _Inductive:
         return self.model.predict(X, Transductive=False)
 
 
+def _supervised(label: str, fit: Callable[[Rows], Any], what: str) -> Method:
+    """Return a classifier of scikit-learn that is fitted to the labeled rows alone."""
+    return Method(label, SKLEARN, fit, uses_unlabeled=False, what=what)
+
+
 METHODS = {
+    "averaged": Method("AveragedClassifier", OURS, _averaged, what="as it is"),
+    "averaged_supervised": Method(
+        "AveragedClassifier (labels alone)",
+        OURS,
+        _averaged_supervised,
+        uses_unlabeled=False,
+        what="as it is, fitted to the labeled rows alone; no competitor",
+    ),
     "soft_cv": Method("SoftLabelClassifierCV", OURS, _soft_cv, what="as it is"),
     "soft": Method("SoftLabelClassifier", OURS, _soft, what="`alpha=1`"),
     "hard": Method("HardLabelClassifier", OURS, _hard, what="`alpha=1`"),
-    "ridge_cv": Method(
+    "ridge_cv": _supervised(
         "RidgeClassifierCV",
-        SKLEARN,
-        _ridge_cv,
-        uses_unlabeled=False,
-        what="the ridges that `SoftLabelClassifierCV` chooses from, by leave-one-out",
+        supervised.ridge_cv,
+        "the ridges that `SoftLabelClassifierCV` chooses from, by leave-one-out",
     ),
-    "ridge": Method("RidgeClassifier", SKLEARN, _ridge, uses_unlabeled=False, what="`alpha=1`"),
-    "logistic": Method(
-        "LogisticRegression", SKLEARN, _logistic, uses_unlabeled=False, what="`C=1`"
+    "ridge_fine": _supervised(
+        "RidgeClassifierCV (fine grid)",
+        supervised.ridge_fine,
+        "`alphas=np.logspace(-3, 4, 15)`, by leave-one-out",
     ),
-    "logistic_cv": Method(
+    "ridge": _supervised("RidgeClassifier", supervised.ridge, "`alpha=1`"),
+    "logistic": _supervised("LogisticRegression", supervised.logistic, "`C=1`"),
+    "logistic_cv": _supervised(
         "LogisticRegressionCV",
-        SKLEARN,
-        _logistic_cv,
-        uses_unlabeled=False,
-        what="five values of `C` from 0.001 to 10, five folds, by log loss",
+        supervised.logistic_cv,
+        "five values of `C` from 0.001 to 10, five folds, by log loss",
+    ),
+    "svc": _supervised(
+        "SVC",
+        supervised.svc,
+        "Gaussian kernel, `C` of 0.1, 1, 10 and 100 by five folds; probabilities by "
+        "`CalibratedClassifierCV`",
+    ),
+    "knn": _supervised(
+        "KNeighborsClassifier",
+        supervised.knn,
+        "1, 3, 5, 9, 15 or 25 neighbours by five folds",
+    ),
+    "random_forest": _supervised(
+        "RandomForestClassifier", supervised.random_forest, f"{supervised.TREES} trees"
+    ),
+    "extra_trees": _supervised(
+        "ExtraTreesClassifier", supervised.extra_trees, f"{supervised.TREES} trees"
+    ),
+    "hist_gradient_boosting": _supervised(
+        "HistGradientBoostingClassifier",
+        supervised.hist_gradient_boosting,
+        "as it is, but for leaves of a third of the labels where that is less than its 20 rows",
     ),
     "self_training": Method(
         "SelfTrainingClassifier",
@@ -285,14 +290,14 @@ METHODS = {
         what=f"{NEIGHBOURS} nearest neighbours, linear, `gamma_A=1`, `gamma_I=1`",
         environment="lamda",
     ),
-    "oracle": Method(
+    "oracle": _supervised(
         "RidgeClassifierCV (all labels)",
-        SKLEARN,
-        _oracle,
-        uses_unlabeled=False,
-        what="is told the labels of all training rows; no competitor",
+        supervised.oracle,
+        "is told the labels of all training rows; no competitor",
     ),
 }
 """In the order of tables: ours, the supervised, the others."""
 
-COMPETITORS = tuple(name for name in METHODS if name != "oracle")
+REFERENCES = ("averaged_supervised", "oracle")
+"""What methods are measured by, no competitors: ours without unlabeled rows, and all labels."""
+COMPETITORS = tuple(name for name in METHODS if name not in REFERENCES)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from semisquares.files import replaced
 
 from . import storing
 from .accuracy_page import accuracy_page
+from .averaged_page import averaged_page
 from .cost_page import cost_page
 from .drawing import draw, drawn_from, inputs_of
 from .helps_page import helps_page
@@ -21,9 +22,27 @@ MADE = "<!-- made by `python -m benchmarks.peers pages` from results/peers; do n
 PAGES: dict[str, Callable[[Stored], str]] = {
     "index": overview_page,
     "accuracy": accuracy_page,
+    "averaged": averaged_page,
     "helps": helps_page,
     "cost": cost_page,
 }
+
+
+NEEDS = {
+    "index": ("ridge_cv", "soft_cv"),
+    "accuracy": ("ridge_cv", "soft_cv"),
+    "helps": (
+        "soft_cv",
+        "soft",
+        "hard",
+        "ridge_cv",
+        "ridge",
+        "self_training",
+        "logistic",
+        "oracle",
+    ),
+}
+"""Methods without which there is no such page or picture."""
 
 
 def page(name: str, stored: Stored) -> str:
@@ -32,11 +51,18 @@ def page(name: str, stored: Stored) -> str:
 
 
 def write_pages(results: Path = storing.RESULTS, docs: Path = DOCS) -> None:
-    """Write all pages and pictures; ``python -m docs --fill`` fills the page on choosing."""
-    stored = storing.read(results)
-    files = {f"{name}.md": page(name, stored).encode() for name in PAGES}
-    inputs = inputs_of(results)
-    files |= {f"pictures/{name}.svg": draw(name, stored, inputs) for name in drawn_from(stored)}
+    """Write all pages and pictures; ``python -m docs --fill`` fills the page on choosing.
+
+    Those that need methods which are not measured are left out.
+    """
+    stored, inputs = storing.read(results), inputs_of(results)
+
+    def possible(names: Iterable[str]) -> list[str]:
+        return [name for name in names if set(NEEDS.get(name, ())) <= set(stored.methods)]
+
+    files = {f"{name}.md": page(name, stored).encode() for name in possible(PAGES)}
+    pictures = possible(drawn_from(stored))
+    files |= {f"pictures/{name}.svg": draw(name, stored, inputs) for name in pictures}
     for name, content in files.items():
         with replaced(docs / "evidence" / name) as file:
             file.write(content)

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 
 from .comparing import Comparison
 from .markdown import points
-from .methods import COMPETITORS, METHODS, OURS
+from .methods import METHODS, OURS
+from .promises import ALONE, AVERAGED
 
 CHOSEN = "soft_cv"
-"""The one of ours that is held against all others: it is what we tell people to use."""
+"""The one of ours that leaves unlabeled rows out unless the labels speak for them."""
 GRAPHS = ("propagation_knn", "propagation_rbf", "spreading_knn", "spreading_rbf", "lap_svm")
 LOGISTIC = ("logistic", "logistic_cv", "self_training", "tri_training")
+TREES = ("random_forest", "extra_trees", "hist_gradient_boosting", "co_forest")
+CURVED = (*GRAPHS, *TREES, "svc", "knn")
+"""Methods whose boundaries need not be planes."""
 LARGE = 0.005
 """Half a point: what a reason has to explain at least."""
 
@@ -26,21 +30,40 @@ class Loss:
     why: str
 
 
-def losses(comparison: Comparison) -> list[Loss]:
-    """Return the tables on which some other method is clearly more accurate than the chosen one."""
-    others = [
-        name
-        for name in COMPETITORS
-        if name in comparison.stored.methods and METHODS[name].package != OURS
-    ]
-    won = {other: comparison.pair(other, CHOSEN).better for other in others}
+def chosen(comparison: Comparison) -> str:
+    """Return the one of ours that is held against all others: what we tell people to use."""
+    return AVERAGED if AVERAGED in comparison.competitors else CHOSEN
+
+
+def losses(comparison: Comparison, ours: str = "") -> list[Loss]:
+    """Return the tables on which some other method is clearly more accurate than one of ours."""
+    ours = ours or chosen(comparison)
+    why = _why_averaged if ours == AVERAGED else _why
+    others = [name for name in comparison.competitors if METHODS[name].package != OURS]
+    won = {other: comparison.pair(other, ours).better for other in others}
     found = []
     for table in comparison.tables:
         winners = tuple(other for other in others if table in won[other])
         if winners:
-            best = max(winners, key=lambda name: comparison.difference(name, CHOSEN, table).value)
-            found.append(Loss(table, winners, best, _why(comparison, table, best)))
+            best = max(winners, key=lambda name: comparison.difference(name, ours, table).value)
+            found.append(Loss(table, winners, best, why(comparison, table, best)))
     return found
+
+
+def _why_averaged(comparison: Comparison, table: str, best: str) -> str:
+    """Say what the numbers of the same table show about a loss of the averaged classifier."""
+    behind = comparison.difference(best, AVERAGED, table).value
+    if comparison.is_measured(ALONE):
+        alone = comparison.difference(ALONE, AVERAGED, table).value
+        if alone > 0.5 * behind:
+            return f"the unlabeled rows mislead: without them it is {points(alone)} points better"
+    if best in GRAPHS:
+        return "neighbours mostly share a class, and labels travel along them"
+    if best in TREES:
+        return "trees alone are better than an average that has them"
+    if best in LOGISTIC:
+        return "logistic regression alone is better than an average that has it"
+    return "these numbers do not tell"
 
 
 def _why(comparison: Comparison, table: str, best: str) -> str:
@@ -55,7 +78,7 @@ def _why(comparison: Comparison, table: str, best: str) -> str:
     behind = ahead(best, CHOSEN)
     if best == "ridge_cv":
         return "the unlabeled rows mislead: the gap between them is not where the classes part"
-    if best in (*GRAPHS, "co_forest") and ahead(best, "oracle") > -LARGE:
+    if best in CURVED and ahead(best, "oracle") > -LARGE:
         told = f"least squares that is told all labels gets {gets('oracle')}"
         return f"no plane parts these classes: {told}"
     if best == "self_training" and ahead(best, "logistic") > 0.5 * behind:
@@ -77,6 +100,6 @@ def _why(comparison: Comparison, table: str, best: str) -> str:
         )
     if best in GRAPHS:
         return "neighbours mostly share a class, and labels travel along them where planes cannot"
-    if best == "co_forest":
+    if best in TREES:
         return "trees see what no plane does"
     return "these numbers do not tell"

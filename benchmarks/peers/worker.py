@@ -114,9 +114,25 @@ def _fit(about: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any],
         model = method.fit(rows)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
         predicted = np.asarray(model.predict(arrays["X_test"]))
+        given = _probabilities(model, arrays["X_test"], int(rows.truth.max()) + 1)
     if predicted.shape != (len(arrays["X_test"]),) or not np.isfinite(predicted).all():
         raise ValueError(f"predictions of shape {predicted.shape}, not all of them classes")
-    return {"status": "ok", "cpu": cpu, "wall": wall}, {"predicted": predicted.astype(np.int64)}
+    given["predicted"] = predicted.astype(np.int64)
+    return {"status": "ok", "cpu": cpu, "wall": wall}, given
+
+
+def _probabilities(model: Any, X: Any, n_classes: int) -> dict[str, Any]:
+    """Return the probabilities of the classes 0, 1, …; nothing if the model has none.
+
+    A class that the model has not seen has probability 0. Rows of which it says nothing at all, as
+    label propagation does of those that no label reaches, get the same for every class.
+    """
+    if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
+        return {}
+    found = np.zeros((len(X), n_classes))
+    found[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(X)
+    found[~np.isfinite(found).all(axis=1)] = 1.0 / n_classes
+    return {"probabilities": found}
 
 
 def _cost(about: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

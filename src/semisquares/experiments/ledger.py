@@ -128,6 +128,18 @@ class Ledger:
                 "insert into cells values (?, ?, ?, ?)", (figure, cell, payload, cpu_seconds)
             )
 
+    def restore(
+        self, figure: str, record: Record, cells: Mapping[str, tuple[bytes, float]]
+    ) -> None:
+        """Keep packed cells and their CPU seconds from elsewhere, all of them or none."""
+        with self._plain_errors(), self._db:
+            self._db.execute("begin")
+            self.begin(figure, record)
+            self._db.executemany(
+                "insert into cells values (?, ?, ?, ?)",
+                [(figure, cell, payload, cpu) for cell, (payload, cpu) in cells.items()],
+            )
+
     def forget(self, figure: str) -> None:
         """Drop all cells of a figure, and what they were made with."""
         with self._plain_errors():
