@@ -27,7 +27,7 @@ __all__ = ["Family", "Features", "FittedFamily", "LabeledRows", "Member"]
 Array = NDArray[Any]
 
 
-class Features(Mapping[str, Any]):
+class Features:
     """Features of some rows by the name of a representation, computed when they are asked for."""
 
     def __init__(
