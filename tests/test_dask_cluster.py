@@ -178,6 +178,7 @@ def test_rows_that_are_lost_for_good_are_told_in_a_sentence(client):
 
 def test_tables_larger_than_the_memory_of_the_workers_are_fitted(client):
     # 190 MB of rows, in blocks of 16 MB, for a worker with 135 MB beyond what one holds anyway
+    SoftLabelClassifier().fit(*rows())  # after which it holds what a fit imports
     limit = max(client.run(lambda: psutil.Process().memory_info().rss).values()) + 135_000_000
     size, n_blocks = 40_000, 12
     X = drawn(n_blocks, size, 50, copies=40)

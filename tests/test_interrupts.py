@@ -225,7 +225,7 @@ def test_nor_does_filling_in_outcomes(method, size, deaf, long_calls):
 
 
 def test_nor_does_a_wide_sparse_table(deaf, long_calls):
-    X = sparse.random_array((120, 400), density=0.2, rng=0, format="csr")
+    X = sparse.random(120, 400, density=0.2, random_state=0, format="csr")
     y = np.where(np.arange(120) < 60, np.arange(120) % 2, -1)
     SoftLabelClassifier().fit(X, y)
     assert deaf == []

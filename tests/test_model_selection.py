@@ -157,6 +157,7 @@ def test_the_same_random_state_gives_the_same_splits(blobs):
 
 @given(y=partly_labeled(), data=st.data())
 @settings(max_examples=30, deadline=None)
+@pytest.mark.filterwarnings("ignore:All labeled rows of class .* are in one group")
 @pytest.mark.filterwarnings("ignore:Class .* labeled rows")
 @pytest.mark.parametrize("cv", [LabeledStratifiedGroupKFold(2), LabeledTestSplit(GroupKFold(2))])
 def test_groups_are_on_one_side_and_only_rows_of_tested_groups_are_left_out(cv, y, data):

@@ -119,6 +119,14 @@ def test_hashes_tell_one_hot_rows_and_whole_numbers_apart():
         assert len(np.unique(hash_rows(rows))) == len(rows)
 
 
+def test_rounding_in_the_last_bits_does_not_change_the_order_of_rows():
+    X = mixed_rows()
+    noise = 1.0 + np.finfo(float).eps * np.random.default_rng(0).integers(-2, 3, size=X.shape)
+    order, after = np.argsort(hash_rows(X), kind="stable"), np.argsort(hash_rows(X * noise))
+    distinct = np.unique(X[order], axis=0, return_index=True)[1]
+    np.testing.assert_allclose(X[after][np.sort(distinct)], X[order][np.sort(distinct)], rtol=1e-12)
+
+
 def test_dense_and_sparse_rows_have_the_same_hashes():
     X = mixed_rows()
     np.testing.assert_array_equal(hash_rows(X), hash_rows(sparse.csr_array(X)))

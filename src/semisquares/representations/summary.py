@@ -5,7 +5,8 @@ two values, and a sample of rows. Summaries of two blocks merge into that of bot
 memory, in files and on Dask workers are read the same way, once.
 
 Rows enter the sample by their content: those with the smallest hash, copies counted once. Neither
-the order of the rows nor the way they are cut into blocks changes it.
+the order of the rows, nor the way they are cut into blocks, nor rounding in their last bits changes
+it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ SAMPLE_ROWS = 1200
 """Default size of the sample: enough for a graph of neighbours, and for kernel landmarks."""
 COVARIANCE_COLUMNS = 1000
 """With more columns, the covariance is that of the sample (`Summary.scatter` is None)."""
+DROPPED = 20
+"""Bits of a number that do not decide about the order of rows."""
 BLOCK_BYTES = 1 << 20
 """Rows are read in blocks of about this size, which fit into a processor's cache."""
 
@@ -126,36 +129,51 @@ def merge(first: Summary, second: Summary) -> Summary:
 def hash_rows(X: Any, seed: int = 0) -> Array:
     """Return a 64-bit hash of the content of each row; equal for dense and sparse rows.
 
+    The high half is that of numbers rounded to nine digits: it decides about the order of rows, and
+    the last bits of numbers, which another processor may compute differently, do not change it. The
+    low half tells rows apart that differ in these bits only.
+
     Examples
     --------
-    >>> rows = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0]])
-    >>> one, two, three = hash_rows(rows).tolist()
-    >>> one == three, one == two
-    (True, False)
+    >>> rows = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0], [1.0 + 2e-16, 0.0]])
+    >>> hashes = hash_rows(rows)
+    >>> (hashes[0] == hashes).tolist(), (hashes[0] >> 32 == hashes >> 32).tolist()
+    ([True, False, True, False], [True, False, True, True])
     """
     factors = np.random.default_rng([seed, 20160]).integers(2**63, size=X.shape[1], dtype=np.uint64)
     factors = 2 * factors + np.uint64(1)
-    if sparse.issparse(X):
-        products = _bits(X.data) * factors[X.indices]
-        sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(products, dtype=np.uint64)))
-        keys = sums[X.indptr[1:]] - sums[X.indptr[:-1]]
-    else:
-        keys = _bits(X) @ factors
-    # the finalizer of SplitMix64: close sums become distant hashes
+    values = X.data if sparse.issparse(X) else X
+    bits = np.add(values, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0
+    low = _mixed(_sums(X, _folded(bits), factors))
+    # numbers of 52 binary digits, rounded to 32
+    bits += np.uint64(1 << (DROPPED - 1))
+    bits &= np.uint64(2**64 - 2**DROPPED)
+    high = _mixed(_sums(X, _folded(bits), factors))
+    return (high >> np.uint64(32) << np.uint64(32)) | (low >> np.uint64(32))
+
+
+def _folded(bits: Array) -> Array:
+    """Fold high bits onto the low ones: products modulo 2⁶⁴ would lose them.
+
+    Whole numbers have nothing but zeros in their low bits.
+    """
+    return bits ^ (bits >> np.uint64(40))
+
+
+def _sums(X: Any, bits: Array, factors: Array) -> Array:
+    """Return Σ factor · bits of each row, modulo 2⁶⁴."""
+    if not sparse.issparse(X):
+        return bits @ factors
+    products = bits * factors[X.indices]
+    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(products, dtype=np.uint64)))
+    return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+
+
+def _mixed(keys: Array) -> Array:
+    """Make distant hashes of close sums, by the finalizer of SplitMix64."""
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
-
-
-def _bits(values: Array) -> Array:
-    """Return the bits of float64 numbers, 0 for both zeros, high bits folded onto the low ones.
-
-    Whole numbers have nothing but zeros in their low bits, and products modulo 2⁶⁴ would keep
-    only few of the high ones.
-    """
-    bits = np.add(values, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0
-    bits ^= bits >> np.uint64(40)
-    return bits
 
 
 def _blocks(X: Any, sample_weight: Array | None, n_sample: int) -> Iterator[Summary]:
