@@ -66,6 +66,7 @@ def end() -> None:
     """Let what standard output did not take go nowhere: Python would complain at its end."""
     try:
         sys.stdout.flush()
+        sys.stdout.buffer.flush()  # click's wrapper says nothing of a broken pipe
     except (OSError, OutputError):
         hush()
 
