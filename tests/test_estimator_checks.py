@@ -14,7 +14,7 @@ from semisquares import (
 from semisquares.families import Forest
 
 MODELS = [
-    AveragedClassifier(),
+    AveragedClassifier(("least_squares", Forest(20), "logistic")),
     LeastSquaresClassifier(),
     SoftLabelClassifier(),  # solver "newton"
     SoftLabelClassifier(solver="block"),
@@ -26,7 +26,6 @@ MODELS = [
 
 LESS_WORK = {
     SoftLabelClassifierCV: {"alphas": [0.1, 10.0]},
-    AveragedClassifier: {"families": ("least_squares", Forest(20), "logistic")},
 }
 """Parameters for the second round of checks."""
 
