@@ -25,6 +25,7 @@ from ..certificate import duality_gap
 from ..labelings import soft
 from ..linalg import EPS
 from ..objective import Objective
+from ..representations.distances import centred_products
 from ..rows import DenseTable, Rows
 from .protocol import Features, LabeledRows, Member
 
@@ -184,29 +185,18 @@ def _factors(Z: Any, s: Array) -> tuple[Array, Array, Any]:
     """
     rooted = np.sqrt(s)[:, None]
     mean = np.asarray(Z.T @ s).ravel() / s.sum()
-    if sparse.issparse(Z):
-        cross = Z @ mean
-        gram = np.asarray((Z @ Z.T).todense()) - cross[:, None] - cross + mean @ mean
-        gram *= rooted * rooted.T
-
-        def from_sparse(spectrum: Array, vectors: Array) -> tuple[Array, Array]:
-            weighted = rooted * vectors
-            to_features = Z.T @ weighted - np.outer(mean, weighted.sum(axis=0))
-            root = np.sqrt(spectrum)
-            inverse = np.where(root > 1e-12 * root[-1], 1.0 / np.where(root > 0, root, 1.0), 0.0)
-            return vectors * root, to_features * inverse
-
-        return mean, gram, from_sparse
-    B = rooted * (Z - mean)
-    if B.shape[0] > B.shape[1]:
+    if Z.shape[0] > Z.shape[1] and not sparse.issparse(Z):
+        B = rooted * (Z - mean)
         return mean, B.T @ B, lambda spectrum, vectors: (B @ vectors, vectors)
 
     def from_rows(spectrum: Array, vectors: Array) -> tuple[Array, Array]:
+        weighted = rooted * vectors
+        to_features = np.asarray(Z.T @ weighted) - np.outer(mean, weighted.sum(axis=0))
         root = np.sqrt(spectrum)
         inverse = np.where(root > 1e-12 * root[-1], 1.0 / np.where(root > 0, root, 1.0), 0.0)
-        return vectors * root, (B.T @ vectors) * inverse
+        return vectors * root, to_features * inverse
 
-    return mean, B @ B.T, from_rows
+    return mean, centred_products(Z, mean) * rooted * rooted.T, from_rows
 
 
 def _left_out(

@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from .. import dense
+from ..representations.distances import centred_products
 from .protocol import Features, LabeledRows, Member
 
 __all__ = ["Logistic"]
@@ -95,16 +96,10 @@ class _Basis:
     def of(cls, X: Any) -> _Basis:
         n_rows, n_columns = X.shape
         origin = np.asarray(X.mean(axis=0)).ravel()
-        if sparse.issparse(X):
-            if n_columns <= n_rows:
-                return cls(np.asarray(X.todense()) - origin, origin, None)
-            cross = X @ origin
-            gram = np.asarray((X @ X.T).todense()) - cross[:, None] - cross + origin @ origin
-        else:
-            centred = X - origin
-            if n_columns <= n_rows:
-                return cls(centred, origin, None)
-            gram = centred @ centred.T
+        if n_columns <= n_rows:
+            rows = np.asarray(X.todense()) if sparse.issparse(X) else X
+            return cls(rows - origin, origin, None)
+        gram = centred_products(X, origin)
         spectrum, vectors = dense.eigh(gram)
         kept = spectrum > 1e-12 * max(spectrum[-1], np.finfo(float).tiny)
         root = np.sqrt(spectrum[kept])

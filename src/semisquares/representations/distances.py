@@ -1,4 +1,4 @@
-"""Squared distances that stay accurate for rows that are close to each other."""
+"""Squared distances and products of rows, dense or sparse, by matrix products."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["COPY", "squared_distances"]
+__all__ = ["COPY", "centred_products", "squared_distances"]
 
 Array = NDArray[Any]
 
@@ -62,6 +62,21 @@ def squared_distances(A: Any, B: Any, *, copies: float | None = None) -> Array:
             exact[exact <= COPY * (a[k] + b[m])] = copies
         found[k, m] = exact
     return found
+
+
+def centred_products(rows: Any, origin: Array) -> Array:
+    """Return (a - origin)'(b - origin) for all rows a and b; sparse rows are not made dense.
+
+    Examples
+    --------
+    >>> centred_products(np.array([[1.0, 0.0], [3.0, 0.0]]), np.array([2.0, 0.0])).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    if not sparse.issparse(rows):
+        centred = rows - origin
+        return centred @ centred.T
+    cross = rows @ origin
+    return np.asarray((rows @ rows.T).todense()) - cross[:, None] - cross + origin @ origin
 
 
 def _squares(rows: Any) -> Array:

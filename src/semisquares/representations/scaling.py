@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import dense
+from .distances import centred_products
 from .summary import Summary
 
 __all__ = ["Scaling", "leading", "with_signs"]
@@ -81,21 +82,14 @@ class Scaling:
             kept = leading(spectrum[::-1], len(spectrum))
             return with_signs(directions[:, ::-1][:, :kept]), spectrum[::-1][:kept]
         rows = self.apply(summary.sample, 0)
+        origin = self.mean / self.scale if sparse.issparse(rows) else np.zeros(rows.shape[1])
         rooted = np.sqrt(summary.sample_weight / summary.sample_weight.sum())[:, None]
-        if sparse.issparse(rows):
-            # of centred rows: (R - 1m')(R - 1m')' by products of sparse ones
-            mean = self.mean / self.scale
-            cross = rows @ mean
-            gram = np.asarray((rows @ rows.T).todense()) - cross[:, None] - cross + mean @ mean
-        else:
-            gram = rows @ rows.T
+        gram = centred_products(rows, origin)
         spectrum, left = dense.eigh(gram * rooted * rooted.T)
         spectrum, left = np.maximum(spectrum[::-1], 0.0), left[:, ::-1]
         kept = leading(spectrum, MOST_DIRECTIONS)
         spectrum, left = spectrum[:kept], left[:, :kept] * rooted
-        directions = rows.T @ left
-        if sparse.issparse(rows):
-            directions -= np.outer(self.mean / self.scale, left.sum(axis=0))
+        directions = rows.T @ left - np.outer(origin, left.sum(axis=0))
         return with_signs(directions / np.sqrt(spectrum)), spectrum
 
 
