@@ -144,11 +144,16 @@ def test_a_fit_that_is_stopped_leaves_nothing_behind(client):
     assert_nothing_left(client)
 
 
+KILL = {"soft": (0.05, 0.7), "averaged": (0.5, 0.2)}
+"""Seconds that a block takes, and the last moment of a kill: the average makes a single pass."""
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_a_killed_worker_changes_no_bit(client, expected, seed, name):
-    X, y = rows(slow=0.05)
-    wait = np.random.default_rng(seed).uniform(0.0, 0.7)
+    slow, latest = KILL[name]
+    X, y = rows(slow=slow)
+    wait = np.random.default_rng(seed).uniform(0.0, latest)
     victims = sorted(client.run(os.getpid).values())
     killed = threading.Event()
 
