@@ -8,20 +8,22 @@ A figure computes a table from settings, and draws pictures and findings from th
     figure.plot(table)
 """
 
-from .fig1_example import FIG1
-from .fig2_paths import FIG2
-from .fig3_first_step import FIG3
-from .fig4_failure import FIG4
-from .fig5_local_optima import FIG5
-from .fig6_learning_curves import FIG6
-from .figure import PRESETS, Figure, Finding, Settings, Table
-from .fractions_of_labels import FRACTIONS
-from .ridge import RIDGE
-from .rivals import RIVALS
+from __future__ import annotations
 
-FIGURES: dict[str, Figure] = {
-    figure.name: figure for figure in (FIG1, FIG2, FIG3, FIG4, FIG5, FIG6, RIDGE, FRACTIONS, RIVALS)
-}
-"""Every experiment, by the name that the command line knows."""
+from typing import TYPE_CHECKING, Any
+
+from .figure import PRESETS, Figure, Finding, Settings, Table
+
+if TYPE_CHECKING:
+    from .catalogue import FIGURES
 
 __all__ = ["FIGURES", "PRESETS", "Figure", "Finding", "Settings", "Table"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the figures when `FIGURES` is first asked for: ledger and workers need none."""
+    if name != "FIGURES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .catalogue import FIGURES
+
+    return FIGURES
