@@ -26,7 +26,7 @@ CELLS = 24
 HERE = Path(__file__).parent
 ENVIRONMENT = {
     **os.environ,
-    "PYTHONPATH": str(HERE),
+    "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
     "OPENBLAS_NUM_THREADS": "1",
 }
 

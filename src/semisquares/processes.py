@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.backend import resource_tracker
 from threadpoolctl import threadpool_limits
 
 __all__ = ["each", "workers_deaf_to_ctrl_c"]
@@ -67,6 +68,7 @@ def _spread(
             n_jobs=jobs, return_as="generator_unordered", batch_size=1, max_nbytes=share
         )
     results: Any = None
+    resource_tracker.ensure_running()  # now: before joblib 1.6 its start would end the blocking
     try:
         with workers_deaf_to_ctrl_c():
             results = parallel(delayed(function)(item) for item in items)
@@ -101,9 +103,9 @@ def workers_deaf_to_ctrl_c() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows: they are deaf once `_follow` has run
         yield
         return
-    from multiprocessing import resource_tracker
+    from multiprocessing import resource_tracker as standard_tracker
 
-    resource_tracker.ensure_running()  # now, as its start would end the blocking
+    standard_tracker.ensure_running()  # now, as its start would end the blocking
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
