@@ -233,8 +233,8 @@ def _draw_bar(axes: Axes, bar: _Bar, place: float, colour: str) -> None:
         edgecolor="white", linewidth=0.5,
     )  # fmt: skip
     # labels of ticks take about a quarter of the width
-    inches = 0.75 * axes.figure.get_figure(root=True).get_size_inches()[0]
-    room = inches * axes.get_position().width * shares / axes.get_xlim()[1]
+    inches = 0.75 * axes.get_window_extent().width / axes.figure.dpi
+    room = inches * shares / axes.get_xlim()[1]
     for start, share, setting, free in zip(starts, shares, bar.settings, room, strict=True):
         names = [
             name for name in (setting, _number(setting)) if LETTER * max(len(name) + 1, 4) <= free
