@@ -16,11 +16,11 @@ from sklearn.preprocessing import scale
 
 from semisquares import AveragedClassifier
 from semisquares.datasets import remove_labels
-from semisquares.families import Forest, LeastSquares, Logistic
+from semisquares.families import Forest, HardLabels, LeastSquares, Logistic
 from semisquares.representations import KernelRepresentation, LinearRepresentation, summary
 from test_representations import mixed_rows, one_hot_rows
 
-FEW_TREES = (LeastSquares(), Forest(20), Logistic())
+FEW_TREES = (LeastSquares(), Forest(20), Logistic(), HardLabels())
 TABLES = {"mixed": mixed_rows, "one-hot": one_hot_rows}
 
 
@@ -136,7 +136,7 @@ def test_weights_follow_from_losses_and_priors():
     X, y, _ = clusters()
     model = averaged(prior={"forest": 0.5}, sharpness=0.3).fit(X, y)
     table = model.members_
-    mass = {"least_squares": 1.0, "forest": 0.5, "logistic": 1.0}
+    mass = {"least_squares": 1.0, "forest": 0.5, "logistic": 1.0, "hard_labels": 0.5}
     weight = {True: 3.0, False: 1.0}
     prior = np.array([weight[one.startswith("linear")] for one in table["representation"]])
     for name, one in mass.items():
@@ -149,8 +149,8 @@ def test_weights_follow_from_losses_and_priors():
 def test_sharpness_zero_keeps_the_prior():
     X, y, _ = clusters()
     table = averaged(sharpness=0.0).fit(X, y).members_
-    for name in ("least_squares", "forest", "logistic"):
-        np.testing.assert_allclose(table["weight"][table["family"] == name].sum(), 1 / 3)
+    for name, mass in (("least_squares", 1), ("forest", 1), ("logistic", 1), ("hard_labels", 0.5)):
+        np.testing.assert_allclose(table["weight"][table["family"] == name].sum(), mass / 3.5)
 
 
 def test_the_probabilities_of_labeled_rows_do_not_know_their_labels():
@@ -313,6 +313,7 @@ def test_callbacks_are_told_of_every_part_of_a_fit():
         "family least_squares",
         "family forest",
         "family logistic",
+        "family hard_labels",
     ]
     assert sum(one.startswith("representation") for one in told) == 8
 

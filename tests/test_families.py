@@ -206,7 +206,7 @@ def test_logistic_members_are_those_of_scikit_learn(shape):
 def test_many_parameters_are_scored_by_folds_that_keep_blocks_together(monkeypatch):
     rows = labeled_rows(5, 40, 6, True, True)
     monkeypatch.setattr(logistic_module, "MOST_PARAMETERS", 10)
-    fold = logistic_module._folds(rows)
+    fold = rows.folds(logistic_module.FOLDS)
     assert all(len(np.unique(fold[rows.blocks == block])) == 1 for block in rows.blocks)
     fitted = Logistic(Cs=(1.0,)).fit(rows)
     k = fold[0]
