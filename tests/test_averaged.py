@@ -342,6 +342,64 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
     assert model.supervised_.score(X, y) > 0.5
 
 
+def test_hard_labels_are_left_out_without_unlabeled_rows_unless_they_are_alone():
+    X, y, truth = clusters()
+    model = averaged().fit(X, y)
+    assert "hard_labels" in model.members_["family"]
+    assert "hard_labels" not in model.supervised_.members_["family"]
+    alone = AveragedClassifier("hard_labels").fit(X, y).supervised_
+    assert set(alone.members_["family"]) == {"hard_labels"}
+    unwanted = {"least_squares": 0.0, "forest": 0.0, "logistic": 0.0}
+    assert np.isfinite(averaged(prior=unwanted).fit(X, truth).predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("table", TABLES)
+def test_neither_order_nor_copies_of_rows_matter_to_hard_labels(table, n_classes):
+    X = TABLES[table]()
+    y = labels(X, n_classes)
+    weight = 1.0 + np.arange(len(X)) % 3
+    weight[-20:] = 0.0
+    order = np.random.default_rng(1).permutation(int(weight.sum()))
+    again = np.repeat(np.arange(len(X)), weight.astype(int))[order]
+    model = AveragedClassifier("hard_labels")
+    expected = clone(model).fit(X, y, sample_weight=weight).predict_proba(X)
+    found = clone(model).fit(X[again], y[again]).predict_proba(X)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_hard_labels_find_clusters_that_few_labels_do_not_show():
+    rng = np.random.default_rng(0)
+    truth = np.arange(600) % 2
+    X = rng.normal(size=(600, 10))
+    X[:, 0] += 4.0 * truth
+    y = np.where(np.arange(600) < 10, truth, -1)
+    found, plain = (
+        AveragedClassifier(name).fit(X, y).score(X, truth) for name in ("hard_labels", "logistic")
+    )
+    assert found > max(0.95, plain)
+
+
+DEGENERATE = {
+    "one label per class": (np.random.default_rng(0).normal(size=(30, 3)), 2),
+    "constant columns": (np.ones((30, 2)), 10),
+    "one column of many": (np.outer(np.arange(30.0), [1.0, 0.0, 0.0]), 10),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Each of the 2 classes has a single labeled row")
+@pytest.mark.parametrize("case", DEGENERATE)
+def test_hard_labels_of_degenerate_tables_are_finite(case):
+    X, n_labeled = DEGENERATE[case]
+    y = np.where(np.arange(30) < n_labeled, np.arange(30) % 2, -1)
+    groups = np.zeros(30)
+    for model in (
+        AveragedClassifier("hard_labels").fit(X, y),
+        AveragedClassifier("hard_labels").fit(X, y, groups=groups),
+    ):
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
 def test_parameters_choose_families_and_representations():
     X, y, _ = clusters()
     model = AveragedClassifier("least_squares", representations=["linear"], alphas=[0.1, 1.0])

@@ -173,6 +173,21 @@ def score_members(rows: LabeledRows, left_out: Array, priors: Array, sharpness: 
     )
 
 
+def usable(
+    families: Sequence[Family], rows: LabeledRows, masses: Mapping[str, float]
+) -> Sequence[Family]:
+    """Leave out families that need unlabeled rows if there are none, unless no others count."""
+    if rows.unlabeled is not None:
+        return families
+    others = [one for one in families if not getattr(one, "needs_unlabeled", False)]
+    return others if any(prior_mass(one, masses) > 0.0 for one in others) else families
+
+
+def prior_mass(family: Family, masses: Mapping[str, float]) -> float:
+    """Return the prior weight of a family: that asked for, its own, or 1."""
+    return float(masses.get(family.name, getattr(family, "prior", 1.0)))
+
+
 def priors_of(
     families: Sequence[Family], fitted: Sequence[FittedFamily], masses: Mapping[str, float]
 ) -> Array:
@@ -180,8 +195,7 @@ def priors_of(
     found = []
     for family, one in zip(families, fitted, strict=True):
         mine = np.array([member.prior for member in one.members])
-        mass = masses.get(family.name, getattr(family, "prior", 1.0))
-        found.append(mass * mine / mine.sum())
+        found.append(prior_mass(family, masses) * mine / mine.sum())
     return np.concatenate(found)
 
 

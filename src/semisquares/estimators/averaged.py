@@ -40,7 +40,7 @@ from ..representations.scaling import Scaling
 from ..representations.summary import Summary, summarize
 from ..rows import single_threaded_blas
 from ..untested import rows_to_test
-from .average import Average, DistinctRows, Learned, priors_of, score_members
+from .average import Average, DistinctRows, Learned, priors_of, score_members, usable
 from .base import DecidingClassifier, fitted_state_kept, one_hot
 from .search import read_grid
 
@@ -291,6 +291,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         rows = distinct.rows(learned, self.n_jobs)
         n_numbers = ARRAYS * len(learned.representations) * len(STRENGTHS) * rows.n_rows
         check_memory(n_numbers * rows.n_classes, later.n_rows, rows.n_classes)
+        families = usable(families, rows, self.prior or {})
         fitted = []
         for family in families:
             fitted.append(family.fit(rows))

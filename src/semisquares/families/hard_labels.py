@@ -1,7 +1,7 @@
 """Ridge classifiers that label unlabeled rows themselves, scored by folds.
 
-In scaled columns X_p, targets y = ±1, s the weights of labeled rows and u those of unlabeled ones, a
-member looks for labels t of the unlabeled rows and weights w that minimise
+With scaled columns x, targets y = ±1, weights s of labeled rows and u of unlabeled ones, a member
+looks for labels t of the unlabeled rows and weights w that minimise
 
     Σ s (y - b - w'x)² + Σ u (t - b - w'x)² + α‖w‖²,      t = ±1
 
@@ -54,6 +54,7 @@ class HardLabels:
     name: str = "hard_labels"
     prior: float = 0.5
     """Its prior weight: half that of a family that does not depend on where unlabeled rows lie."""
+    needs_unlabeled: bool = True
 
     def fit(self, rows: LabeledRows) -> FittedHardLabels:
         """Fit all members to labeled and unlabeled rows."""

@@ -158,7 +158,9 @@ class FittedFamily(Protocol):
 class Family(Protocol):
     """Classifiers that can say how they do on rows that they were not fitted to.
 
-    A family may have an attribute `prior`, its prior weight, which is 1 otherwise.
+    A family may have two more attributes: `prior`, its prior weight, which is 1 otherwise, and
+    `needs_unlabeled`: if true, it is left out where there are no unlabeled rows, unless it is the
+    only one.
     """
 
     @property
