@@ -16,11 +16,11 @@ from sklearn.preprocessing import scale
 
 from semisquares import AveragedClassifier
 from semisquares.datasets import remove_labels
-from semisquares.families import Forest, LeastSquares, Logistic
+from semisquares.families import Forest, HardLabels, LeastSquares, Logistic
 from semisquares.representations import KernelRepresentation, LinearRepresentation, summary
 from test_representations import mixed_rows, one_hot_rows
 
-FEW_TREES = (LeastSquares(), Forest(20), Logistic())
+FEW_TREES = (LeastSquares(), Forest(20), Logistic(), HardLabels())
 TABLES = {"mixed": mixed_rows, "one-hot": one_hot_rows}
 
 
@@ -136,7 +136,7 @@ def test_weights_follow_from_losses_and_priors():
     X, y, _ = clusters()
     model = averaged(prior={"forest": 0.5}, sharpness=0.3).fit(X, y)
     table = model.members_
-    mass = {"least_squares": 1.0, "forest": 0.5, "logistic": 1.0}
+    mass = {"least_squares": 1.0, "forest": 0.5, "logistic": 1.0, "hard_labels": 0.5}
     weight = {True: 3.0, False: 1.0}
     prior = np.array([weight[one.startswith("linear")] for one in table["representation"]])
     for name, one in mass.items():
@@ -149,8 +149,8 @@ def test_weights_follow_from_losses_and_priors():
 def test_sharpness_zero_keeps_the_prior():
     X, y, _ = clusters()
     table = averaged(sharpness=0.0).fit(X, y).members_
-    for name in ("least_squares", "forest", "logistic"):
-        np.testing.assert_allclose(table["weight"][table["family"] == name].sum(), 1 / 3)
+    for name, mass in (("least_squares", 1), ("forest", 1), ("logistic", 1), ("hard_labels", 0.5)):
+        np.testing.assert_allclose(table["weight"][table["family"] == name].sum(), mass / 3.5)
 
 
 def test_the_probabilities_of_labeled_rows_do_not_know_their_labels():
@@ -313,6 +313,7 @@ def test_callbacks_are_told_of_every_part_of_a_fit():
         "family least_squares",
         "family forest",
         "family logistic",
+        "family hard_labels",
     ]
     assert sum(one.startswith("representation") for one in told) == 8
 
@@ -339,6 +340,64 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
         model.fit(X, np.where(y == 1, -1, y))
     np.testing.assert_array_equal(model.predict_proba(X), before)
     assert model.supervised_.score(X, y) > 0.5
+
+
+def test_hard_labels_are_left_out_without_unlabeled_rows_unless_they_are_alone():
+    X, y, truth = clusters()
+    model = averaged().fit(X, y)
+    assert "hard_labels" in model.members_["family"]
+    assert "hard_labels" not in model.supervised_.members_["family"]
+    alone = AveragedClassifier("hard_labels").fit(X, y).supervised_
+    assert set(alone.members_["family"]) == {"hard_labels"}
+    unwanted = {"least_squares": 0.0, "forest": 0.0, "logistic": 0.0}
+    assert np.isfinite(averaged(prior=unwanted).fit(X, truth).predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("table", TABLES)
+def test_neither_order_nor_copies_of_rows_matter_to_hard_labels(table, n_classes):
+    X = TABLES[table]()
+    y = labels(X, n_classes)
+    weight = 1.0 + np.arange(len(X)) % 3
+    weight[-20:] = 0.0
+    order = np.random.default_rng(1).permutation(int(weight.sum()))
+    again = np.repeat(np.arange(len(X)), weight.astype(int))[order]
+    model = AveragedClassifier("hard_labels")
+    expected = clone(model).fit(X, y, sample_weight=weight).predict_proba(X)
+    found = clone(model).fit(X[again], y[again]).predict_proba(X)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_hard_labels_find_clusters_that_few_labels_do_not_show():
+    rng = np.random.default_rng(0)
+    truth = np.arange(600) % 2
+    X = rng.normal(size=(600, 10))
+    X[:, 0] += 4.0 * truth
+    y = np.where(np.arange(600) < 10, truth, -1)
+    found, plain = (
+        AveragedClassifier(name).fit(X, y).score(X, truth) for name in ("hard_labels", "logistic")
+    )
+    assert found > max(0.95, plain)
+
+
+DEGENERATE = {
+    "one label per class": (np.random.default_rng(0).normal(size=(30, 3)), 2),
+    "constant columns": (np.ones((30, 2)), 10),
+    "one column of many": (np.outer(np.arange(30.0), [1.0, 0.0, 0.0]), 10),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Each of the 2 classes has a single labeled row")
+@pytest.mark.parametrize("case", DEGENERATE)
+def test_hard_labels_of_degenerate_tables_are_finite(case):
+    X, n_labeled = DEGENERATE[case]
+    y = np.where(np.arange(30) < n_labeled, np.arange(30) % 2, -1)
+    groups = np.zeros(30)
+    for model in (
+        AveragedClassifier("hard_labels").fit(X, y),
+        AveragedClassifier("hard_labels").fit(X, y, groups=groups),
+    ):
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
 def test_parameters_choose_families_and_representations():

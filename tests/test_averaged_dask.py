@@ -11,14 +11,16 @@ import pytest
 from scipy import sparse
 
 from semisquares import AveragedClassifier
-from semisquares.families import Forest, LeastSquares, Logistic
+from semisquares.families import Forest, HardLabels, LeastSquares, Logistic
 from test_averaged import clusters
 
 SIZES = (0, 1, 120, 0, 78, 1)
 
 
 def averaged():
-    return AveragedClassifier((LeastSquares(), Forest(20), Logistic()), n_graph_rows=80)
+    return AveragedClassifier(
+        (LeastSquares(), Forest(20), Logistic(), HardLabels()), n_graph_rows=80
+    )
 
 
 def in_blocks(X):

@@ -14,7 +14,7 @@ from semisquares import (
 from semisquares.families import Forest
 
 MODELS = [
-    AveragedClassifier(("least_squares", Forest(20), "logistic")),
+    AveragedClassifier(("least_squares", Forest(20), "logistic", "hard_labels")),
     LeastSquaresClassifier(),
     SoftLabelClassifier(),  # solver "newton"
     SoftLabelClassifier(solver="block"),

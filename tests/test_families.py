@@ -7,7 +7,17 @@ import pytest
 from scipy import optimize, sparse, special
 from sklearn.linear_model import LogisticRegression
 
-from semisquares.families import Features, Forest, LabeledRows, LeastSquares, Logistic, calibration
+from semisquares.families import (
+    Features,
+    Forest,
+    HardLabels,
+    LabeledRows,
+    LeastSquares,
+    Logistic,
+    UnlabeledRows,
+    calibration,
+)
+from semisquares.families import hard_labels as hard_module
 from semisquares.families import logistic as logistic_module
 from semisquares.families.calibration import Calibration, calibrate, member_weights
 from semisquares.families.least_squares import RidgePath, targets
@@ -206,7 +216,7 @@ def test_logistic_members_are_those_of_scikit_learn(shape):
 def test_many_parameters_are_scored_by_folds_that_keep_blocks_together(monkeypatch):
     rows = labeled_rows(5, 40, 6, True, True)
     monkeypatch.setattr(logistic_module, "MOST_PARAMETERS", 10)
-    fold = logistic_module._folds(rows)
+    fold = rows.folds(logistic_module.FOLDS)
     assert all(len(np.unique(fold[rows.blocks == block])) == 1 for block in rows.blocks)
     fitted = Logistic(Cs=(1.0,)).fit(rows)
     k = fold[0]
@@ -216,6 +226,126 @@ def test_many_parameters_are_scored_by_folds_that_keep_blocks_together(monkeypat
     model.fit(Z[train], rows.codes[train], sample_weight=rows.weight[train])
     found = special.softmax(fitted.left_out[0, ~train] + fitted.log_shares, axis=1)
     np.testing.assert_allclose(found, model.predict_proba(Z[~train]), atol=1e-3)
+
+
+# -- hard labels --------------------------------------------------------------------------------
+
+
+def with_unlabeled(n_classes=2, n_rows=20, n_columns=4, weighted=False, grouped=False, n_free=150):
+    """Labeled rows, and unlabeled ones of the same clusters."""
+    rng = np.random.default_rng(1)
+    centres = 2.0 * rng.normal(size=(n_classes, n_columns))
+    codes = np.arange(n_rows + n_free) % n_classes
+    X = rng.normal(size=(len(codes), n_columns)) + centres[codes]
+    weight = rng.integers(1, 4, size=len(codes)).astype(float) if weighted else np.ones(len(codes))
+    blocks = rng.integers(n_rows // 2, size=n_rows) if grouped else np.arange(n_rows)
+    scaling = Scaling.of(summarize(X, weight))
+    free = UnlabeledRows(
+        Features(X[n_rows:], scaling, {}), weight[n_rows:], float(weight[n_rows:].sum())
+    )
+    s = weight[:n_rows]
+    features = Features(X[:n_rows], scaling, {})
+    rows = LabeledRows(features, codes[:n_rows], n_classes, s, float(s.sum()), blocks)
+    return replace(rows, unlabeled=free)
+
+
+def hard_by_hand(rows, train, strength, power):
+    """Impute, refit, repeat, one fit at a time; return weights, intercept last, and the labels."""
+    scaling = rows.features.scaling
+    both = (rows.features.X, rows.unlabeled.features.X)
+    Z, free = (scaling.project(X, scaling.components(power)) for X in both)
+    y, s = targets(rows.codes, rows.n_classes), rows.weight
+    centred = Z - s @ Z / s.sum()
+    rank = min(rows.total - 1.0, Z.shape[1])
+    alpha = strength * float(s @ (centred**2).sum(axis=1)) / rank
+    u = rows.unlabeled.weight
+    u = u * min(hard_module.MASS * rows.total, rows.unlabeled.total) / u.sum()
+    Z, y, s = Z[train], y[train], s[train]
+    w = ridge(Z, y, s, alpha)
+    for tau in hard_module.DIAL:
+        t = hard_module._impute(free @ w[:-1] + w[-1], tau)
+        w = ridge(np.vstack((Z, free)), np.vstack((y, t)), np.concatenate((s, u)), alpha)
+    return Z, w, t
+
+
+HARD_CASES = {
+    "each row": (2, 20, 4, False, False),
+    "weights": (2, 20, 4, True, False),
+    "groups": (2, 20, 4, False, True),
+    "three classes": (3, 30, 5, True, True),
+}
+
+
+@pytest.mark.parametrize("case", HARD_CASES)
+def test_hard_labels_without_a_fold_are_those_of_a_fit_without_it(case):
+    rows = with_unlabeled(*HARD_CASES[case])
+    fitted = HardLabels().fit(rows)
+    fold = rows.folds(hard_module.FOLDS)
+    y, s = targets(rows.codes, rows.n_classes), rows.weight
+    settings = [(p, a) for p in hard_module.POWERS for a in hard_module.STRENGTHS]
+    for k, (power, strength) in enumerate(settings):
+        expected = np.empty(y.shape)
+        for out in range(fold.max() + 1):
+            train = fold != out
+            w = hard_by_hand(rows, train, strength, power)[1]
+            Z = hard_by_hand(rows, ~train, strength, power)[0]
+            expected[~train] = Z @ w[:-1] + w[-1] - s[train] @ y[train] / s[train].sum()
+        found = fitted.left_out[k]
+        found = found[:, 1:] - found[:, :1] if rows.n_classes == 2 else found
+        size = np.sqrt(np.mean(expected**2)) / 1.5
+        np.testing.assert_allclose(found, expected / size, atol=1e-8)
+
+
+@pytest.mark.parametrize("case", HARD_CASES)
+def test_hard_labels_of_all_rows_are_stable_and_fitted_exactly(case):
+    rows = with_unlabeled(*HARD_CASES[case])
+    fitted = HardLabels().fit(rows)
+    found = fitted.log_odds(rows.unlabeled.features, np.arange(len(fitted.members)))
+    for k, (power, strength) in enumerate(
+        (p, a) for p in hard_module.POWERS for a in hard_module.STRENGTHS
+    ):
+        everyone = np.ones(rows.n_rows, dtype=bool)
+        _, w, t = hard_by_hand(rows, everyone, strength, power)
+        scaling = rows.features.scaling
+        free = scaling.project(rows.unlabeled.features.X, scaling.components(power))
+        z = free @ w[:-1] + w[-1]
+        np.testing.assert_array_equal(hard_module._impute(z, 1.0), t)
+        mean = rows.weight @ targets(rows.codes, rows.n_classes) / rows.weight.sum()
+        slope = found[k, :, 1:] - found[k, :, :1] if rows.n_classes == 2 else found[k]
+        ratio = slope / (z - mean)
+        np.testing.assert_allclose(ratio, np.median(ratio), rtol=1e-6)
+
+
+def test_the_dial_runs_from_soft_labels_to_hard_ones():
+    z = np.array([[-3.0], [-0.4], [1e-12], [0.3], [2.0]])
+    np.testing.assert_array_equal(hard_module._impute(z, 0.0), np.clip(z, -1, 1))
+    np.testing.assert_allclose(hard_module._impute(z, 0.5).ravel(), [-1, -0.8, 2e-12, 0.6, 1])
+    np.testing.assert_array_equal(hard_module._impute(z, 1.0).ravel(), [-1, -1, 0, 1, 1])
+    scores = np.array([[0.1, 0.5, -1.0], [0.2, 0.2, 0.0]])
+    expected = [[-1.0, 1.0, -1.0], [0.0, 0.0, -1.0]]
+    np.testing.assert_array_equal(hard_module._impute(scores, 1.0), expected)
+
+
+def test_an_unlabeled_row_of_weight_two_is_two_rows_to_hard_labels():
+    rows = with_unlabeled(n_free=40)
+    free = rows.unlabeled
+    twice = UnlabeledRows(free.features, 2.0 * free.weight, 80.0)
+    X = np.repeat(free.features.X, 2, axis=0)
+    repeated = UnlabeledRows(Features(X, rows.features.scaling, {}), np.ones(80), 80.0)
+    first, second = (HardLabels().fit(replace(rows, unlabeled=one)) for one in (twice, repeated))
+    np.testing.assert_allclose(second.left_out, first.left_out, atol=1e-9)
+    np.testing.assert_allclose(second.coef, first.coef, atol=1e-9)
+
+
+def test_without_unlabeled_rows_hard_labels_are_ridges():
+    rows = replace(with_unlabeled(), unlabeled=None)
+    fitted = HardLabels((0.1,)).fit(rows)
+    scaling = rows.features.scaling
+    Z = scaling.apply(rows.features.X, 2)
+    path = RidgePath.fit(Z, rows, (0.1,))
+    expected = (path.coef[:, 0].T @ scaling.components(2).T).ravel()
+    found = fitted.coef[:, 1].ravel()
+    np.testing.assert_allclose(found / found[0], expected / expected[0], rtol=1e-8)
 
 
 # -- forest -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ..families import Family, Features, FittedFamily, LabeledRows
+from ..families import Family, Features, FittedFamily, LabeledRows, UnlabeledRows
 from ..families.calibration import Calibration, calibrate, member_weights
 from ..labels import Labels
 from ..representations.base import Representation
@@ -26,6 +26,8 @@ Array = NDArray[Any]
 
 NEGLIGIBLE = 1e-4
 """Members whose weights together are below this are not computed when predicting."""
+ROUNDING = 1e-9
+"""A difference of weights is 0 if it is below this part of them."""
 BLOCK_NUMBERS = 1 << 22
 """Rows are predicted in blocks that need about this many numbers."""
 
@@ -105,7 +107,24 @@ class DistinctRows:
             total,
             self.blocks,
             n_jobs,
+            self._unlabeled(learned),
         )
+
+    def _unlabeled(self, learned: Learned) -> UnlabeledRows | None:
+        """Return the rows of the sample of all rows without their labeled copies."""
+        summary = learned.scaling.summary
+        of_row, position = np.unique(hash_rows(self.X), return_inverse=True)
+        labeled = np.zeros(len(summary.hashes))
+        _, mine, theirs = np.intersect1d(
+            of_row, summary.hashes, assume_unique=True, return_indices=True
+        )
+        labeled[theirs] = np.bincount(position, self.count)[mine]
+        left = summary.sample_weight - labeled
+        free = left > ROUNDING * summary.sample_weight
+        if not free.any():
+            return None
+        total = summary.weight - float(self.count.sum())
+        return UnlabeledRows(learned.features(summary.sample[free]), left[free], total)
 
 
 def _joined(first: Array, second: Array) -> Array:
@@ -154,6 +173,21 @@ def score_members(rows: LabeledRows, left_out: Array, priors: Array, sharpness: 
     )
 
 
+def usable(
+    families: Sequence[Family], rows: LabeledRows, masses: Mapping[str, float]
+) -> Sequence[Family]:
+    """Leave out families that need unlabeled rows if there are none, unless no others count."""
+    if rows.unlabeled is not None:
+        return families
+    others = [one for one in families if not getattr(one, "needs_unlabeled", False)]
+    return others if any(prior_mass(one, masses) > 0.0 for one in others) else families
+
+
+def prior_mass(family: Family, masses: Mapping[str, float]) -> float:
+    """Return the prior weight of a family: that asked for, its own, or 1."""
+    return float(masses.get(family.name, getattr(family, "prior", 1.0)))
+
+
 def priors_of(
     families: Sequence[Family], fitted: Sequence[FittedFamily], masses: Mapping[str, float]
 ) -> Array:
@@ -161,7 +195,7 @@ def priors_of(
     found = []
     for family, one in zip(families, fitted, strict=True):
         mine = np.array([member.prior for member in one.members])
-        found.append(masses.get(family.name, 1.0) * mine / mine.sum())
+        found.append(prior_mass(family, masses) * mine / mine.sum())
     return np.concatenate(found)
 
 

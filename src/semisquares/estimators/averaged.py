@@ -27,7 +27,7 @@ from ..dask_inputs import (
     read_dask_blocks,
     split_column,
 )
-from ..families import Family, Forest, LeastSquares, Logistic
+from ..families import Family, Forest, HardLabels, LeastSquares, Logistic
 from ..families.least_squares import STRENGTHS
 from ..inputs import explain_overflow, labeled_weight, read_columns, read_table, read_weight
 from ..labels import Labels, read_labels, user_level
@@ -40,7 +40,7 @@ from ..representations.scaling import Scaling
 from ..representations.summary import Summary, summarize
 from ..rows import single_threaded_blas
 from ..untested import rows_to_test
-from .average import Average, DistinctRows, Learned, priors_of, score_members
+from .average import Average, DistinctRows, Learned, priors_of, score_members, usable
 from .base import DecidingClassifier, fitted_state_kept, one_hot
 from .search import read_grid
 
@@ -50,6 +50,7 @@ FAMILIES: dict[str, Callable[[Any], Family]] = {
     "least_squares": lambda model: model._least_squares(),
     "forest": lambda model: Forest(),
     "logistic": lambda model: Logistic(),
+    "hard_labels": lambda model: HardLabels(),
 }
 KINDS = ("linear", "kernel", "graph")
 N_GRAPHS = 3
@@ -65,11 +66,12 @@ _showing: ContextVar[bool] = ContextVar("showing", default=False)
 class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
     """Average simple classifiers, weighted by their out-of-sample log loss.
 
-    Members come from three families: ridge classifiers on representations that are learned from
-    *all* rows without labels, a random forest, and logistic regressions. Every member predicts the
-    labeled rows out of sample (least squares by leave-one-out in closed form, the forest by the
-    trees that did not see a row, logistic regression by approximate leave-one-out), is calibrated
-    by a slope and an offset, and its weight follows from the loss ℓ that is left:
+    Members come from four families: ridge classifiers on representations that are learned from
+    *all* rows without labels, a random forest, logistic regressions, and ridge classifiers that
+    label the unlabeled rows themselves. Every member predicts the labeled rows out of sample (least
+    squares by leave-one-out in closed form, the forest by the trees that did not see a row,
+    logistic regression by approximate leave-one-out, hard labels by folds), is calibrated by a
+    slope and an offset, and its weight follows from the loss ℓ that is left:
 
         P(y | x) = Σ v_m P_m(y | x),      v_m ∝ prior_m · exp(-sharpness · L · ℓ_m)
 
@@ -77,7 +79,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
 
     Parameters
     ----------
-    families : str or sequence, default=("least_squares", "forest", "logistic")
+    families : str or sequence, default=("least_squares", "forest", "logistic", "hard_labels")
         Which families to average: names, or objects with the interface of
         `semisquares.families.Family`.
     representations : sequence or None, default=None
@@ -94,7 +96,8 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         Strengths of the ridge, relative to the mean eigenvalue of the labeled rows' Gram matrix;
         None is seven values from 0.001 to 30.
     prior : dict or None, default=None
-        Prior weight of each family by its name; None, and a family that is missing, means 1.
+        Prior weight of each family by its name; None, and a family that is missing, means 1, and
+        0.5 for "hard_labels".
     sharpness : float, default=0.5
         How fast weights fall with the loss: 0 keeps the prior, 1 is Bayes' rule for the loss.
     class_weight : dict, "balanced" or None, default=None
@@ -125,8 +128,8 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         The probabilities of every training row; computed when first asked for.
     supervised_ : AveragedClassifier
-        The same classifier with representations learned from the labeled rows alone; fitted when
-        first asked for. The difference to it is what the unlabeled rows are worth.
+        The same classifier fitted to the labeled rows alone, from which it learns representations;
+        fitted when first asked for. The difference to it is what the unlabeled rows are worth.
     certificate_ : float
         The largest relative duality gap of a least squares member, proven by arithmetic of its own;
         computed when first asked for.
@@ -149,7 +152,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
     >>> bool(model.score(X[30:], truth[30:]) > 0.8)
     True
     >>> sorted(set(model.members_["family"].tolist()))
-    ['forest', 'least_squares', 'logistic']
+    ['forest', 'hard_labels', 'least_squares', 'logistic']
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -169,7 +172,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
 
     def __init__(
         self,
-        families: Any = ("least_squares", "forest", "logistic"),
+        families: Any = ("least_squares", "forest", "logistic", "hard_labels"),
         *,
         representations: Any = None,
         n_landmarks: int = 300,
@@ -288,6 +291,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         rows = distinct.rows(learned, self.n_jobs)
         n_numbers = ARRAYS * len(learned.representations) * len(STRENGTHS) * rows.n_rows
         check_memory(n_numbers * rows.n_classes, later.n_rows, rows.n_classes)
+        families = usable(families, rows, self.prior or {})
         fitted = []
         for family in families:
             fitted.append(family.fit(rows))

@@ -123,10 +123,7 @@ class RidgePath:
         coef = np.tensordot(to_features, inner, axes=1)
         fitted = np.tensordot(Q, inner, axes=1) / rooted[:, :, None]  # slopes only, unweighted
         left_out = _left_out(rows, Q, shrink, y, ybar, fitted)
-        size = np.sqrt(np.mean(left_out**2, axis=(0, 2)))
-        scored = size > SAME
-        plain = np.sqrt(np.mean(fitted**2, axis=(0, 2)))
-        size = np.where(scored, size, np.where(plain > 0.0, plain, 1.0)) / USUAL
+        size, scored = sizes_of(left_out, fitted)
         left_out = np.where(scored[None, :, None], left_out / size[None, :, None], 0.0)
         return cls(alphas, coef, mean, ybar, odds(left_out), size, scored)
 
@@ -167,6 +164,17 @@ def targets(codes: Array, n_classes: int) -> Array:
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0)[:, None]
     return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def sizes_of(left_out: Array, fitted: Array) -> tuple[Array, Array]:
+    """Return what predictions of each member are divided by, and whether they differ out of sample.
+
+    Both arguments are rows × members × targets.
+    """
+    size = np.sqrt(np.mean(left_out**2, axis=(0, 2)))
+    scored = size > SAME
+    plain = np.sqrt(np.mean(fitted**2, axis=(0, 2)))
+    return np.where(scored, size, np.where(plain > 0.0, plain, 1.0)) / USUAL, scored
 
 
 def odds(slopes: Array) -> Array:

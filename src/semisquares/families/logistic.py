@@ -201,7 +201,7 @@ def _moved(X: Array, curvature: Array, residual: Array, inverse: Array) -> Array
 
 def _by_folds(X: Array, rows: LabeledRows, C: float) -> Array:
     """Return the scores of each row by a fit to the other folds; blocks stay together."""
-    fold = _folds(rows)
+    fold = rows.folds(FOLDS)
     scores = np.tile(np.log(rows.shares), (rows.n_rows, 1))
     for k in range(int(fold.max()) + 1):
         test = fold == k
@@ -210,13 +210,3 @@ def _by_folds(X: Array, rows: LabeledRows, C: float) -> Array:
             w = _fit(X[~test, :-1], codes, rows.weight[~test], C, len(present))
             scores[np.ix_(test, present)] = X[test] @ w
     return scores
-
-
-def _folds(rows: LabeledRows) -> Array:
-    """Deal blocks to folds, those of each class in turn."""
-    _, first, block = np.unique(rows.blocks, return_index=True, return_inverse=True)
-    codes = rows.codes[first]
-    fold = np.empty(len(first), dtype=np.intp)
-    order = np.argsort(codes, kind="stable")
-    fold[order] = np.arange(len(order)) % min(FOLDS, len(order))
-    return fold[block]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..representations.base import Points, Representation
 from ..representations.scaling import Scaling
 
-__all__ = ["Family", "Features", "FittedFamily", "LabeledRows", "Member"]
+__all__ = ["Family", "Features", "FittedFamily", "LabeledRows", "Member", "UnlabeledRows"]
 
 Array = NDArray[Any]
 
@@ -35,6 +35,8 @@ class Features:
     ) -> None:
         self.X = X
         """The rows as they were given: dense or CSR."""
+        self.scaling = scaling
+        """Centre and scale of the columns, and the directions in which all rows vary."""
         self._points = Points(X, scaling)
         self._representations = representations
 
@@ -52,6 +54,10 @@ class Features:
         """The scaled columns: dense and centred, or sparse and not centred."""
         return self._points.along(0)
 
+    def first(self, n_rows: int) -> Features:
+        """Return the features of the first rows."""
+        return Features(self.X[:n_rows], self.scaling, self._representations)
+
     def prior(self, name: str) -> float:
         """Return the prior weight of a representation."""
         return self._representations[name].prior
@@ -59,6 +65,23 @@ class Features:
     def dot(self, name: str, weights: Array) -> Array:
         """Return the features of a representation times some weights."""
         return self._representations[name].dot(self._points, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class UnlabeledRows:
+    """A sample of the unlabeled rows: distinct ones, ordered by the hash of their content."""
+
+    features: Features
+    weight: Array
+    """How often each row of the sample is there."""
+    total: float
+    """How many unlabeled rows there are, sampled or not."""
+
+    def first(self, n_rows: int) -> UnlabeledRows:
+        """Return a sample of at most `n_rows`."""
+        if len(self.weight) <= n_rows:
+            return self
+        return UnlabeledRows(self.features.first(n_rows), self.weight[:n_rows], self.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +99,8 @@ class LabeledRows:
     blocks: Array
     """Rows with the same number leave together: copies of one row, and rows of one group."""
     n_jobs: int | None = None
+    unlabeled: UnlabeledRows | None = None
+    """Rows without a label, for families that use them; None if there are none."""
 
     @property
     def n_rows(self) -> int:
@@ -92,6 +117,14 @@ class LabeledRows:
         order = np.argsort(self.blocks, kind="stable")
         _, starts, sizes = np.unique(self.blocks[order], return_index=True, return_counts=True)
         return [order[starts[sizes == size, None] + np.arange(size)] for size in np.unique(sizes)]
+
+    def folds(self, most: int) -> Array:
+        """Deal blocks to at most so many folds, those of each class in turn; number the folds."""
+        _, first, block = np.unique(self.blocks, return_index=True, return_inverse=True)
+        fold = np.empty(len(first), dtype=np.intp)
+        order = np.argsort(self.codes[first], kind="stable")
+        fold[order] = np.arange(len(order)) % min(most, len(order))
+        return fold[block]
 
 
 @dataclass(frozen=True)
@@ -123,7 +156,12 @@ class FittedFamily(Protocol):
 
 
 class Family(Protocol):
-    """Classifiers that can say how they do on rows that they were not fitted to."""
+    """Classifiers that can say how they do on rows that they were not fitted to.
+
+    A family may have two more attributes: `prior`, its prior weight, which is 1 otherwise, and
+    `needs_unlabeled`: if true, it is left out where there are no unlabeled rows, unless it is the
+    only one.
+    """
 
     @property
     def name(self) -> str:

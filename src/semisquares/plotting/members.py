@@ -23,8 +23,8 @@ Array = NDArray[Any]
 
 COLUMNS = ("family", "representation", "setting", "weight")
 NEGLIGIBLE = 0.001
-FAMILY_COLOURS = {"least_squares": GREEN, "forest": ORANGE, "logistic": BLUE}
-SPARE_COLOURS = (PURPLE, VERMILION, SKY)
+FAMILY_COLOURS = {"least_squares": GREEN, "forest": ORANGE, "logistic": BLUE, "hard_labels": PURPLE}
+SPARE_COLOURS = (VERMILION, SKY)
 """Of families that have no colour of their own, in this order, then again."""
 LETTER = 0.062
 """About how wide a letter in a bar is, in inches."""

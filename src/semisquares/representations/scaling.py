@@ -62,14 +62,20 @@ class Scaling:
                 scaled.data /= self.scale[scaled.indices]
                 return scaled
             return (X - self.mean) / self.scale
-        components = self.components(power)
+        return self.project(X, self.components(power))
+
+    def project(self, X: Any, components: Array) -> Array:
+        """Return centred rows times components."""
         if sparse.issparse(X):
             return X @ components - self.mean @ components
         return (X - self.mean) @ components
 
-    def components(self, power: int) -> Array:
-        """Return the matrix that maps centred columns to X_p."""
+    def components(self, power: int, most: int | None = None) -> Array:
+        """Return the matrix that maps centred columns to X_p, or to its `most` first columns."""
         directions, spectrum = self._directions
+        if most is not None:
+            kept = leading(spectrum, most)
+            directions, spectrum = directions[:, :kept], spectrum[:kept]
         return directions * spectrum ** (power / 2) / self.scale[:, None]
 
     @cached_property

@@ -1,0 +1,176 @@
+"""Ridge classifiers that label unlabeled rows themselves, scored by folds.
+
+With scaled columns x, targets y = ±1, weights s of labeled rows and u of unlabeled ones, a member
+looks for labels t of the unlabeled rows and weights w that minimise
+
+    Σ s (y - b - w'x)² + Σ u (t - b - w'x)² + α‖w‖²,      t = ±1
+
+by the paper's block descent: impute labels, refit, repeat. This objective has many local minima.
+So the descent begins with soft labels, ``t = clip(z / (1 - τ), -1, 1)`` at decision values z, whose
+objective is convex at τ = 0. The dial τ is turned up, and the last labels are hard.
+
+Imputed labels know the labels that they came from, and leave-one-out with labels held fixed would
+not be honest: members are fitted again without each of five folds, all of them at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .least_squares import odds, sizes_of, targets
+from .protocol import Features, LabeledRows, Member
+
+__all__ = ["HardLabels"]
+
+Array = NDArray[Any]
+
+POWERS = (0, 2)
+STRENGTHS = (0.001, 0.03, 1.0)
+MOST_DIRECTIONS = 80
+"""Directions of largest spread that members use."""
+MOST_ROWS = 600
+"""Unlabeled rows that members label."""
+MASS = 10.0
+"""Unlabeled rows together count at most this many times as much as all labels."""
+FOLDS = 5
+DIAL = (*np.linspace(0.0, 0.5, 20), *np.ones(20))
+"""τ at each step; the last ones end as soon as labels stay what they are."""
+UNDECIDED = 1e-9
+"""Decision values this close to the boundary get no label: rounding would choose it."""
+
+
+@dataclass(frozen=True)
+class HardLabels:
+    """The family of ridges with hard labels: a member for each power of Σ and each strength.
+
+    Without unlabeled rows its members are ridge classifiers.
+    """
+
+    strengths: tuple[float, ...] = STRENGTHS
+    name: str = "hard_labels"
+    prior: float = 0.5
+    """Its prior weight: half that of a family that does not depend on where unlabeled rows lie."""
+    needs_unlabeled: bool = True
+
+    def fit(self, rows: LabeledRows) -> FittedHardLabels:
+        """Fit all members to labeled and unlabeled rows."""
+        found = [self._fit_power(rows, power) for power in POWERS]
+        members = [
+            Member(f"linear, p = {power}", f"strength {strength:.3g}")
+            for power in POWERS
+            for strength in self.strengths
+        ]
+        left_out, coef, intercept = (list(parts) for parts in zip(*found, strict=True))
+        return FittedHardLabels(
+            members,
+            np.concatenate(left_out),
+            np.concatenate(coef, axis=1),
+            np.concatenate(intercept),
+        )
+
+    def _fit_power(self, rows: LabeledRows, power: int) -> tuple[Array, Array, Array]:
+        """Return log-odds without each fold, weights of the columns, and intercepts."""
+        scaling = rows.features.scaling
+        components = scaling.components(power, MOST_DIRECTIONS)
+        X = _with_constant(scaling.project(rows.features.X, components))
+        y, s = targets(rows.codes, rows.n_classes), rows.weight
+        mean = s @ X / s.sum()
+        rank = max(1.0, min(rows.total - 1.0, components.shape[1]))
+        alphas = np.array(self.strengths) * (float(s @ ((X - mean) ** 2).sum(axis=1)) / rank or 1.0)
+        fold = rows.folds(FOLDS)
+        sums = _sums_without(X, y, s, fold)
+        if rows.unlabeled is None:
+            W = _descend(*sums, alphas, np.zeros((0, X.shape[1])), np.zeros(0))
+        else:
+            some = rows.unlabeled.first(MOST_ROWS)
+            free = _with_constant(scaling.project(some.features.X, components))
+            mass = min(MASS * rows.total, some.total)
+            W = _descend(*sums, alphas, free, some.weight * (mass / some.weight.sum()))
+        weight = sums[0][:, -1, -1]  # of the labels that each fit has
+        ybar = sums[1][:, -1] / weight[:, None]
+        fitted = np.einsum("id,adt->iat", X, W[0]) - ybar[0]
+        left_out = np.empty_like(fitted)
+        for k in range(len(W) - 1):
+            mine = fold == k
+            left_out[mine] = np.einsum("id,adt->iat", X[mine], W[1 + k]) - ybar[1 + k]
+        if len(W) == 2:  # one block holds all rows: nothing is left to predict by
+            left_out[:] = 0.0
+        size, scored = sizes_of(left_out, fitted)
+        left_out = np.where(scored[None, :, None], left_out / size[None, :, None], 0.0)
+        W = np.moveaxis(W[0] / size[:, None, None], 0, 1)  # directions × strengths × targets
+        coef = np.tensordot(components, W[:-1], axes=1)
+        constant = W[-1] - ybar[0] / size[:, None]
+        return odds(left_out), coef, constant - np.tensordot(scaling.mean, coef, axes=1)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedHardLabels:
+    """Ridge classifiers that were fitted to labeled rows and to labels of their own."""
+
+    members: list[Member]
+    left_out: Array
+    coef: Array
+    """Weights of the columns as they are: columns × members × targets."""
+    intercept: Array
+
+    def log_odds(self, features: Features, members: Array) -> Array:
+        """Return the log-odds of other rows."""
+        coef = self.coef[:, members]
+        slopes = np.asarray(features.X @ coef.reshape(len(coef), coef.shape[1] * coef.shape[2]))
+        return odds(slopes.reshape(len(slopes), *coef.shape[1:]) + self.intercept[members])
+
+
+def _with_constant(X: Array) -> Array:
+    return np.column_stack((X, np.ones(len(X))))
+
+
+def _sums_without(X: Array, y: Array, s: Array, fold: Array) -> tuple[Array, Array]:
+    """Return X'SX and X'Sy of all rows, then of those outside of each fold.
+
+    A fold that holds all rows gets those of all rows.
+    """
+    n_folds = int(fold.max()) + 1
+    parts = [(X[fold == k], y[fold == k], s[fold == k, None]) for k in range(n_folds)]
+    of_fold = np.stack([rows.T @ np.hstack((w * rows, w * t)) for rows, t, w in parts])
+    outside = [of_fold.sum(axis=0)]
+    for k in range(n_folds):
+        outside.append(np.delete(of_fold, k, axis=0).sum(axis=0) if n_folds > 1 else outside[0])
+    sums = np.stack(outside)
+    return sums[:, :, : X.shape[1]], sums[:, :, X.shape[1] :]
+
+
+def _descend(gram: Array, moment: Array, alphas: Array, free: Array, u: Array) -> Array:
+    """Return weights of each fit and strength: fits × strengths × directions × targets."""
+    n_fits, size, n_targets = moment.shape
+    ridge = np.append(np.ones(size - 1), 0.0)  # the intercept is free
+    A = gram[:, None] + alphas[:, None, None] * np.diag(ridge)
+    b = moment[:, None]
+    W = np.linalg.solve(A, np.broadcast_to(b, (n_fits, len(alphas), size, n_targets)))
+    if not len(u):
+        return W
+    weighted = (free * u[:, None]).T
+    inverse = np.linalg.inv(A + weighted @ free)
+    before = None
+    for tau in DIAL:
+        z = free @ np.moveaxis(W, 2, 0).reshape(size, -1)
+        t = _impute(z.reshape(len(u), n_fits, len(alphas), n_targets), float(tau))
+        if before is not None and np.array_equal(t, before):
+            break
+        before = t if tau == 1.0 else None
+        pull = (weighted @ t.reshape(len(u), -1)).reshape(size, n_fits, len(alphas), n_targets)
+        W = inverse @ (b + np.moveaxis(pull, 0, 2))
+    return W
+
+
+def _impute(z: Array, tau: float) -> Array:
+    """Return the labels of rows with decision values z, the last axis their targets."""
+    if tau < 1.0:
+        return np.clip(z / (1.0 - tau), -1.0, 1.0)
+    if z.shape[-1] == 1:
+        return np.where(abs(z) > UNDECIDED, np.sign(z), 0.0)
+    largest = z >= z.max(axis=-1, keepdims=True) - UNDECIDED
+    return 2.0 * largest / largest.sum(axis=-1, keepdims=True) - 1.0
