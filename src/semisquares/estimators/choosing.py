@@ -125,7 +125,9 @@ def _found(
     n_splits: int,
     splits: Array | None = None,
 ) -> Found:
-    means = _means(problem)
-    choices = evidence.choice, evidence.supervised
-    shifts = [np.atleast_1d(evidence.shift(one, means) * problem.rows.intercept) for one in choices]
-    return Found(*choices, *shifts, mean, std, n_splits, splits)
+    def shift(choice: Choice) -> Array:
+        moved = evidence.shift(choice, _means(problem)) * problem.rows.intercept
+        return np.atleast_1d(moved)
+
+    best, alone = evidence.choice, evidence.supervised
+    return Found(best, alone, shift(best), shift(alone), mean, std, n_splits, splits)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ..families.calibration import Calibration, calibrate, member_weights
 from ..families.least_squares import SAME, USUAL
+from ..families.two_classes import calibrate_two
 
 Array = NDArray[Any]
 Choice = tuple[int, int]
@@ -68,12 +69,13 @@ class Evidence:
         weight = tested.weight * (tested.n_labels / tested.weight.sum())
         size = np.sqrt(np.einsum("mik,i->m", flat**2, weight) / (weight.sum() * flat.shape[2]))
         scored = size > SAME  # not NaN either
-        log_odds = np.where(scored[:, None, None], flat, 0.0)
-        log_odds *= (USUAL / np.where(scored, size, 1.0))[:, None, None]
-        if flat.shape[2] == 1:
-            log_odds = log_odds * np.array([-0.5, 0.5])
-        calibration = calibrate(log_odds, tested.codes, weight, tested.shares)
-        of_rows = calibration.losses(log_odds, tested.codes)
+        odds = np.where(scored[:, None, None], flat, 0.0)
+        odds *= (USUAL / np.where(scored, size, 1.0))[:, None, None]
+        if len(tested.shares) == 2:
+            calibration, of_rows = calibrate_two(odds[:, :, 0], tested.codes, weight, tested.shares)
+        else:
+            calibration = calibrate(odds, tested.codes, weight, tested.shares)
+            of_rows = calibration.losses(odds, tested.codes)
         losses = np.where(scored, of_rows @ weight / weight.sum(), np.inf)
         return cls(
             losses.reshape(grid), of_rows.reshape(*grid, n_rows), calibration, size.reshape(grid),

@@ -23,7 +23,7 @@ from ..curvature import active_curvature, fit_labeled
 from ..inputs import Problem
 from ..labelings import soft
 from ..objective import Objective
-from ..rows import Rows
+from ..rows import Rows, Sweep
 from ..solvers import ActiveSet, Solution
 from .search import rough_solution
 
@@ -53,12 +53,13 @@ def left_out_decisions(
     labeling = soft(problem.n_classes)
     alone = [Objective(rows, labeling, float(alpha)) for alpha in alphas]
     supervised = [fit_labeled(objective)[0] for objective in alone]
+    z = np.moveaxis(rows.decisions(np.stack(supervised, axis=1)), 1, 0)
     found = np.full((len(weights), len(alphas), *rows.y.shape), np.nan)
     for j, objective in enumerate(alone):
         factor = objective.labeled_factor
         if factor is not None:
-            found[0, j] = _left_out(rows, supervised[j], factor)
-    inside = _all_inside(rows, labeling, supervised)
+            found[0, j] = _left_out(rows, z[j], factor)
+    inside = np.array([_all_inside(rows, labeling, one) for one in z])
     found[1:, inside] = found[0, inside]  # the supervised weights are the soft ones, whatever u
     for i, weight in enumerate(weights[1:], start=1):
         active: ActiveSet | None = None
@@ -77,19 +78,18 @@ def _sampled(rows: Rows, rng: np.random.Generator) -> Rows:
     return rows if rows.n_unlabeled <= most else rows.sample(most, rng)
 
 
-def _all_inside(rows: Rows, labeling: Any, supervised: list[Array]) -> Array:
-    """Tell which supervised weights leave no unlabeled row outside of [0, 1], or the simplex."""
-    z = rows.decisions(np.stack(supervised, axis=1))[rows.unlabeled]
-    away = np.abs(labeling.impute(z) - z).reshape(len(z), len(supervised), -1)
-    return away.max(axis=(0, 2), initial=0.0) <= 16.0 * linalg.EPS
+def _all_inside(rows: Rows, labeling: Any, z: Array) -> bool:
+    """Tell whether no unlabeled row is outside of [0, 1], or the simplex."""
+    away = labeling.impute(z) - z
+    away[rows.labeled] = 0.0
+    return bool(np.abs(away).max() <= 16.0 * linalg.EPS)
 
 
-def _left_out(rows: Rows, w: Array, factor: linalg.Factor) -> Array:
-    """Leave each labeled row out of a fit with the factored H."""
+def _left_out(rows: Rows, z: Array, factor: linalg.Factor) -> Array:
+    """Leave each labeled row out of a fit with the factored H and decision values z."""
     kept = 1.0 - rows.leverages(factor.solve)
     kept[kept < FREE] = np.nan
-    error = rows.decisions_of(rows.labeled, w) - rows.y
-    return rows.y + (error.T / kept).T
+    return rows.y + ((z[rows.labeled] - rows.y).T / kept).T
 
 
 def _soft_left_out(objective: Objective, solution: Solution) -> Array:
@@ -98,15 +98,15 @@ def _soft_left_out(objective: Objective, solution: Solution) -> Array:
     if sweep is None:  # a vanishing ridge
         return np.full(rows.y.shape, np.nan)
     if objective.labeling.per_class:
-        return _left_out_by_class(objective, sweep.w, sweep.piece)
+        return _left_out_by_class(objective, sweep)
     known = solution.active
     since = None if known is None else (known.piece, known.gram)
     gram = rows.active_gram(sweep.piece, since)
     factor = active_curvature(objective, sweep.piece, gram).factor
-    return np.full(rows.y.shape, np.nan) if factor is None else _left_out(rows, sweep.w, factor)
+    return np.full(rows.y.shape, np.nan) if factor is None else _left_out(rows, sweep.z, factor)
 
 
-def _left_out_by_class(objective: Objective, w: Array, support: Array) -> Array:
+def _left_out_by_class(objective: Objective, sweep: Sweep) -> Array:
     """Leave each labeled row out, with one H for each class and steps that sum to 0 over classes.
 
     The leverage of a row is a matrix, classes × classes: with T = (Σ H_k⁻¹)⁻¹
@@ -114,7 +114,8 @@ def _left_out_by_class(objective: Objective, w: Array, support: Array) -> Array:
         M_kl = a x' (1[k = l] H_k⁻¹ - H_k⁻¹ T H_l⁻¹) x
     """
     rows = objective.rows
-    factors = [linalg.factor(gram, objective.alpha, True) for gram in rows.outside_grams(support)]
+    grams = rows.outside_grams(sweep.piece)
+    factors = [linalg.factor(gram, objective.alpha, True) for gram in grams]
     if any(factor is None for factor in factors):
         return np.full(rows.y.shape, np.nan)
     X = np.column_stack((rows.table.dense(rows.table.take(rows.labeled)), np.ones(len(rows.y))))
@@ -128,5 +129,5 @@ def _left_out_by_class(objective: Objective, w: Array, support: Array) -> Array:
     own = np.arange(len(factors))
     leverage[:, own, own] += np.einsum("kip,ip->ik", images, X)
     kept = np.eye(len(factors)) - rows.labeled_weight[:, None, None] * leverage
-    error = X @ w - rows.y
+    error = sweep.z[rows.labeled] - rows.y
     return rows.y + np.linalg.solve(kept, error[:, :, None])[:, :, 0]

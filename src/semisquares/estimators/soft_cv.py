@@ -28,7 +28,7 @@ from .soft import SoftLabelClassifier
 
 Array = NDArray[Any]
 
-N_ALPHAS = 17
+N_ALPHAS = 13
 
 
 class SoftLabelClassifierCV(SoftLabelClassifier):
@@ -48,7 +48,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     Parameters
     ----------
     alphas : array-like or None, default=None
-        The ridges to choose from; None is a grid over eight powers of ten around the size of the
+        The ridges to choose from; None is a grid over six powers of ten around the size of the
         labeled rows, two ridges to each.
     unlabeled_weights : array-like, default=(0.0, 0.01, 0.1, 1.0)
         The weights of an unlabeled row to choose from; 0 is added where it is missing.
@@ -269,7 +269,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         # around the labeled rows' mean eigenvalue: whatever the units, for L above and below d
         rows = problem.rows
         size = rows.labeled_spread / max(1, min(len(rows.labeled) - 1, rows.n_features))
-        return np.logspace(-4, 4, N_ALPHAS) * (size or 1.0)
+        return np.logspace(-3, 3, N_ALPHAS) * (size or 1.0)
 
     def _own_folds(self) -> bool:
         return self.cv is None or isinstance(self.cv, Integral)
