@@ -96,10 +96,11 @@ def cross_validate(
 def _weigh(problem: Problem, slopes: Array, tested: Array) -> Evidence:
     """Weigh the choices by slopes of tested rows."""
     rows, codes = problem.rows, problem.labels.codes
-    shares = _means(problem) * len(codes) + 0.5
+    shares = _means(problem) * rows.labeled_total + 0.5
     if not rows.intercept:  # the classes part where they do, not where their shares say
         shares[:] = 1.0
-    weight, n_labels = rows.labeled_weight[tested], len(np.unique(tested))
+    n_labels = float(rows.labeled_weight[np.unique(tested)].sum())
+    weight = rows.labeled_weight[tested]
     return Evidence.of(slopes, Tested(codes[tested], weight, n_labels, shares / shares.sum()))
 
 

@@ -42,8 +42,8 @@ class Tested:
 
     codes: Array
     weight: Array
-    n_labels: int
-    """How many labels they are; a row may have been tested more than once."""
+    n_labels: float
+    """How many labels they are, by their weights; a row may have been tested more than once."""
     shares: Array
     """The share of each class among all labels."""
 
@@ -59,7 +59,7 @@ class Evidence:
     calibration: Calibration
     size: Array
     """Root mean square of the slopes."""
-    n_labels: int
+    n_labels: float
 
     @classmethod
     def of(cls, slopes: Array, tested: Tested) -> Evidence:
