@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..inputs import Problem
 from ..untested import rows_to_test
 from .base import one_hot
-from .evidence import Choice, Evidence, Tested
+from .evidence import Choice, Evidence, LeftOutRows
 from .left_out import left_out_decisions
 from .search import Search, best_choices
 
@@ -101,7 +101,7 @@ def _weigh(problem: Problem, slopes: Array, tested: Array) -> Evidence:
         shares[:] = 1.0
     n_labels = float(rows.labeled_weight[np.unique(tested)].sum())
     weight = rows.labeled_weight[tested]
-    return Evidence.of(slopes, Tested(codes[tested], weight, n_labels, shares / shares.sum()))
+    return Evidence.of(slopes, LeftOutRows(codes[tested], weight, n_labels, shares / shares.sum()))
 
 
 def _means(problem: Problem) -> Array:

@@ -37,7 +37,7 @@ SUPERVISED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class LeftOutRows:
     """Labeled rows that were left out: their classes, and how much each counts."""
 
     codes: Array
@@ -62,7 +62,7 @@ class Evidence:
     n_labels: float
 
     @classmethod
-    def of(cls, slopes: Array, tested: Tested) -> Evidence:
+    def of(cls, slopes: Array, tested: LeftOutRows) -> Evidence:
         """Calibrate choices by slopes: unlabeled weights × alphas × rows [× classes]."""
         grid, n_rows = slopes.shape[:2], len(tested.codes)
         flat = slopes.reshape(grid[0] * grid[1], n_rows, -1)

@@ -65,7 +65,7 @@ def left_out_decisions(
         active: ActiveSet | None = None
         w = None
         for j in np.flatnonzero(~inside)[::-1]:
-            objective = alone[j].reweighted(float(weight))
+            objective = alone[j].reweighted(float(weight) * rows.unlabeled_weight)
             solution = rough_solution(objective, supervised[j] if w is None else w, active)
             w, active = solution.w, solution.active
             found[i, j] = _soft_left_out(objective, solution)
