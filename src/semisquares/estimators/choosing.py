@@ -26,9 +26,8 @@ class Found:
     choice: Choice
     supervised: Choice
     """The choice without unlabeled rows."""
-    shift: Array
-    """How far the intercept of the choice is to move, for each output."""
-    supervised_shift: Array
+    shifts: Array
+    """How far intercepts are to move: unlabeled weights × alphas × outputs."""
     mean: Array
     """Mean scores: unlabeled weights × alphas."""
     std: Array
@@ -80,9 +79,8 @@ def cross_validate(
     if scorer is not None:
         scores = np.stack(values, axis=-1)
         choice, alone = best_choices(scores)
-        still = np.zeros(np.shape(rows.y[0]) or 1)
         mean, std = scores.mean(axis=-1), scores.std(axis=-1)
-        return Found(choice, alone, still, still, mean, std, len(splits), scores)
+        return Found(choice, alone, no_shifts(problem, mean.shape), mean, std, len(splits), scores)
     evidence = _weigh(problem, np.concatenate(values, axis=2), np.concatenate(tests))
     parts = np.split(evidence.of_rows, np.cumsum([len(test) for test in tests])[:-1], axis=2)
     means = [
@@ -126,9 +124,13 @@ def _found(
     n_splits: int,
     splits: Array | None = None,
 ) -> Found:
-    def shift(choice: Choice) -> Array:
-        moved = evidence.shift(choice, _means(problem)) * problem.rows.intercept
-        return np.atleast_1d(moved)
+    shifts = no_shifts(problem, mean.shape)
+    if problem.rows.intercept:
+        for choice in np.ndindex(mean.shape):
+            shifts[choice] = evidence.shift(choice, _means(problem))
+    return Found(evidence.choice, evidence.supervised, shifts, mean, std, n_splits, splits)
 
-    best, alone = evidence.choice, evidence.supervised
-    return Found(best, alone, shift(best), shift(alone), mean, std, n_splits, splits)
+
+def no_shifts(problem: Problem, grid: tuple[int, ...]) -> Array:
+    """Return shifts of 0 for all choices."""
+    return np.zeros((*grid, 1 if problem.n_classes == 2 else problem.n_classes))

@@ -112,14 +112,14 @@ class Evidence:
     def _weigh(self, priors: Array, losses: Array) -> Array:
         return member_weights(priors, losses, SHARPNESS * self.n_labels)
 
-    def shift(self, choice: Choice, mean: Array) -> Array:
+    def shift(self, choice: tuple[int, ...], mean: Array) -> Array | float:
         """Return what moves decision values so that the likelier class has the larger one.
 
         `mean` are the shares of the classes by which the intercept was fitted. With two classes one
         number is returned: they part at z = ½.
         """
         if not np.isfinite(self.losses[choice]):
-            return np.zeros(mean.shape if len(mean) > 2 else ())
+            return 0.0
         one = choice[0] * self.losses.shape[1] + choice[1]
         slope = self.calibration.slopes[one] * USUAL / self.size[choice]
         offsets = self.calibration.offsets[one] + np.log(self.calibration.shares)

@@ -20,7 +20,7 @@ from ..labels import user_level
 from ..objective import Objective
 from ..solvers import Solution
 from ..untested import describe_untested, rows_to_test
-from .choosing import Found, cross_validate, leave_one_out
+from .choosing import Found, cross_validate, leave_one_out, no_shifts
 from .left_out import can_leave_out
 from .search import given_splits, labeled_splits, read_grid, results_table
 from .semi_supervised import SemiSupervised, _Report
@@ -80,10 +80,11 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     best_score_ : float
         The mean score of the pair that was taken.
     cv_results_ : dict of arrays
-        Scores of all pairs, as in ``GridSearchCV``; scores of single splits unless each row is one.
+        Scores of all pairs, as in ``GridSearchCV``, and their `intercept_shift`; scores of single
+        splits unless each row is one.
     supervised_ : LeastSquaresClassifier
         The ridge classifier on the labeled rows alone: `supervised_alpha_`, its intercept moved
-        likewise.
+        likewise (by its own `intercept_shift_`).
     n_splits_ : int
         The number of splits (of rows that were left out); 0 if nothing could be tested.
     intercept_shift_ : ndarray of shape (1,) or (n_classes,)
@@ -219,12 +220,16 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             found = self._take_defaults(problem, alphas, weights)
         else:
             self._warn_of_untested(problem)
-        self._supervised_shift, self.intercept_shift_ = found.supervised_shift, found.shift
+        self.intercept_shift_ = found.shifts[found.choice]
+        self._supervised_shift = found.shifts[found.supervised]
         self.unlabeled_weight_ = float(weights[found.choice[0]])
         self.alpha_ = float(alphas[found.choice[1]])
         self.supervised_alpha_ = float(alphas[found.supervised[1]])
         self.n_splits_ = found.n_splits
-        self.cv_results_ = results_table(alphas, weights, found.mean, found.std, found.splits)
+        self.cv_results_ = {
+            **results_table(alphas, weights, found.mean, found.std, found.splits),
+            "intercept_shift": found.shifts.reshape(found.mean.size, -1),
+        }
         self.best_score_ = float(found.mean[found.choice])
         return self.alpha_, self.unlabeled_weight_
 
@@ -239,8 +244,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             stacklevel=user_level(),
         )
         none = np.full((len(weights), len(alphas)), np.nan)
-        still = np.zeros(1 if problem.n_classes == 2 else problem.n_classes)
-        return Found((0, middle), (0, middle), still, still, none, none, 0)
+        return Found((0, middle), (0, middle), no_shifts(problem, none.shape), none, none, 0)
 
     def _warn_of_untested(self, problem: Problem) -> None:
         """Say which classes the folds do not test."""
@@ -258,6 +262,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         tuned = objective.with_alpha(self.supervised_alpha_)
         self.supervised_ = self._supervised_classifier(problem, tuned.alpha, fit_labeled(tuned)[0])
         self.supervised_.intercept_ = self.supervised_.intercept_ + self._supervised_shift
+        self.supervised_.intercept_shift_ = self._supervised_shift
 
     def _set_labels(self, problem: Problem, solution: Solution) -> None:
         shift = self.intercept_shift_ if problem.n_classes > 2 else self.intercept_shift_[0]
