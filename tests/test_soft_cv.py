@@ -3,22 +3,14 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.linear_model import RidgeClassifierCV
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
-from semisquares.curvature import left_out_errors
-from semisquares.estimators import soft_cv
-from semisquares.estimators.search import (
-    MORE_DRAWS,
-    Search,
-    best_choices,
-    clearly_positive,
-    row_means,
-)
-from semisquares.labelings import soft
+from semisquares.estimators import left_out
+from semisquares.estimators.search import best_choices, clearly_positive
+from semisquares.families.calibration import calibrate
+from semisquares.families.least_squares import USUAL
 from semisquares.model_selection import LabeledStratifiedKFold
-from semisquares.objective import Objective
 from semisquares.rows.grams import Grams
 
 ALPHAS = (0.1, 1.0, 10.0)
@@ -33,26 +25,28 @@ def table(n_labels=30, n_rows=150, d=4, n_classes=2, seed=0):
     return X, y, truth
 
 
-def squared_loss(model, X, truth):
-    z = model.decision_function(X) + 0.5
-    target = np.eye(len(model.classes_))[truth] if z.ndim == 2 else truth
-    return float(((z - target) ** 2).reshape(len(z), -1).sum(axis=1).mean())
+def slopes_of(model, X, y, train, test):
+    """Predict test rows, less the mean of the training labels, with all classes in columns."""
+    model.fit(X[train], y[train])
+    z = model.decision_function(X[test]) + 0.5
+    z = np.column_stack((1.0 - z, z)) if z.ndim == 1 else z
+    known = y[train][y[train] >= 0]
+    return z - np.eye(z.shape[1])[known].mean(axis=0)
 
 
 def literal_scores(X, y, splits, alphas, weights):
     """Fit every choice on every training set, one by one, with the plain estimators."""
+    codes = np.concatenate([y[test] for _, test in splits])
+    shares = np.bincount(y[y >= 0]) + 0.5
     scores = []
     for weight in weights:
         for alpha in alphas:
-            models = [
-                SoftLabelClassifier(alpha, unlabeled_weight=weight).fit(X[train], y[train])
-                for train, _ in splits
-            ]
-            losses = [
-                squared_loss(m, X[test], y[test])
-                for m, (_, test) in zip(models, splits, strict=True)
-            ]
-            scores.append(-np.mean(losses))
+            model = SoftLabelClassifier(alpha, unlabeled_weight=weight)
+            slopes = np.concatenate([slopes_of(model, X, y, *split) for split in splits])
+            odds = USUAL * slopes / np.sqrt(np.mean(slopes**2))
+            odds = odds[None] / (2.0 if odds.shape[1] == 2 else 1.0)
+            found = calibrate(odds, codes, np.ones(len(codes)), shares / shares.sum())
+            scores.append(-found.losses(odds, codes).mean())
     return scores
 
 
@@ -94,12 +88,37 @@ def test_sample_weights_are_repeated_rows_in_training_and_testing():
     )
 
 
-def test_the_fit_is_that_of_the_choice():
-    X, y, _ = table()
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_fit_is_that_of_the_choice_with_its_intercept_moved(n_classes):
+    X, y, _ = table(n_classes=n_classes)
     model = SoftLabelClassifierCV(ALPHAS).fit(X, y)
     chosen = SoftLabelClassifier(model.alpha_, unlabeled_weight=model.unlabeled_weight_).fit(X, y)
-    np.testing.assert_allclose(model.coef_, chosen.coef_, rtol=1e-9)
+    np.testing.assert_allclose(model.coef_, chosen.coef_, rtol=1e-7)
+    own = model.intercept_ - model.intercept_shift_
+    np.testing.assert_allclose(own, chosen.intercept_, rtol=1e-7)
     assert model.certificate_ < 1e-12
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_labels_that_are_filled_in_are_those_that_are_predicted(n_classes):
+    X, y, _ = table(n_classes=n_classes)
+    model = SoftLabelClassifierCV(ALPHAS).fit(X, y)
+    missing = y < 0
+    np.testing.assert_array_equal(model.transduction_[missing], model.predict(X[missing]))
+    filled_in = model.label_distributions_[missing]
+    np.testing.assert_allclose(filled_in, model.predict_proba(X[missing]), atol=1e-12)
+
+
+def test_classes_part_where_they_are_equally_likely():
+    X, y, truth = table(n_labels=200, n_rows=2000, d=3)
+    rare = (truth == 0) | (np.arange(2000) % 8 == 0)  # one row of the second class in nine
+    X, y, truth = X[rare], y[rare], truth[rare]
+    # so strong a ridge that all decision values are on one side of ½
+    model = SoftLabelClassifierCV([1e6]).fit(X, y)
+    plain = LeastSquaresClassifier(1e6).fit(X, y)
+    assert len(np.unique(plain.predict(X))) == 1
+    assert len(np.unique(model.predict(X))) == 2
+    assert model.score(X, truth) > plain.score(X, truth)
 
 
 def test_leaving_the_unlabeled_rows_out_is_always_a_choice():
@@ -116,50 +135,174 @@ def test_weight_zero_is_the_supervised_classifier():
     np.testing.assert_allclose(model.supervised_.coef_, plain.coef_, atol=1e-12)
 
 
-@pytest.mark.parametrize("options", [{"cv": LabeledStratifiedKFold(3)}, {"scoring": "accuracy"}])
-def test_the_supervised_classifier_beside_it_has_the_best_score_without_unlabeled_rows(options):
+def test_by_a_scorer_the_supervised_classifier_has_the_best_score_without_unlabeled_rows():
     X, y, _ = table(n_labels=12, d=8)
-    model = SoftLabelClassifierCV(ALPHAS, **options).fit(X, y)
+    model = SoftLabelClassifierCV(ALPHAS, scoring="accuracy").fit(X, y)
     results = model.cv_results_
     without = results["param_unlabeled_weight"] == 0.0
     best = results["param_alpha"][without][results["mean_test_score"][without].argmax()]
     assert model.supervised_.alpha == best
+    np.testing.assert_array_equal(model.intercept_shift_, [0.0])
 
 
-@pytest.mark.parametrize("d", [3, 60])
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("seed", range(3))
-def test_without_unlabeled_rows_it_is_the_tuned_ridge_of_scikit_learn(d, n_classes, form, seed):
-    X, y, _ = table(n_labels=40, d=d, n_classes=n_classes, seed=seed)
-    model = SoftLabelClassifierCV(unlabeled_weights=[0.0]).fit(form(X + 5.0), y)
-    grid = np.unique(model.cv_results_["param_alpha"])
-    ridge = RidgeClassifierCV(grid).fit(X[:40], y[:40])
-    assert model.alpha_ == model.supervised_alpha_ == ridge.alpha_
-    np.testing.assert_array_equal(model.predict(form(X + 5.0)), ridge.predict(X))
+def test_the_supervised_classifier_beside_it_is_what_weight_zero_gives():
+    X, y, _ = table(n_labels=12, d=8)
+    model = SoftLabelClassifierCV(ALPHAS).fit(X, y)
+    alone = SoftLabelClassifierCV(ALPHAS, unlabeled_weights=[0.0]).fit(X, y)
+    assert model.supervised_.alpha == alone.alpha_
+    np.testing.assert_allclose(model.supervised_.coef_, alone.coef_, atol=1e-12)
+    np.testing.assert_allclose(model.supervised_.intercept_, alone.intercept_, atol=1e-12)
+
+
+# -- rows left out in closed form ---------------------------------------------------------------
+
+
+def leave_out(X, y, alphas, weights, sample_weight=None, **options):
+    """Return the closed form, and fits without each labeled row and their active sets."""
+    cv = SoftLabelClassifierCV(alphas, **options)
+    problem = cv._read(X, y, sample_weight, all_rows=True)
+    rng = np.random.default_rng(0)
+    found = left_out.left_out_decisions(problem, np.array(alphas), np.array(weights), rng)
+    expected, outside = np.empty(found.shape), np.empty((*found.shape[:3], len(X)), dtype=bool)
+    for i, weight in enumerate(weights):
+        for j, alpha in enumerate(alphas):
+            model = SoftLabelClassifier(alpha, unlabeled_weight=weight, **options)
+            for k, row in enumerate(np.flatnonzero(y >= 0)):
+                kept = np.delete(np.arange(len(X)), row)
+                count = None if sample_weight is None else sample_weight[kept]
+                z = model.fit(X[kept], y[kept], sample_weight=count).decision_function(X) + 0.5
+                expected[i, j, k] = z[row]
+                outside[i, j, k] = ((z < 0.0) | (z > 1.0)).reshape(len(X), -1).any(axis=1)
+    return found, expected, outside[:, :, :, y < 0]
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_errors_of_rows_left_out_are_those_of_fits_without_them(intercept, n_classes):
-    X, y, _ = table(n_labels=12, n_rows=20, n_classes=n_classes)
+@pytest.mark.parametrize("d", [3, 30])
+def test_without_unlabeled_rows_rows_left_out_are_as_fits_without_them_say(intercept, d):
+    X, y, _ = table(n_labels=12, n_rows=20, d=d)
     weight = np.random.default_rng(2).uniform(0.5, 2.0, size=len(X))
-    model = LeastSquaresClassifier(0.3, fit_intercept=intercept)
-    rows = model._read(X, y, weight, all_rows=False).rows
-    errors = left_out_errors(Objective(rows, soft(n_classes), 0.3))
-    for k, error in enumerate(errors):
-        others = np.delete(np.arange(12), k)
-        model.fit(X[others], y[others], sample_weight=weight[others])
-        z = model.decision_function(X[[k]])[0] + 0.5
-        np.testing.assert_allclose(error, z - np.eye(n_classes)[y[k]][-error.size :], rtol=1e-9)
+    found, expected, _ = leave_out(X, y, ALPHAS, [0.0], weight, fit_intercept=intercept)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
 
 
-def test_a_row_that_is_tested_in_many_splits_counts_once_in_the_standard_error():
-    tests = [np.array([3, 5]), np.array([5, 3]), np.array([7])]
-    losses = [np.array([[1.0, 2.0]]), np.array([[4.0, 3.0]]), np.array([[9.0]])]
-    rows, means = row_means(losses, tests)
-    np.testing.assert_array_equal(rows, [3, 5, 7])
-    np.testing.assert_array_equal(means, [[2.0, 3.0, 9.0]])
+def test_the_same_holds_for_three_classes():
+    X, y, _ = table(n_labels=15, n_rows=20, n_classes=3)
+    weight = np.random.default_rng(2).uniform(0.5, 2.0, size=len(X))
+    found, expected, _ = leave_out(X, y, ALPHAS, [0.0], weight)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
+
+
+def outside_of(alpha, weight, X, y, **options):
+    """Tell which unlabeled rows are outside of [0, 1] in the fit to all rows."""
+    model = SoftLabelClassifier(alpha, unlabeled_weight=weight, **options).fit(X, y)
+    return np.abs(model.decision_function(X[y < 0])) > 0.5
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_with_unlabeled_rows_it_is_exact_while_the_active_set_stays(intercept):
+    X, y, _ = table(n_labels=16, n_rows=40, seed=1)
+    alphas, weights, options = (1.0, 30.0), [0.0, 0.3, 1.0], {"fit_intercept": intercept}
+    found, expected, outside = leave_out(X, y, alphas, weights, **options)
+    active = np.array([[outside_of(a, u, X, y, **options) for a in alphas] for u in weights])
+    same = (outside == active[:, :, None]).all(axis=-1)
+    assert active[1:].any()
+    assert same[1:].mean() > 0.25
+    np.testing.assert_allclose(found[same], expected[same], rtol=1e-6, atol=1e-7)
+    # where it changes, little is lost
+    assert np.abs(found - expected).max() < 0.2 * np.abs(expected).max()
+
+
+def test_with_three_classes_and_unlabeled_rows_it_is_close():
+    X, y, _ = table(n_labels=24, n_rows=60, n_classes=3, d=2)
+    found, expected, outside = leave_out(2.0 * X, y, (1.0, 10.0), [0.0, 0.1, 1.0])
+    supervised, soft_fits = expected[:1], expected[1:]
+    assert outside[1:].any()
+    error = np.sqrt(np.mean((found[1:] - soft_fits) ** 2))
+    assert error < 0.3 * np.sqrt(np.mean((soft_fits - supervised) ** 2))
+
+
+def test_leaving_rows_out_is_the_search_over_splits_of_one_row():
+    X, y, _ = table(n_labels=20, n_rows=30)
+    labeled = np.flatnonzero(y >= 0)
+    everything = np.arange(len(X))
+    splits = [
+        (np.delete(everything, labeled[k]), labeled[k]) for _, k in LeaveOneOut().split(labeled)
+    ]
+    options = {"alphas": ALPHAS, "unlabeled_weights": [0.0]}
+    closed = SoftLabelClassifierCV(**options).fit(X, y)
+    fitted = SoftLabelClassifierCV(**options, cv=splits).fit(X, y)
+    assert closed.alpha_ == fitted.alpha_
+    np.testing.assert_allclose(closed.intercept_, fitted.intercept_, atol=1e-7)
+    np.testing.assert_allclose(
+        closed.cv_results_["mean_test_score"], fitted.cv_results_["mean_test_score"], rtol=1e-7
+    )
+    assert closed.n_splits_ == fitted.n_splits_ == 20
+
+
+def test_where_no_unlabeled_row_is_outside_nothing_is_fitted_anew(monkeypatch):
+    X, y, _ = table()
+    problem = SoftLabelClassifierCV()._read(X, y, None, all_rows=True)
+    fits = []
+    solve = left_out.rough_solution
+    monkeypatch.setattr(
+        left_out, "rough_solution", lambda *given: fits.append(given) or solve(*given)
+    )
+    alphas, rng = np.array([0.1, 1e4, 1e5]), np.random.default_rng(0)
+    found = left_out.left_out_decisions(problem, alphas, np.array(WEIGHTS), rng)
+    assert {objective.alpha for objective, *_ in fits} == {0.1}
+    np.testing.assert_array_equal(found[1, 1:], found[0, 1:])
+    assert not np.allclose(found[2, 0], found[0, 0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_search_among_many_unlabeled_rows_sees_a_sample_that_counts_as_all(monkeypatch, weighted):
+    X, y, _ = table(n_rows=600)
+    weight = np.random.default_rng(3).uniform(0.5, 2.0, size=600) if weighted else None
+    monkeypatch.setattr(left_out, "SEEN", 100)
+    monkeypatch.setattr(left_out, "SEEN_PER_COLUMN", 1)
+    seen = []
+    solve = left_out.rough_solution
+    monkeypatch.setattr(
+        left_out, "rough_solution", lambda *given: seen.append(given[0].rows) or solve(*given)
+    )
+    model = SoftLabelClassifierCV([0.1], unlabeled_weights=[1.0]).fit(X, y, sample_weight=weight)
+    (rows,) = seen
+    assert rows.n_unlabeled == 100
+    counts = np.ones(600) if weight is None else weight
+    assert rows.total_weight == pytest.approx(counts.sum())
+    assert len(model.transduction_) == 600
+
+
+def test_a_strong_ridge_does_not_look_wrong_for_every_row():
+    X, y, _ = table(n_labels=20)
+    model = SoftLabelClassifierCV([1e-2, 1e5], unlabeled_weights=[0.0]).fit(X, y)
+    # by decision values with their intercept it would be wrong for all 20 rows
+    nothing_known = -np.log(2.0)
+    assert model.cv_results_["mean_test_score"][1] > nothing_known + 0.1
+
+
+def test_a_choice_that_predicts_nothing_is_not_taken():
+    X, y, _ = table(n_labels=12, d=8)
+    X[:, 0] = np.arange(len(X)) == 0  # only the first row has it: without a ridge its leverage is 1
+    model = SoftLabelClassifierCV([0.0, 1.0], unlabeled_weights=[0.0]).fit(X, y)
+    assert model.alpha_ == 1.0
+    assert np.isnan(model.cv_results_["mean_test_score"][0])
+    assert model.cv_results_["rank_test_score"].tolist() == [2, 1]
+
+
+def test_columns_that_say_nothing_leave_the_middle_of_the_grid():
+    y = np.array([0, 1, 0, 1, 1, -1])
+    model = SoftLabelClassifierCV(ALPHAS).fit(np.zeros((6, 2)), y)
+    assert (model.alpha_, model.unlabeled_weight_) == (ALPHAS[1], 0.0)
+    np.testing.assert_array_equal(model.predict(np.zeros((2, 2))), [1, 1])
+
+
+def test_three_classes_without_an_intercept_are_split_into_folds():
+    X, y, _ = table(n_classes=3)
+    assert SoftLabelClassifierCV(ALPHAS, fit_intercept=False).fit(X, y).n_splits_ == 5
+
+
+# -- what is taken ------------------------------------------------------------------------------
 
 
 def clouds():
@@ -170,74 +313,23 @@ def clouds():
     return X, np.where(np.arange(600) < 40, truth, -1), truth
 
 
-@pytest.mark.parametrize(
-    ("cv", "n_more"), [(None, 5 * MORE_DRAWS), (4, 4 * MORE_DRAWS), (LabeledStratifiedKFold(4), 0)]
-)
-def test_a_choice_with_unlabeled_rows_is_tested_in_more_draws_of_the_folds(monkeypatch, cv, n_more):
-    X, y, _ = clouds()
-    more = []
-    losses_of = Search.losses_of
-    monkeypatch.setattr(
-        Search, "losses_of", lambda *given: more.append(given[-1]) or losses_of(*given)
-    )
-    SoftLabelClassifierCV([1e-8], cv=cv).fit(X, y)
-    assert len(more) == n_more
-    assert len({test.tobytes() for test in more}) == n_more  # none is drawn twice
-
-
-def test_a_choice_that_does_well_in_the_first_draw_alone_is_not_taken(monkeypatch):
-    X, y, _ = clouds()
-    assert SoftLabelClassifierCV([1e-8]).fit(X, y).unlabeled_weight_ > 0.0
-    worse = np.array([[0.0], [9.0]])
-    monkeypatch.setattr(Search, "losses_of", lambda *given: np.tile(worse, len(given[-1])))
-    assert SoftLabelClassifierCV([1e-8]).fit(X, y).unlabeled_weight_ == 0.0
-
-
-def test_losses_of_a_few_choices_are_those_of_the_whole_search():
-    X, y, _ = table()
-    problem = SoftLabelClassifierCV()._read(X, y, None, all_rows=True)
-    search = Search(problem, np.array(ALPHAS), np.array(WEIGHTS), None)
-    train, test = np.arange(10, 150), np.arange(10)
-    every = search.scores(train, test)[1]
-    few = search.losses_of([(0, 2), (1, 0)], train, test)
-    np.testing.assert_allclose(few, [every[0, 2], every[1, 0]], rtol=1e-4)
-
-
-def test_where_nothing_is_known_without_a_row_the_folds_choose():
-    X, y, _ = table(n_labels=12, d=8)
-    X[:, 0] = np.arange(len(X)) == 0  # only the first row has it: without a ridge its leverage is 1
-    model = SoftLabelClassifierCV([0.0, 1.0], unlabeled_weights=[0.0], cv=3).fit(X, y)
-    assert (
-        model.alpha_ == model.cv_results_["param_alpha"][model.cv_results_["rank_test_score"] == 1]
-    )
-
-
-def test_a_gain_within_one_standard_error_does_not_count():
-    assert not clearly_positive(np.array([0.2, -0.1, 0.2, -0.1]))  # 0.05 on average, ± 0.087
-    assert clearly_positive(np.array([0.1, 0.1, 0.1, 0.1]))
-    assert not clearly_positive(np.array([0.1, 0.1]), least=0.2)
-    assert not clearly_positive(np.array([5.0]))
-
-
-@pytest.mark.parametrize(("n_labels", "taken"), [(30, False), (31, True)])
-def test_few_labels_have_to_be_surer(monkeypatch, n_labels, taken):
-    X, y, _ = table(n_labels=n_labels)
-    gains = np.tile([0.3, 0.1], n_labels)[:n_labels]  # 0.2 on average, more than four of its errors
-    assert clearly_positive(gains, errors=4.0)
-    gains = np.tile([0.9, -0.5], n_labels)[:n_labels]  # 0.2 as well, more than one, less than four
-    assert clearly_positive(gains)
-    losses = np.stack([gains, np.zeros(n_labels)])
-    monkeypatch.setattr(soft_cv, "row_means", lambda *_: (np.arange(n_labels), losses))
-    monkeypatch.setattr(soft_cv, "best_choices", lambda *_: ((1, 0), (0, 0)))
-    model = SoftLabelClassifierCV([1.0]).fit(X, y)
-    assert (model.unlabeled_weight_ > 0.0) is taken
-
-
 def test_unlabeled_rows_are_used_where_they_clearly_help():
     X, y, truth = clouds()
     model = SoftLabelClassifierCV([1e-8]).fit(X, y)
     assert model.unlabeled_weight_ > 0.0
     assert model.score(X, truth) > model.supervised_.score(X, truth)
+
+
+def test_a_gain_within_one_standard_error_does_not_count():
+    assert not clearly_positive(np.array([0.2, -0.1, 0.2, -0.1]))  # 0.05 on average, ± 0.087
+    assert clearly_positive(np.array([0.1, 0.1, 0.1, 0.1]))
+    assert not clearly_positive(np.array([5.0]))
+
+
+def test_by_a_scorer_unlabeled_rows_are_used_where_they_are_clearly_better():
+    unsure = np.array([[[0.5, 0.5, 0.5, 0.5]], [[0.7, 0.4, 0.7, 0.4]]])
+    assert best_choices(unsure) == ((0, 0), (0, 0))
+    assert best_choices(np.array([[[0.5, 0.5, 0.5]], [[0.7, 0.6, 0.7]]])) == ((1, 0), (0, 0))
 
 
 def test_default_alphas_follow_the_units_of_the_columns():
@@ -247,11 +339,11 @@ def test_default_alphas_follow_the_units_of_the_columns():
     np.testing.assert_allclose(scaled, 1e6 * grid)
 
 
-def test_few_labels_are_left_out_one_by_one():
-    X, y, truth = table(n_labels=0)
-    kept = np.concatenate([np.flatnonzero(truth == k)[:3] for k in (0, 1)])
-    y[kept] = truth[kept]
-    assert SoftLabelClassifierCV(ALPHAS).fit(X, y).n_splits_ == 6
+def test_the_default_grid_has_two_ridges_to_a_power_of_ten():
+    X, y, _ = table()
+    grid = np.unique(SoftLabelClassifierCV().fit(X, y).cv_results_["param_alpha"])
+    np.testing.assert_allclose(grid[1:] / grid[:-1], np.sqrt(10.0))
+    np.testing.assert_allclose(grid[-1] / grid[0], 1e6)
 
 
 def test_a_rare_class_among_many_labels_means_fewer_folds():

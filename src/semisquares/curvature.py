@@ -181,19 +181,3 @@ def fit_labeled(objective: Objective) -> tuple[Array, Array]:
         gradient = rows.labeled_product(w) - rows.labeled_moment
         w = w - curvature.factor.solve(gradient + linalg.penalty(alpha, rows.intercept, w))
     return w, nothing
-
-
-def left_out_errors(objective: Objective) -> Array | None:
-    """Return z - y of each labeled row by the supervised fit to all the others, from one fit.
-
-    Leaving a row out turns its error e into e / (1 - h), where h = a x'(X'AX + λD)⁻¹x is its
-    leverage (Allen, 1974). None where that matrix is not factored.
-    """
-    rows = objective.rows
-    factor = objective.labeled_factor if objective.direct else None
-    if factor is None:
-        return None
-    w = fit_labeled(objective)[0]
-    error = rows.decisions_of(rows.labeled, w) - rows.y
-    with np.errstate(divide="ignore", invalid="ignore"):  # h = 1: nothing is known without the row
-        return (error.T / (1.0 - rows.leverages(factor.solve))).T

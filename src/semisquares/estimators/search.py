@@ -1,8 +1,8 @@
-"""The search behind `SoftLabelClassifierCV`: splits of the labeled rows, scores, and the choice."""
+"""Splits of the labeled rows, and fits of every choice on them, for `SoftLabelClassifierCV`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,45 +12,32 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from ..certificate import gradient_bound
 from ..checks import one_line, read_floats
-from ..curvature import fit_labeled, left_out_errors
+from ..curvature import fit_labeled
 from ..inputs import Problem
 from ..labelings import soft
 from ..objective import Objective
-from ..solvers import ActiveSet, StoppingTest, minimise
+from ..solvers import ActiveSet, Solution, StoppingTest, minimise
 from ..untested import rows_to_test
+from .evidence import Choice
 from .supervised import LeastSquaresClassifier
 
 Array = NDArray[Any]
 Splits = Iterator[tuple[Array, Array]]
-Choice = tuple[int, int]
-"""Which weight of unlabeled rows, and which alpha."""
 
+FOLDS = 5
 ROUGH = 1e-10
 """The relative gap that is good enough for choosing, where steps are exact."""
 ROUGHER = 1e-8
 """The same where they come from conjugate gradients."""
-RESOLVED = 1e-5
-"""Differences of scores, relative to them, that fits to such a gap may make."""
-FEW_LABELS = 30
-"""Up to so many labels, with a class of fewer than five, every label is a fold of its own."""
-FEW_PER_CLASS, ERRORS_OF_FEW, ERRORS = 15, 4.0, 1.0
-"""Up to so many labels for each class a gain must be so many standard errors, beyond them so many.
-
-Few labels are no proof: the best of many choices looks better by luck alone."""
-MORE_DRAWS = 2
-"""So often folds are drawn anew for the best choice before it is taken: it was lucky too."""
 
 
 # -- splits -------------------------------------------------------------------------------------
 
 
-def labeled_splits(
-    problem: Problem, n_folds: int | None, rng: np.random.Generator, *, one_by_one: bool
-) -> Splits:
-    """Split the labeled rows: stratified folds, or leave-one-out where labels are very few.
+def labeled_splits(problem: Problem, n_folds: int | None, rng: np.random.Generator) -> Splits:
+    """Split the labeled rows into stratified folds.
 
     A class with a single labeled row is never tested; there are no splits unless two others are.
-    `one_by_one` allows leave-one-out: a score such as AUC has no value for a single row.
     """
     labels = problem.labels
     tested = rows_to_test(labels.codes)
@@ -58,17 +45,12 @@ def labeled_splits(
     present, counts = np.unique(codes, return_counts=True)
     if len(present) < 2:
         return
-    fewest = int(counts.min())
-    everything = np.arange(labels.n_rows)
-    most = 5 if n_folds is None else n_folds
-    very_few = fewest < most and len(codes) <= FEW_LABELS
-    if n_folds is None and very_few and one_by_one:
-        for row in labeled:
-            yield np.delete(everything, row), np.array([row])
-        return
     folds = StratifiedKFold(
-        min(most, fewest), shuffle=True, random_state=int(rng.integers(2**31 - 1))
+        min(n_folds or FOLDS, int(counts.min())),
+        shuffle=True,
+        random_state=int(rng.integers(2**31 - 1)),
     )
+    everything = np.arange(labels.n_rows)
     for _, test in folds.split(codes, codes):
         yield np.delete(everything, labeled[test]), labeled[test]
 
@@ -119,7 +101,14 @@ def _row_numbers(given: Any, n_rows: int) -> Array:
     return np.sort(rows)
 
 
-# -- scores -------------------------------------------------------------------------------------
+# -- fits ---------------------------------------------------------------------------------------
+
+
+def rough_solution(objective: Objective, w: Array, active: ActiveSet | None) -> Solution:
+    """Minimise from w, well enough for choosing; `active` is of a nearby fit to the same rows."""
+    enough = ROUGH if objective.direct else ROUGHER
+    test = StoppingTest(gradient_bound(objective), enough * objective.scale)
+    return minimise(objective, w, test=test, active=active)
 
 
 @dataclass
@@ -132,15 +121,14 @@ class Search:
     problem: Problem
     alphas: Array
     weights: Array
-    scorer: Any
 
     active: ActiveSet | None = None
     """Newton's active set of the fit before, shared by all that have the same rows."""
     before: Array | None = None
     """The solutions of the split before, unlabeled weights × alphas."""
 
-    def scores(self, train: Array, test: Array) -> tuple[Array, Array]:
-        """Return the scores of one split (unlabeled weights × alphas), and the rows' losses."""
+    def fit(self, train: Array) -> Array:
+        """Return the weights of all choices: unlabeled weights × alphas × weights [× classes]."""
         self._share_gram()
         inside = np.zeros(self.problem.rows.n_rows, dtype=bool)
         inside[train] = True
@@ -155,51 +143,32 @@ class Search:
                 start = _stiffer(w, i, j)
                 if self.before is not None:  # what changed there will change about so here
                     start = start + self.before[i, j] - _stiffer(self.before, i, j)
-                w[i, j] = self._solve(objective.reweighted(float(weight)), start, shared=shared)
+                active = self.active if shared else None
+                found = rough_solution(objective.reweighted(float(weight)), start, active)
+                if shared and found.active is not None:
+                    self.active = found.active
+                w[i, j] = found.w
         self.before = w
-        return self._score(w, test)
+        return w
 
-    def losses_of(self, choices: Sequence[Choice], train: Array, test: Array) -> Array:
-        """Return the rows' losses of a few choices in one more split."""
-        i = np.unique([0, *(weight for weight, _ in choices)])
-        j = np.unique([alpha for _, alpha in choices])
-        few = Search(self.problem, self.alphas[j], self.weights[i], None)
-        losses = few.scores(train, test)[1]
-        places = ((np.searchsorted(i, a), np.searchsorted(j, b)) for a, b in choices)
-        return np.stack([losses[place] for place in places])
+    def decisions(self, w: Array, test: Array) -> Array:
+        """Return decision values of test rows: unlabeled weights × alphas × rows [× classes]."""
+        together = np.moveaxis(w, 2, 0)  # (p, unlabeled weights, alphas[, classes])
+        return np.moveaxis(self.problem.rows.decisions_of(test, together), 0, 2)
+
+    def scores(self, w: Array, test: Array, scorer: Any) -> Array:
+        """Return what a scorer says about every choice: unlabeled weights × alphas."""
+        problem = self.problem
+        X = problem.X[test]
+        truth = problem.classes[problem.labels.codes[np.searchsorted(problem.rows.labeled, test)]]
+        scores = [scorer(self._model(one), X, truth) for one in w.reshape(-1, *w.shape[2:])]
+        return np.reshape(scores, w.shape[:2])
 
     def _share_gram(self) -> None:
         """Sum the labeled rows' Gram matrix once for all folds, where it is formed at all."""
         rows, n_classes = self.problem.rows, self.problem.n_classes
         if Objective(rows, soft(n_classes), float(self.alphas[-1])).direct:
             rows.labeled_gram  # noqa: B018 (it stays with the rows)
-
-    def _solve(self, objective: Objective, w: Array, *, shared: bool) -> Array:
-        enough = ROUGH if objective.direct else ROUGHER
-        test = StoppingTest(gradient_bound(objective), enough * objective.scale)
-        found = minimise(objective, w, test=test, active=self.active if shared else None)
-        if shared and found.active is not None:
-            self.active = found.active
-        return found.w
-
-    def _score(self, w: Array, test: Array) -> tuple[Array, Array]:
-        """Score all weights on the test rows."""
-        problem = self.problem
-        which = np.searchsorted(problem.rows.labeled, test)
-        grid = w.shape[:2]
-        if self.scorer is not None:
-            truth = problem.classes[problem.labels.codes[which]]
-            X = problem.X[test]
-            scores = [
-                self.scorer(self._model(one), X, truth) for one in w.reshape(-1, *w.shape[2:])
-            ]
-            return np.reshape(scores, grid), np.zeros((*grid, len(test)))
-        together = np.moveaxis(w, 2, 0)  # (p, unlabeled weights, alphas[, classes])
-        error = problem.rows.decisions_of(test, together)
-        error -= problem.rows.y[which].reshape(len(test), 1, 1, *problem.rows.y.shape[1:])
-        losses = (error**2).reshape(len(test), *grid, -1).sum(axis=-1)
-        weight = problem.rows.labeled_weight[which]
-        return -np.tensordot(weight, losses, axes=1) / weight.sum(), np.moveaxis(losses, 0, -1)
 
     def _model(self, w: Array) -> LeastSquaresClassifier:
         rows = self.problem.rows
@@ -214,29 +183,14 @@ def _stiffer(w: Array, i: int, j: int) -> Array:
     return w[i, j + 1] if j + 1 < w.shape[1] else w[0, j]
 
 
-def leave_one_out(problem: Problem, alphas: Array) -> int | None:
-    """Choose the alpha of a fit without unlabeled rows, each label left out once, in closed form.
-
-    This is what ``RidgeClassifierCV`` does, but for classes with a single label, which do not
-    count. None where no Gram matrix is factored, or some alpha leaves nothing to predict a label
-    by.
-    """
-    weight = problem.rows.labeled_weight * rows_to_test(problem.labels.codes)
-    labeling = soft(problem.n_classes)
-    losses = []
-    for alpha in alphas:
-        errors = left_out_errors(Objective(problem.rows, labeling, float(alpha)))
-        if errors is None:
-            return None
-        losses.append(weight @ (errors**2).reshape(len(weight), -1).sum(axis=1))
-    return int(np.argmin(losses)) if np.isfinite(losses).all() else None
+# -- choices by a score -------------------------------------------------------------------------
 
 
-def best_choices(scores: Array, supervised: int | None = None) -> tuple[Choice, Choice]:
+def best_choices(scores: Array) -> tuple[Choice, Choice]:
     """Return the choice that scores best, and the best one without unlabeled rows.
 
-    A choice without a score in some split is never taken. `supervised` is the alpha of the second,
-    where it is known already.
+    Unlabeled rows are used only if that is better by more than one standard error of the mean
+    difference over the splits. A choice without a score in some split is never taken.
     """
     mean = scores.mean(axis=-1)
     if np.isnan(mean[0]).all():
@@ -246,52 +200,36 @@ def best_choices(scores: Array, supervised: int | None = None) -> tuple[Choice, 
         )
     mean = np.where(np.isnan(mean), -np.inf, mean)
     weight, alpha = np.unravel_index(int(mean.argmax()), mean.shape)
-    alone = (0, int(mean[0].argmax()) if supervised is None else supervised)
-    return (int(weight), int(alpha)) if weight > 0 else alone, alone
+    best, alone = (int(weight), int(alpha)), (0, int(mean[0].argmax()))
+    return best if weight and clearly_positive(scores[best] - scores[alone]) else alone, alone
 
 
-def clearly_positive(
-    gains: Array, weight: Array | None = None, *, errors: float = ERRORS, least: float = 0.0
-) -> bool:
-    """Tell whether the mean of some gains is above `least` by more than some standard errors."""
+def clearly_positive(gains: Array) -> bool:
+    """Tell whether the mean of some gains is more than one standard error above 0."""
     if len(gains) < 2:
         return False
-    error = gains.std(ddof=1) / np.sqrt(len(gains))
-    return bool(np.average(gains, weights=weight) > errors * error + least)
+    return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
 
 
-def errors_needed(problem: Problem) -> float:
-    """Return how many standard errors a gain must be, with so many labels."""
-    few = len(problem.labels.codes) <= FEW_PER_CLASS * problem.n_classes
-    return ERRORS_OF_FEW if few else ERRORS
+def results_table(
+    alphas: Array, weights: Array, mean: Array, std: Array, splits: Array | None = None
+) -> dict[str, Any]:
+    """Write the scores as ``GridSearchCV`` does: one entry for each choice.
 
-
-def row_means(values: Sequence[Array], tests: Sequence[Array]) -> tuple[Array, Array]:
-    """Return the rows that were tested in some splits, and the mean of each one's values."""
-    rows, place = np.unique(np.concatenate(tests), return_inverse=True)
-    together = np.concatenate(values, axis=-1)
-    total = np.zeros((*together.shape[:-1], len(rows)))
-    np.add.at(total.T, place, together.T)
-    return rows, total / np.bincount(place)
-
-
-def results_table(alphas: Array, weights: Array, scores: Array) -> dict[str, Any]:
-    """Write the scores as ``GridSearchCV`` does: one entry for each choice."""
+    `splits` are the scores in every split: unlabeled weights × alphas × splits.
+    """
     grid = [(float(a), float(u)) for u in weights for a in alphas]
-    mean = std = np.full(len(grid), np.nan)
-    if scores.shape[-1]:
-        mean, std = scores.mean(axis=-1).ravel(), scores.std(axis=-1).ravel()
-    order = np.argsort(np.where(np.isnan(mean), np.inf, -mean), kind="stable")
-    rank = np.empty(len(mean), dtype=np.int32)
-    rank[order] = np.arange(1, len(mean) + 1)
-    splits = {f"split{k}_test_score": scores[..., k].ravel() for k in range(scores.shape[-1])}
+    order = np.argsort(np.where(np.isnan(mean), np.inf, -mean), axis=None, kind="stable")
+    rank = np.empty(len(grid), dtype=np.int32)
+    rank[order] = np.arange(1, len(grid) + 1)
+    by_split: Any = () if splits is None else np.moveaxis(splits, -1, 0)
     return {
         "params": [{"alpha": a, "unlabeled_weight": u} for a, u in grid],
         "param_alpha": np.array([a for a, _ in grid]),
         "param_unlabeled_weight": np.array([u for _, u in grid]),
-        **splits,
-        "mean_test_score": mean,
-        "std_test_score": std,
+        **{f"split{k}_test_score": scores.ravel() for k, scores in enumerate(by_split)},
+        "mean_test_score": mean.ravel(),
+        "std_test_score": std.ravel(),
         "rank_test_score": rank,
     }
 

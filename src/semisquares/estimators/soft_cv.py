@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -19,77 +20,80 @@ from ..labels import user_level
 from ..objective import Objective
 from ..solvers import Solution
 from ..untested import describe_untested, rows_to_test
-from .search import (
-    MORE_DRAWS,
-    RESOLVED,
-    Choice,
-    Search,
-    best_choices,
-    clearly_positive,
-    errors_needed,
-    given_splits,
-    labeled_splits,
-    leave_one_out,
-    read_grid,
-    results_table,
-    row_means,
-)
+from .choosing import Found, cross_validate, leave_one_out, no_shifts
+from .left_out import can_leave_out
+from .search import given_splits, labeled_splits, read_grid, results_table
 from .semi_supervised import SemiSupervised, _Report
 from .soft import SoftLabelClassifier
 
 Array = NDArray[Any]
 
-N_ALPHAS = 9
+N_ALPHAS = 13
 
 
 class SoftLabelClassifierCV(SoftLabelClassifier):
     """Soft-label classifier whose ridge and whose use of unlabeled rows the labels decide.
 
-    Cross-validation on the labeled rows chooses `alpha` and `unlabeled_weight` together, with all
-    unlabeled rows in every training set. Weight 0 ("leave the unlabeled rows out") is always among
-    the choices, and is taken unless another is better by more than one standard error of the
-    difference (four with 15 labels for each class or fewer), for which folds are drawn twice more:
-    where the evidence is weak, this is the supervised ridge that ``RidgeClassifierCV`` chooses, by
-    leaving out each label once.
+    Each labeled row is left out once, in closed form and with all unlabeled rows in the fit, for
+    every pair of `alpha` and `unlabeled_weight`. A pair is weighted by the log loss of these rows,
+
+        weight ∝ prior · exp(-L · mean log loss / 8),        L labels,
+
+    half of the prior being on unlabeled weight 0 ("leave the unlabeled rows out"), and the weighted
+    median is taken: of the unlabeled weights first, then of the alphas with that weight. If the
+    labels say nothing about unlabeled rows, these are left out. All rows are then fitted with the
+    pair, and the intercept is moved so that the classes part where the same log loss has them
+    equally likely.
 
     Parameters
     ----------
     alphas : array-like or None, default=None
-        The ridges to choose from; None is a grid over eight powers of ten around the size of the
-        labeled rows.
+        The ridges to choose from; None is a grid over six powers of ten around the size of the
+        labeled rows, two ridges to each.
     unlabeled_weights : array-like, default=(0.0, 0.01, 0.1, 1.0)
         The weights of an unlabeled row to choose from; 0 is added where it is missing.
     cv : int, splitter, iterable or None, default=None
-        How the labeled rows are split: a number of stratified folds, fewer where a class has fewer
-        labels. None is five folds, and leave-one-out where labels are very few (with the default
-        scoring). A class with a single label is always trained on and never tested, with a warning;
-        if that leaves fewer than two classes to test, the middle of `alphas` and weight 0 are
-        taken. A splitter or an iterable gives indices over all rows, and decides alone, on the
-        supervised alpha too; rows without a label are never tested on.
+        How the labeled rows are split. None leaves each out once, in closed form; five folds where
+        that is not possible: with `scoring`, with more columns than Gram matrices are formed of,
+        and for more than two classes without an intercept. A number is one of stratified folds,
+        fewer where a class has fewer labels. A class with a single label is always trained on and
+        never tested, with a warning; if that leaves fewer than two classes to test, the middle of
+        `alphas` and weight 0 are taken. A splitter or an iterable gives indices over all rows; rows
+        without a label are never tested on.
     scoring : str, callable or None, default=None
-        A scikit-learn scorer; None is the squared loss of the decision values (negated).
+        A scikit-learn scorer. The pair with the best mean score is taken, and one with unlabeled
+        rows only if it is better by more than one standard error over the splits; the intercept is
+        not moved. None is the log loss (negated), as above.
     fit_intercept, class_weight, unlabeled, tol, max_iter, record_path, verbose
         As in `SoftLabelClassifier`.
     random_state : int, RandomState or None, default=None
-        Shuffles the folds (seeded when None).
+        Shuffles the folds, and draws the unlabeled rows that the search sees if they are more than
+        2,000 and 20 for each column (seeded when None).
 
     Attributes
     ----------
     alpha_, unlabeled_weight_ : float
-        What was chosen; weight 0 means that the unlabeled rows were left out.
+        The pair that was taken, one of those given: the median, not the one that scored best.
+        Weight 0 means that the unlabeled rows were left out.
     supervised_alpha_ : float
-        The best alpha without the unlabeled rows: by leave-one-out, as ``RidgeClassifierCV`` has
-        it, where the folds are drawn here and scoring is the default; otherwise by the scores.
+        The alpha that is taken without the unlabeled rows.
     best_score_ : float
-        The mean score of the choice.
+        The mean score of the pair that was taken.
     cv_results_ : dict of arrays
-        Scores of all choices, as in ``GridSearchCV``.
+        Scores of all pairs, as in ``GridSearchCV``, and their `intercept_shift`; scores of single
+        splits unless each row is one.
     supervised_ : LeastSquaresClassifier
-        The ridge classifier on the labeled rows alone, with the best alpha for that.
+        The ridge classifier on the labeled rows alone: `supervised_alpha_`, its intercept moved
+        likewise (by its own `intercept_shift_`).
     n_splits_ : int
-        The number of splits; 0 if nothing could be tested.
-    coef_, intercept_, classes_, transduction_, label_distributions_, certificate_, objective_
-        As in `SoftLabelClassifier`, of the fit on all rows with the choice.
+        The number of splits (of rows that were left out); 0 if nothing could be tested.
+    intercept_shift_ : ndarray of shape (1,) or (n_classes,)
+        How far the intercept was moved: without it, `coef_` and `intercept_` are the fit of
+        ``SoftLabelClassifier(alpha_, unlabeled_weight=unlabeled_weight_)``.
+    certificate_, objective_, solution_
+        As in `SoftLabelClassifier`, of the fit before its intercept was moved.
+    coef_, intercept_, classes_, transduction_, label_distributions_
+        As in `SoftLabelClassifier`, of the fit on all rows, its intercept moved.
 
     Examples
     --------
@@ -202,54 +206,45 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         alphas = self._read_alphas(problem)
         weights = read_grid("unlabeled_weights", self.unlabeled_weights, add=0.0)
         rng = self._rng()
-        splits = list(self._splits(problem, y, groups, rng))
-        if not splits and not self._own_folds():
-            raise ValueError(f"cv={self.cv!r} gives no split that tests a labeled row.")
-        if not splits:
-            return self._take_defaults(alphas, weights)
-        self._warn_of_untested(problem)
-        scorer = None if self.scoring is None else check_scoring(self, self.scoring)
-        search = Search(problem, alphas, weights, scorer)
-        found = []
-        for k, split in enumerate(splits):
-            found.append(search.scores(*split))
-            report.note(f"split {k + 1} of {len(splits)}")
-        scores = np.stack([scores for scores, _ in found], axis=-1)
-        by_rows = scorer is None
-        supervised = leave_one_out(problem, alphas) if by_rows and self._own_folds() else None
-        best, alone = best_choices(scores, supervised)
-        if best != alone:
-            if by_rows:
-                losses = [np.stack([losses[alone], losses[best]]) for _, losses in found]
-                better = self._is_better(search, (alone, best), losses, splits, rng)
-            else:
-                gains = scores[best] - scores[alone]
-                better = clearly_positive(gains, errors=errors_needed(problem))
-            best = best if better else alone
-        self.n_splits_ = len(splits)
-        self.cv_results_ = results_table(alphas, weights, scores)
-        self.alpha_ = float(alphas[best[1]])
-        self.unlabeled_weight_ = float(weights[best[0]])
-        self.best_score_ = float(scores[best].mean())
-        self.supervised_alpha_ = float(alphas[alone[1]])
+        found = None
+        if self.cv is None and self.scoring is None and can_leave_out(problem):
+            found = leave_one_out(problem, alphas, weights, rng)
+        else:
+            scorer = None if self.scoring is None else check_scoring(self, self.scoring)
+            splits = list(self._splits(problem, y, groups, rng))
+            if not splits and not self._own_folds():
+                raise ValueError(f"cv={self.cv!r} gives no split that tests a labeled row.")
+            if splits:
+                found = cross_validate(problem, alphas, weights, splits, scorer, report.note)
+        if found is None:
+            found = self._take_defaults(problem, alphas, weights)
+        else:
+            self._warn_of_untested(problem)
+        self.intercept_shift_ = found.shifts[found.choice]
+        self._supervised_shift = found.shifts[found.supervised]
+        self.unlabeled_weight_ = float(weights[found.choice[0]])
+        self.alpha_ = float(alphas[found.choice[1]])
+        self.supervised_alpha_ = float(alphas[found.supervised[1]])
+        self.n_splits_ = found.n_splits
+        self.cv_results_ = {
+            **results_table(alphas, weights, found.mean, found.std, found.splits),
+            "intercept_shift": found.shifts.reshape(found.mean.size, -1),
+        }
+        self.best_score_ = float(found.mean[found.choice])
         return self.alpha_, self.unlabeled_weight_
 
-    def _take_defaults(self, alphas: Array, weights: Array) -> tuple[float, float]:
+    def _take_defaults(self, problem: Problem, alphas: Array, weights: Array) -> Found:
         """Choose without any test, and say so."""
-        alpha = float(alphas[len(alphas) // 2])
+        middle = len(alphas) // 2
         warnings.warn(
             "Fewer than two classes have two labeled rows or more, so that nothing can be tested; "
-            f"alpha={alpha:.3g}, the middle of alphas, was taken and the unlabeled rows were left "
-            "out: label more rows, or use SoftLabelClassifier with an alpha of your own.",
+            f"alpha={alphas[middle]:.3g}, the middle of alphas, was taken and the unlabeled rows "
+            "were left out: label more rows, or use SoftLabelClassifier with an alpha of your own.",
             UserWarning,
             stacklevel=user_level(),
         )
-        self.n_splits_ = 0
-        self.cv_results_ = results_table(alphas, weights, np.empty((len(weights), len(alphas), 0)))
-        self.alpha_ = self.supervised_alpha_ = alpha
-        self.unlabeled_weight_ = 0.0
-        self.best_score_ = np.nan
-        return self.alpha_, self.unlabeled_weight_
+        none = np.full((len(weights), len(alphas)), np.nan)
+        return Found((0, middle), (0, middle), no_shifts(problem, none.shape), none, none, 0)
 
     def _warn_of_untested(self, problem: Problem) -> None:
         """Say which classes the folds do not test."""
@@ -259,34 +254,19 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             names = problem.classes[untested].tolist()
             warnings.warn(describe_untested(names), UserWarning, stacklevel=user_level())
 
-    def _is_better(
-        self,
-        search: Search,
-        choices: tuple[Choice, Choice],
-        losses: list[Array],
-        splits: list[tuple[Array, Array]],
-        rng: np.random.Generator,
-    ) -> bool:
-        """Tell whether the second choice has clearly less loss, in more draws of the folds too."""
-        problem = search.problem
-        tests = [test for _, test in splits]
-        one_by_one = all(len(test) == 1 for test in tests)  # drawn anew these are the same
-        for _ in range(MORE_DRAWS if self._own_folds() and not one_by_one else 0):
-            for train, test in self._splits(problem, None, None, rng):
-                losses.append(search.losses_of(choices, train, test))
-                tests.append(test)
-        rows, (without, using) = row_means(losses, tests)
-        weight = problem.rows.labeled_weight[np.searchsorted(problem.rows.labeled, rows)]
-        least = RESOLVED * float(np.average(without, weights=weight))
-        errors = errors_needed(problem)
-        return clearly_positive(without - using, weight, errors=errors, least=least)
-
     def _set_results(
         self, problem: Problem, objective: Objective, supervised: Array, solution: Solution
     ) -> None:
         super()._set_results(problem, objective, supervised, solution)
+        self.intercept_ = self.intercept_ + self.intercept_shift_
         tuned = objective.with_alpha(self.supervised_alpha_)
         self.supervised_ = self._supervised_classifier(problem, tuned.alpha, fit_labeled(tuned)[0])
+        self.supervised_.intercept_ = self.supervised_.intercept_ + self._supervised_shift
+        self.supervised_.intercept_shift_ = self._supervised_shift
+
+    def _set_labels(self, problem: Problem, solution: Solution) -> None:
+        shift = self.intercept_shift_ if problem.n_classes > 2 else self.intercept_shift_[0]
+        super()._set_labels(problem, replace(solution, z=solution.z + shift))
 
     def _read_alphas(self, problem: Problem) -> Array:
         if self.alphas is not None:
@@ -294,7 +274,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         # around the labeled rows' mean eigenvalue: whatever the units, for L above and below d
         rows = problem.rows
         size = rows.labeled_spread / max(1, min(len(rows.labeled) - 1, rows.n_features))
-        return np.logspace(-4, 4, N_ALPHAS) * (size or 1.0)
+        return np.logspace(-3, 3, N_ALPHAS) * (size or 1.0)
 
     def _own_folds(self) -> bool:
         return self.cv is None or isinstance(self.cv, Integral)
@@ -304,7 +284,5 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     ) -> Iterator[tuple[Array, Array]]:
         """Give the training and the test rows of every split."""
         if self._own_folds():
-            n_folds = None if self.cv is None else int(self.cv)
-            alone = self.scoring is None
-            return labeled_splits(problem, n_folds, rng, one_by_one=alone)
+            return labeled_splits(problem, None if self.cv is None else int(self.cv), rng)
         return given_splits(problem, self.cv, y, groups)

@@ -73,13 +73,16 @@ class Grams(Sums):
 
     def leverages(self, solve: Callable[[Array], Array]) -> Array:
         """Return a x'H⁻¹x of the labeled rows, where `solve` multiplies with H⁻¹."""
+        d = self.n_features
+        inverse = solve(np.eye(self.n_weights))
         found = np.empty(len(self.labeled))
 
         def work(block: Any, part: slice) -> int:
             X = self.table.dense(block)
+            h = np.einsum("ij,ij->i", X @ inverse[:d, :d], X)
             if self.intercept:
-                X = np.column_stack((X, np.ones(len(X))))
-            found[part] = self.labeled_weight[part] * np.einsum("ij,ji->i", X, solve(X.T))
+                h += 2.0 * (X @ inverse[:d, d]) + inverse[d, d]
+            found[part] = self.labeled_weight[part] * h
             return 0
 
         self._sum_labeled(work)  # type: ignore[arg-type]

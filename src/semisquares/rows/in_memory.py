@@ -110,14 +110,17 @@ class Rows(Relabelings):
         chosen = rng.choice(self.unlabeled, n_unlabeled, replace=False, shuffle=False)
         index = np.sort(np.concatenate((self.labeled, chosen)))
         labeled = np.searchsorted(index, self.labeled)
-        weight = None if self.row_weight is None else self.row_weight[index]
+        weight, all_count, count = None, float(self.n_unlabeled), float(n_unlabeled)
+        if self.row_weight is not None:
+            weight = self.row_weight[index]
+            all_count, count = self.row_weight[self.unlabeled].sum(), self.row_weight[chosen].sum()
         other = Rows(
             self.table.subset(index),
             labeled,
             self.y,
             labeled_weight=self.labeled_weight,
             row_weight=weight,
-            unlabeled_weight=self.unlabeled_weight * self.n_unlabeled / n_unlabeled,
+            unlabeled_weight=self.unlabeled_weight * (all_count / count if count else 1.0),
             intercept=self.intercept,
         )
         other.share_labeled_sums(self)

@@ -18,6 +18,7 @@ __all__ = [
     "Pair",
     "fit_pair",
     "fit_rows",
+    "move_intercept",
     "sample_rows",
     "search_size",
     "thinned",
@@ -31,8 +32,6 @@ SEARCHED, SEARCHED_PER_COLUMN = 2_000, 20
 MOST_TESTED = 100_000
 """Cross-validation sees so many unlabeled rows, each counted more often where there are more."""
 FOLDS = 5
-MANY_LABELS, FEWER_FOLDS = 1_000, 3
-"""With so many labels, so few folds of the search tell as much: all of them are tested anyway."""
 COPIED = 100_000
 """More rows than this are not copied for a fit: those outside get the weight 0."""
 
@@ -48,6 +47,9 @@ class Choice:
     """The best alpha without the unlabeled rows."""
     n_search: int
     """How many unlabeled rows the search saw."""
+    shift: tuple[float, ...] = ()
+    """How far the intercept of a fit with the choice is moved, for each output; () if it is not."""
+    supervised_shift: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +150,23 @@ def fit_pair(
     if not (found.sampled and all_rows) and weight is None:
         return Pair(choice, found.soft_cv, found.ridge)
     chosen = SoftLabelClassifier(choice.alpha, unlabeled_weight=count * choice.unlabeled_weight)
-    return Pair(choice, fit_rows(chosen, X, codes, inside), found.ridge)
+    fitted = move_intercept(fit_rows(chosen, X, codes, inside), choice.shift)
+    return Pair(choice, fitted, found.ridge)
+
+
+def move_intercept(model: Any, shift: tuple[float, ...]) -> Any:
+    """Move the intercept of a fitted classifier as a choice says, and return it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, codes = np.array([[0.0], [1.0]]), np.array([0, 1])
+    >>> move_intercept(LeastSquaresClassifier(0.0).fit(X, codes), (0.25,)).intercept_.round(2)
+    array([-0.25])
+    """
+    if shift:
+        model.intercept_ = model.intercept_ + np.array(shift)
+    return model
 
 
 def fit_rows(model: Any, X: Array, codes: Array, inside: Array | None = None) -> Any:
@@ -253,15 +271,22 @@ def _search(
         ridge = LeastSquaresClassifier(alpha).fit(X, codes)
         return _Found(Choice(alpha, weight or 0.0, alpha, 0), ridge, ridge, more > 1.0)
     counts = None if count == 1.0 else np.where(codes < 0, count, 1.0)
-    many = splits is None and np.count_nonzero(codes >= 0) >= MANY_LABELS
-    model = SoftLabelClassifierCV(cv=FEWER_FOLDS if many else splits, random_state=seed)
+    model = SoftLabelClassifierCV(cv=splits, random_state=seed)
     model.alphas = None if alpha is None else [alpha]
     model.unlabeled_weights = model.unlabeled_weights if weight is None else [weight]
     model.fit(X, codes, sample_weight=counts)
     n_search = int((codes < 0).sum())
-    choice = Choice(model.alpha_, model.unlabeled_weight_, model.supervised_alpha_, n_search)
+    choice = Choice(
+        model.alpha_,
+        model.unlabeled_weight_,
+        model.supervised_alpha_,
+        n_search,
+        tuple(model.intercept_shift_.tolist()),
+        tuple(model.supervised_.intercept_shift_.tolist()),
+    )
     if weight is not None:
-        choice = replace(choice, alpha=_best_alpha(model, weight), unlabeled_weight=weight)
+        best, shift = _best_alpha(model, weight)
+        choice = replace(choice, alpha=best, unlabeled_weight=weight, shift=shift)
     return _Found(choice, model, model.supervised_, more > 1.0)
 
 
@@ -285,12 +310,13 @@ def _splits(codes: Array, groups: Array | None, seed: int) -> list[tuple[Array, 
     return [(np.setdiff1d(everything, test), test) for test in parts]
 
 
-def _best_alpha(model: SoftLabelClassifierCV, weight: float) -> float:
-    """Return the alpha that scored best with a given weight, however "not at all" scored."""
+def _best_alpha(model: SoftLabelClassifierCV, weight: float) -> tuple[float, tuple[float, ...]]:
+    """Return the alpha that scored best with a given weight, and how far its intercept is moved."""
     results = model.cv_results_
     of_weight = results["param_unlabeled_weight"] == weight
-    best = results["mean_test_score"][of_weight].argmax()
-    return float(results["param_alpha"][of_weight][best])
+    best = np.nan_to_num(results["mean_test_score"][of_weight], nan=-np.inf).argmax()
+    shift = results["intercept_shift"][of_weight][best]
+    return float(results["param_alpha"][of_weight][best]), tuple(shift.tolist())
 
 
 def _middle_alpha(X: Array) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from ...rows import compute
 from ..cells import text_cells, text_of
-from ..compare.choice import MOST_TESTED, tune
+from ..compare.choice import MOST_TESTED, move_intercept, tune
 from ..errors import TableError
 from ..partitions import Partition
 from ..prepared import Prepared
@@ -77,18 +77,20 @@ def fit_streamed(
     thin = _thinned(table, order.seed)
     measured = measure(thin, table.target.classes, order)
     chosen = decided(order.method, measured.verdict)
-    model = _chosen(thin, chosen, order)
+    model, shift = _chosen(thin, chosen, order)
     with told() as notes:
         model.fit(*_blocks(table))
+    move_intercept(model, shift)
     predicted = model.predict(thin.X)
     target = replace(table.target, codes=thin.codes)
     sample = Prepared(source=table.source, target=target, preparation=table.preparation, X=thin.X)
     return put_together(table, sample, order, measured, model, predicted, notes, missing)
 
 
-def _chosen(thin: Rows, method: str, order: Order) -> Any:
-    """Return the classifier that is asked for, its alpha and weight chosen, not yet fitted."""
+def _chosen(thin: Rows, method: str, order: Order) -> tuple[Any, tuple[float, ...]]:
+    """Return the classifier that is asked for, not yet fitted, and how far its intercept moves."""
     alpha, weight = order.alpha, order.weight
+    shift: tuple[float, ...] = ()
     if alpha is None or (method == "soft" and weight is None):
         choice = tune(
             thin.X, thin.codes, groups=thin.groups, seed=order.seed, count=thin.count,
@@ -96,15 +98,17 @@ def _chosen(thin: Rows, method: str, order: Order) -> Any:
         )  # fmt: skip
         if method == "soft":
             alpha, weight = choice.alpha, choice.unlabeled_weight
+            shift = choice.shift
             method = method if weight > 0.0 else "supervised"
         else:
             alpha = choice.supervised_alpha
+            shift = choice.supervised_shift if method == "supervised" else ()
     if method == "supervised" or not (thin.codes < 0).any():
-        return LeastSquaresClassifier(alpha)
+        return LeastSquaresClassifier(alpha), shift
     weight = 1.0 if weight is None else weight
     if method == "soft":
-        return SoftLabelClassifier(alpha, unlabeled_weight=weight)
-    return HardLabelClassifier(alpha, unlabeled_weight=weight, random_state=order.seed)
+        return SoftLabelClassifier(alpha, unlabeled_weight=weight), shift
+    return HardLabelClassifier(alpha, unlabeled_weight=weight, random_state=order.seed), ()
 
 
 def _blocks(table: StreamedTable) -> tuple[Any, Any]:
