@@ -15,11 +15,12 @@ import numpy
 import scipy
 import sklearn
 
-from . import averaged, large, scale, small, solvers, tables
+from . import averaged, large, scale, small, soft_cv, solvers, tables
 from .report import Line
 
 SUITES = {
     "small": small,
+    "soft_cv": soft_cv,
     "solvers": solvers,
     "large": large,
     "averaged": averaged,

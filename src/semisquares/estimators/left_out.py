@@ -31,6 +31,8 @@ Array = NDArray[Any]
 
 SEEN, SEEN_PER_COLUMN = 2_000, 20
 """The search sees this many unlabeled rows, the larger of the two, or a sample of them."""
+MATRICES = 1 << 14
+"""So many numbers have the matrices, classes × classes, of rows that are left out at once."""
 FREE = 1e-7
 """With less of a row's error left to the other rows, too few digits of e / (1 - h) are right."""
 
@@ -124,10 +126,15 @@ def _left_out_by_class(objective: Objective, sweep: Sweep) -> Array:
     live = both.diagonal() > 0.0  # not constant over the rows of every class
     middle = np.zeros(both.shape)
     middle[np.ix_(live, live)] = dense.inv(both[np.ix_(live, live)])
-    images = X @ inverses  # classes × rows × weights
-    leverage = -np.einsum("kip,lip->ikl", images @ middle, images)
     own = np.arange(len(factors))
-    leverage[:, own, own] += np.einsum("kip,ip->ik", images, X)
-    kept = np.eye(len(factors)) - rows.labeled_weight[:, None, None] * leverage
-    error = sweep.z[rows.labeled] - rows.y
-    return rows.y + np.linalg.solve(kept, error[:, :, None])[:, :, 0]
+    found = np.empty(rows.y.shape)
+    step = max(1, MATRICES // len(factors) ** 2)
+    for start in range(0, len(X), step):
+        part = slice(start, start + step)
+        images = X[part] @ inverses  # classes × rows × weights
+        leverage = -np.einsum("kip,lip->ikl", images @ middle, images)
+        leverage[:, own, own] += np.einsum("kip,ip->ik", images, X[part])
+        kept = np.eye(len(factors)) - rows.labeled_weight[part, None, None] * leverage
+        error = sweep.z[rows.labeled[part]] - rows.y[part]
+        found[part] = rows.y[part] + np.linalg.solve(kept, error[:, :, None])[:, :, 0]
+    return found

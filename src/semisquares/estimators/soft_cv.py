@@ -39,7 +39,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
 
         weight ∝ prior · exp(-L · mean log loss / 8),        L labels,
 
-    half of the prior being on unlabeled weight 0 ("leave the unlabeled rows out"), and the weighted
+    0.6 of the prior being on unlabeled weight 0 ("leave the unlabeled rows out"), and the weighted
     median is taken: of the unlabeled weights first, then of the alphas with that weight. If the
     labels say nothing about unlabeled rows, these are left out. All rows are then fitted with the
     pair, and the intercept is moved so that the classes part where the same log loss has them
