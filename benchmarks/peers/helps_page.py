@@ -28,10 +28,11 @@ TEXT = """
 
 What unlabeled rows are worth: the accuracy with them less that of a *tuned* classifier without
 them, on the same rows and splits; [how it was measured](index.md). The ridge of `RidgeClassifierCV`
-is tuned by leave-one-out, among the ridges that `SoftLabelClassifierCV` chooses from: where the one
-is ahead of the other, it is by the unlabeled rows. `SoftLabelClassifier` and `HardLabelClassifier`
-have `alpha=1` here, tuned by nobody; beside the tuned ridge there is one with the same `alpha`
-(`RidgeClassifier`), which tells what is due to the unlabeled rows and what to the ridge.
+is tuned by leave-one-out, over eight powers of ten. `SoftLabelClassifierCV` chooses its ridge by
+another rule, and moves its intercept: where the one is ahead of the other, it need not be by the
+unlabeled rows. `SoftLabelClassifier` and `HardLabelClassifier` have `alpha=1` here, tuned by
+nobody; beside the tuned ridge there is one with the same `alpha` (`RidgeClassifier`), which tells
+what is due to the unlabeled rows and what to the ridge.
 
 ![Differences to the tuned ridge, table by table](pictures/helps.svg)
 

@@ -212,7 +212,7 @@ METHODS = {
     "ridge_cv": _supervised(
         "RidgeClassifierCV",
         supervised.ridge_cv,
-        "the ridges that `SoftLabelClassifierCV` chooses from, by leave-one-out",
+        "ridges over eight powers of ten around the size of the labeled rows, by leave-one-out",
     ),
     "ridge_fine": _supervised(
         "RidgeClassifierCV (fine grid)",

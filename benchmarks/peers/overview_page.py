@@ -57,9 +57,8 @@ is in the counts over tables. "Clearly" means a paired t test over the splits, c
 the number of tables, at 5 %.
 
 Rules and settings of `semisquares` were chosen on other splits than these. One thing was learned
-from these: the rule by which `SoftLabelClassifierCV` took unlabeled rows before, one standard error
-whatever the number of labels, was seen to lose on the first of them with 10 labels per class. The
-rule of today was then chosen on the others.
+from these: that the rules by which `SoftLabelClassifierCV` took unlabeled rows before lose on some
+of them. The rule of today was then chosen on the others.
 
 ## Methods
 

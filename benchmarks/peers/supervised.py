@@ -29,7 +29,7 @@ LEAF_SHARE = 3
 
 
 def alphas_of(X: Array) -> Array:
-    """Return the ridges that `SoftLabelClassifierCV` chooses from, by its labeled rows."""
+    """Return ridges over eight powers of ten around the mean eigenvalue of the labeled rows."""
     spread = float(((X - X.mean(axis=0)) ** 2).sum())
     return np.logspace(-4, 4, N_ALPHAS) * (spread / max(1, min(len(X) - 1, X.shape[1])) or 1.0)
 
