@@ -10,12 +10,32 @@ from .cost_page import medians
 from .markdown import grid, interval, names, share
 from .methods import METHODS
 from .overview_page import most_accurate
-from .promises import are_measured
+from .promises import AVERAGED, are_measured, peers
 from .reasons import CHOSEN, GRAPHS, losses
 from .sets import REGIMES
 from .storing import Stored
 
+USUAL = ("ridge_fine", "logistic_cv", "random_forest", "hist_gradient_boosting")
+"""What people take first."""
 SHOWN = ("averaged", "soft_cv", "ridge_cv", "logistic_cv", "self_training", "spreading_knn")
+
+
+def headline(stored: Stored) -> str:
+    """Hold the average against what people use when labels are few: mean accuracy and log loss."""
+    if not are_measured(stored, AVERAGED):
+        return "Not measured yet."
+    comparisons = {words: Comparison(stored, regime) for regime, words in REGIMES.items()}
+    others = {name for one in comparisons.values() for name in [most_accurate(one, peers(one))]}
+    shown = [AVERAGED, *(name for name in METHODS if name in others | set(USUAL))]
+    rows = []
+    for name in shown:
+        cells = [
+            " / ".join(map(share, (one.mean_accuracy(name), one.mean_score("log_loss", name))))
+            for one in comparisons.values()
+        ]
+        label = f"`{METHODS[name].label}`"
+        rows.append([label, *(f"**{cell}**" if name == AVERAGED else cell for cell in cells)])
+    return grid(["mean accuracy / log loss", *comparisons], rows)
 
 
 def by_regime(stored: Stored) -> str:
@@ -111,6 +131,7 @@ COMPARED = (
 )
 TUNED = ("ridge_cv", "logistic_cv")
 BLOCKS: dict[str, Callable[[Stored], str]] = {
+    "choosing.headline": headline,
     "choosing.beaten": beaten,
     "choosing.kinds": kinds,
     "choosing.regimes": by_regime,
