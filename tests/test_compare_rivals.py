@@ -203,7 +203,7 @@ def test_scores_are_those_of_fitting_and_testing_by_hand():
 
 
 def test_unlabeled_rows_that_help_are_found_to_help():
-    found = evaluate(*needle(400, 100, 100), folds=4, repeats=1, rivals=TWO)
+    found = evaluate(*needle(d=60), folds=4, repeats=1, rivals=TWO)
     assert found.verdict.answer == "yes"
     assert found.verdict.error < 0.05 < 0.2 < found.verdict.ridge_error
     assert found.verdict.gain.mean == pytest.approx(found.verdict.ridge_error - found.verdict.error)

@@ -28,7 +28,7 @@ def table(n_rows=120, n_labels=30, d=4, n_classes=2, seed=0):
     return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
 
 
-def needle(n_rows=200, n_labels=60, d=60, seed=0):
+def needle(n_rows=200, n_labels=60, d=50, seed=0):
     """Hide two clouds among wide columns: unlabeled rows tell which columns are wide."""
     rng = np.random.default_rng(seed)
     truth = np.arange(n_rows) % 2

@@ -8,7 +8,7 @@ that remain, divided by their root mean square, are log-odds but for a slope b a
 
     P(class k | x) = softmax_k(s (z_k - mean_k) + o_k + log share_k),       s = 1.5 b / rms
 
-The weight of a choice is ∝ prior · exp(-L · loss / 8), with L labels and the mean log loss of the
+The weight of a choice is ∝ prior · exp(-L · loss / 2), with L labels and the mean log loss of the
 rows that were left out; 0.6 of the prior is on leaving the unlabeled rows out. The weighted median
 is taken: first of the unlabeled weights, then of the alphas with that weight. The best of many
 choices was lucky; their median is about as good as the average of all classifiers, and is one fit.
@@ -30,7 +30,7 @@ Array = NDArray[Any]
 Choice = tuple[int, int]
 """Which weight of unlabeled rows, and which alpha."""
 
-SHARPNESS = 1.0 / 8.0
+SHARPNESS = 0.5
 """How much of the likelihood counts: few labels left out are little evidence for one of many."""
 SUPERVISED = 0.6
 """Prior weight of leaving the unlabeled rows out: above half, so that no trifle decides."""

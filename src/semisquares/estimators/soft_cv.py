@@ -37,7 +37,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     Each labeled row is left out once, in closed form and with all unlabeled rows in the fit, for
     every pair of `alpha` and `unlabeled_weight`. A pair is weighted by the log loss of these rows,
 
-        weight ∝ prior · exp(-L · mean log loss / 8),        L labels,
+        weight ∝ prior · exp(-L · mean log loss / 2),        L labels,
 
     0.6 of the prior being on unlabeled weight 0 ("leave the unlabeled rows out"), and the weighted
     median is taken: of the unlabeled weights first, then of the alphas with that weight. If the
