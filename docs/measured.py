@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from benchmarks.peers import choosing
 
-from . import billion, pages, readme, reproduction, verdict
+from . import billion, label_members, pages, readme, reproduction, verdict
 from .marks import Number, Registry
 from .stored import SCALE, listing, paragraph, ratio, runs, said, table
 
@@ -73,6 +73,8 @@ BLOCKS = {
     "readme.ratios": readme.ratios,
     # docs/methods/index.md
     "methods.table": lambda: pages.table(pages.read_numbers()),
+    # docs/theory/averaging.md
+    "averaging.labels": label_members.table,
     # docs/choosing.md
     **{name: choosing.block(name) for name in choosing.BLOCKS},
     # docs/reproduction.md

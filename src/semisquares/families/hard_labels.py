@@ -37,7 +37,7 @@ MOST_ROWS = 600
 MASS = 10.0
 """Unlabeled rows together count at most this many times as much as all labels."""
 FOLDS = 5
-DIAL = (*np.linspace(0.0, 0.5, 20), *np.ones(20))
+DIAL = (*(float(tau) for tau in np.linspace(0.0, 0.5, 20)), *20 * (1.0,))
 """τ at each step; the last ones end as soon as labels stay what they are."""
 UNDECIDED = 1e-9
 """Decision values this close to the boundary get no label: rounding would choose it."""
@@ -51,6 +51,9 @@ class HardLabels:
     """
 
     strengths: tuple[float, ...] = STRENGTHS
+    powers: tuple[int, ...] = POWERS
+    dial: tuple[float, ...] = DIAL
+    mass: float = MASS
     name: str = "hard_labels"
     prior: float = 0.5
     """Its prior weight: half that of a family that does not depend on where unlabeled rows lie."""
@@ -58,10 +61,10 @@ class HardLabels:
 
     def fit(self, rows: LabeledRows) -> FittedHardLabels:
         """Fit all members to labeled and unlabeled rows."""
-        found = [self._fit_power(rows, power) for power in POWERS]
+        found = [self._fit_power(rows, power) for power in self.powers]
         members = [
             Member(f"linear, p = {power}", f"strength {strength:.3g}")
-            for power in POWERS
+            for power in self.powers
             for strength in self.strengths
         ]
         left_out, coef, intercept = (list(parts) for parts in zip(*found, strict=True))
@@ -84,12 +87,12 @@ class HardLabels:
         fold = rows.folds(FOLDS)
         sums = _sums_without(X, y, s, fold)
         if rows.unlabeled is None:
-            W = _descend(*sums, alphas, np.zeros((0, X.shape[1])), np.zeros(0))
+            W = _descend(*sums, alphas, np.zeros((0, X.shape[1])), np.zeros(0), ())
         else:
             some = rows.unlabeled.first(MOST_ROWS)
             free = _with_constant(scaling.project(some.features.X, components))
-            mass = min(MASS * rows.total, some.total)
-            W = _descend(*sums, alphas, free, some.weight * (mass / some.weight.sum()))
+            mass = min(self.mass * rows.total, some.total)
+            W = _descend(*sums, alphas, free, some.weight * (mass / some.weight.sum()), self.dial)
         weight = sums[0][:, -1, -1]  # of the labels that each fit has
         ybar = sums[1][:, -1] / weight[:, None]
         fitted = np.einsum("id,adt->iat", X, W[0]) - ybar[0]
@@ -143,7 +146,9 @@ def _sums_without(X: Array, y: Array, s: Array, fold: Array) -> tuple[Array, Arr
     return sums[:, :, : X.shape[1]], sums[:, :, X.shape[1] :]
 
 
-def _descend(gram: Array, moment: Array, alphas: Array, free: Array, u: Array) -> Array:
+def _descend(
+    gram: Array, moment: Array, alphas: Array, free: Array, u: Array, dial: tuple[float, ...]
+) -> Array:
     """Return weights of each fit and strength: fits × strengths × directions × targets."""
     n_fits, size, n_targets = moment.shape
     ridge = np.append(np.ones(size - 1), 0.0)  # the intercept is free
@@ -155,9 +160,9 @@ def _descend(gram: Array, moment: Array, alphas: Array, free: Array, u: Array) -
     weighted = (free * u[:, None]).T
     inverse = np.linalg.inv(A + weighted @ free)
     before = None
-    for tau in DIAL:
+    for tau in dial:
         z = free @ np.moveaxis(W, 2, 0).reshape(size, -1)
-        t = _impute(z.reshape(len(u), n_fits, len(alphas), n_targets), float(tau))
+        t = _impute(z.reshape(len(u), n_fits, len(alphas), n_targets), tau)
         if before is not None and np.array_equal(t, before):
             break
         before = t if tau == 1.0 else None
