@@ -4,7 +4,8 @@ The paper's algorithm, for soft and hard labels alike:
 
 1. w minimises J with the labels fixed: least squares on all rows, one factorisation for all steps;
 2. the labels minimise J with w fixed: ``impute(X w)``;
-3. hard labels end when none changes; soft ones when a stopping test is met.
+3. hard labels end when none changes; soft ones when a stopping test is met, or when w has long
+   moved by rounding alone.
 
 Both half-steps lower J. `relaxation` takes ω times the step in w (Preece's larger step), monotone
 for 0 < ω < 2.
@@ -18,11 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curvature import Curvature, full_curvature
-from ..linalg import penalty
+from ..linalg import EPS, penalty
 from ..objective import Objective
 from .solution import Callback, Solution, Status, Step, StoppingTest
 
 Array = NDArray[Any]
+
+RESTLESS = 100
+"""After this many steps in a row that only rounding has moved, soft labels descend no further.
+
+Their last bits may go round in a circle, which it depends on the processor to leave."""
 
 
 def block_descent(
@@ -63,9 +69,9 @@ def block_descent(
     fit = _Fit(full_curvature(objective))
     moment = rows.moment(labels)
     status, n_iter = Status.MAX_ITER, 0
-    share = relaxation
+    share, restless = relaxation, 0
     while n_iter < max_iter:
-        fitted = fit(moment, labels, w)  # 1
+        fitted, before = fit(moment, labels, w), w  # 1
         w = fitted if w is None or share == 1.0 else w + share * (fitted - w)
         n_iter += 1
         new = rows.relabel(w, labels, moment, labeling, before=callback is not None)  # 2
@@ -86,9 +92,18 @@ def block_descent(
         if test is not None and test.met(fit.gradient(w, moment)):
             status = Status.GAP
             break
+        restless = restless + 1 if _by_rounding(before, w) else 0
+        if test is not None and restless == RESTLESS:
+            status = Status.ROUNDING
+            break
     assert w is not None
     z = rows.decisions(w)
     return Solution(w, value, z, status, "block", n_iter, n_iter + 1, labels=labels)
+
+
+def _by_rounding(before: Array | None, w: Array) -> bool:
+    """Tell whether a step moved the weights by no more than rounding does."""
+    return before is not None and float(abs(w - before).max()) <= 4.0 * EPS * float(abs(w).max())
 
 
 class _Fit:
