@@ -395,10 +395,12 @@ def test_soft_weights_do_not_depend_on_the_relaxation(n_classes, relaxation):
 
 
 def test_labels_that_rounding_moves_in_a_circle_end_block_descent(monkeypatch):
-    X, y = blobs(12, n_labeled=4, n_unlabeled=60, d=20)  # few labels: no bound ends it earlier
+    X = np.random.default_rng(0).normal(size=(200, 6))
+    y = np.where(np.arange(200) < 4, np.arange(200) % 2, -1)  # so few that no bound ends it earlier
+    X[4:] *= 5.0  # and many rows outside of [0, 1]: the minimiser is unique
     exact = SoftLabelClassifier(0.0).fit(X, y)
-    bits = cycle([0.0, EPS / 8])  # the last ones of all labels come and go, as on some processors
-    monkeypatch.setattr(SoftLabels, "impute", lambda self, z: np.clip(z, 0.0, 1.0) - next(bits))
+    bits = cycle([EPS, -EPS])  # the last ones of all labels come and go, as on some processors
+    monkeypatch.setattr(SoftLabels, "impute", lambda self, z: np.clip(z, 0.0, 1.0) + next(bits))
     model = SoftLabelClassifier(0.0, solver="block").fit(X, y)
     assert model.solution_.status is Status.ROUNDING
     assert model.objective_ <= exact.objective_ + 1e-12

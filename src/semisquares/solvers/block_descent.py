@@ -26,9 +26,9 @@ from .solution import Callback, Solution, Status, Step, StoppingTest
 Array = NDArray[Any]
 
 RESTLESS = 100
-"""After this many steps in a row that only rounding has moved, soft labels descend no further.
+"""Soft labels descend no further if this many steps have moved w by rounding alone.
 
-Their last bits may go round in a circle, which it depends on the processor to leave."""
+Their last bits may go round in a circle for ever, which depends on the processor."""
 
 
 def block_descent(
@@ -69,9 +69,9 @@ def block_descent(
     fit = _Fit(full_curvature(objective))
     moment = rows.moment(labels)
     status, n_iter = Status.MAX_ITER, 0
-    share, restless = relaxation, 0
+    share, earlier = relaxation, w
     while n_iter < max_iter:
-        fitted, before = fit(moment, labels, w), w  # 1
+        fitted = fit(moment, labels, w)  # 1
         w = fitted if w is None or share == 1.0 else w + share * (fitted - w)
         n_iter += 1
         new = rows.relabel(w, labels, moment, labeling, before=callback is not None)  # 2
@@ -92,18 +92,19 @@ def block_descent(
         if test is not None and test.met(fit.gradient(w, moment)):
             status = Status.GAP
             break
-        restless = restless + 1 if _by_rounding(before, w) else 0
-        if test is not None and restless == RESTLESS:
-            status = Status.ROUNDING
-            break
+        if test is not None and n_iter % RESTLESS == 0:
+            if _by_rounding(earlier, w):
+                status = Status.ROUNDING
+                break
+            earlier = w
     assert w is not None
     z = rows.decisions(w)
     return Solution(w, value, z, status, "block", n_iter, n_iter + 1, labels=labels)
 
 
-def _by_rounding(before: Array | None, w: Array) -> bool:
-    """Tell whether a step moved the weights by no more than rounding does."""
-    return before is not None and float(abs(w - before).max()) <= 4.0 * EPS * float(abs(w).max())
+def _by_rounding(earlier: Array | None, w: Array) -> bool:
+    """Tell whether weights differ from earlier ones by no more than rounding."""
+    return earlier is not None and bool(abs(w - earlier).max() <= 16.0 * EPS * abs(w).max())
 
 
 class _Fit:
