@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 
 from semisquares import AveragedClassifier
 from semisquares.estimators.average import priors_of, score_members
-from semisquares.families import Family, Forest, HardLabels, LabeledRows, LeastSquares, Logistic
+from semisquares.families import (
+    Family,
+    Forest,
+    HardLabelRidges,
+    LabeledRows,
+    LeastSquares,
+    Logistic,
+)
 from semisquares.rows import single_threaded_blas
 from semisquares.tables import example as pumps
 from semisquares.tables import prepare
@@ -39,15 +46,15 @@ SEEDS = range(7, 13)
 BASE: tuple[Family, ...] = (LeastSquares(), Forest(), Logistic())
 SOFT = 20 * (0.0,)
 HARD = 20 * (1.0,)
-TRIALS: dict[str, HardLabels] = {
-    "soft labels": HardLabels(dial=SOFT),
-    "hard labels": HardLabels(dial=HARD),
-    "hard from soft": HardLabels(dial=SOFT + HARD),
-    "by the dial": HardLabels(),
-    "by the dial, prior 1": HardLabels(prior=1.0),
-    "by the dial, prior ¼": HardLabels(prior=0.25),
-    "by the dial, all unlabeled rows count 1": HardLabels(mass=np.inf),
-    "by the dial, p = 0, 1": HardLabels(powers=(0, 1)),
+TRIALS: dict[str, HardLabelRidges] = {
+    "soft labels": HardLabelRidges(dial=SOFT),
+    "hard labels": HardLabelRidges(dial=HARD),
+    "hard from soft": HardLabelRidges(dial=SOFT + HARD),
+    "by the dial": HardLabelRidges(),
+    "by the dial, prior 1": HardLabelRidges(prior=1.0),
+    "by the dial, prior ¼": HardLabelRidges(prior=0.25),
+    "by the dial, all unlabeled rows count 1": HardLabelRidges(mass=np.inf),
+    "by the dial, p = 0, 1": HardLabelRidges(powers=(0, 1)),
 }
 KEPT = "by the dial"
 

@@ -16,11 +16,11 @@ from sklearn.preprocessing import scale
 
 from semisquares import AveragedClassifier
 from semisquares.datasets import remove_labels
-from semisquares.families import Forest, HardLabels, LeastSquares, Logistic
+from semisquares.families import Forest, HardLabelRidges, LeastSquares, Logistic
 from semisquares.representations import KernelRepresentation, LinearRepresentation, summary
 from test_representations import mixed_rows, one_hot_rows
 
-FEW_TREES = (LeastSquares(), Forest(20), Logistic(), HardLabels())
+FEW_TREES = (LeastSquares(), Forest(20), Logistic(), HardLabelRidges())
 TABLES = {"mixed": mixed_rows, "one-hot": one_hot_rows}
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from semisquares import AveragedClassifier
-from semisquares.families import Forest, HardLabels, LeastSquares, Logistic
+from semisquares.families import Forest, HardLabelRidges, LeastSquares, Logistic
 from test_averaged import clusters
 
 SIZES = (0, 1, 120, 0, 78, 1)
@@ -19,7 +19,7 @@ SIZES = (0, 1, 120, 0, 78, 1)
 
 def averaged():
     return AveragedClassifier(
-        (LeastSquares(), Forest(20), Logistic(), HardLabels()), n_graph_rows=80
+        (LeastSquares(), Forest(20), Logistic(), HardLabelRidges()), n_graph_rows=80
     )
 
 

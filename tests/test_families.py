@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from semisquares.families import (
     Features,
     Forest,
-    HardLabels,
+    HardLabelRidges,
     LabeledRows,
     LeastSquares,
     Logistic,
@@ -279,7 +279,7 @@ HARD_CASES = {
 @pytest.mark.parametrize("case", HARD_CASES)
 def test_hard_labels_without_a_fold_are_those_of_a_fit_without_it(case):
     rows = with_unlabeled(*HARD_CASES[case])
-    fitted = HardLabels().fit(rows)
+    fitted = HardLabelRidges().fit(rows)
     fold = rows.folds(hard_module.FOLDS)
     y, s = targets(rows.codes, rows.n_classes), rows.weight
     settings = [(p, a) for p in hard_module.POWERS for a in hard_module.STRENGTHS]
@@ -299,7 +299,7 @@ def test_hard_labels_without_a_fold_are_those_of_a_fit_without_it(case):
 @pytest.mark.parametrize("case", HARD_CASES)
 def test_hard_labels_of_all_rows_are_stable_and_fitted_exactly(case):
     rows = with_unlabeled(*HARD_CASES[case])
-    fitted = HardLabels().fit(rows)
+    fitted = HardLabelRidges().fit(rows)
     found = fitted.log_odds(rows.unlabeled.features, np.arange(len(fitted.members)))
     for k, (power, strength) in enumerate(
         (p, a) for p in hard_module.POWERS for a in hard_module.STRENGTHS
@@ -332,14 +332,16 @@ def test_an_unlabeled_row_of_weight_two_is_two_rows_to_hard_labels():
     twice = UnlabeledRows(free.features, 2.0 * free.weight, 80.0)
     X = np.repeat(free.features.X, 2, axis=0)
     repeated = UnlabeledRows(Features(X, rows.features.scaling, {}), np.ones(80), 80.0)
-    first, second = (HardLabels().fit(replace(rows, unlabeled=one)) for one in (twice, repeated))
+    first, second = (
+        HardLabelRidges().fit(replace(rows, unlabeled=one)) for one in (twice, repeated)
+    )
     np.testing.assert_allclose(second.left_out, first.left_out, atol=1e-9)
     np.testing.assert_allclose(second.coef, first.coef, atol=1e-9)
 
 
 def test_without_unlabeled_rows_hard_labels_are_ridges():
     rows = replace(with_unlabeled(), unlabeled=None)
-    fitted = HardLabels((0.1,)).fit(rows)
+    fitted = HardLabelRidges((0.1,)).fit(rows)
     scaling = rows.features.scaling
     Z = scaling.apply(rows.features.X, 2)
     path = RidgePath.fit(Z, rows, (0.1,))

@@ -27,7 +27,7 @@ from ..dask_inputs import (
     read_dask_blocks,
     split_column,
 )
-from ..families import Family, Forest, HardLabels, LeastSquares, Logistic
+from ..families import Family, Forest, HardLabelRidges, LeastSquares, Logistic
 from ..families.least_squares import STRENGTHS
 from ..inputs import explain_overflow, labeled_weight, read_columns, read_table, read_weight
 from ..labels import Labels, read_labels, user_level
@@ -50,7 +50,7 @@ FAMILIES: dict[str, Callable[[Any], Family]] = {
     "least_squares": lambda model: model._least_squares(),
     "forest": lambda model: Forest(),
     "logistic": lambda model: Logistic(),
-    "hard_labels": lambda model: HardLabels(),
+    "hard_labels": lambda model: HardLabelRidges(),
 }
 KINDS = ("linear", "kernel", "graph")
 N_GRAPHS = 3

@@ -1,7 +1,7 @@
 """Families: classifiers that score themselves out of sample, the members of an average."""
 
 from .forest import Forest
-from .hard_labels import HardLabels
+from .hard_labels import HardLabelRidges
 from .least_squares import LeastSquares
 from .logistic import Logistic
 from .protocol import Family, Features, FittedFamily, LabeledRows, Member, UnlabeledRows
@@ -11,7 +11,7 @@ __all__ = [
     "Features",
     "FittedFamily",
     "Forest",
-    "HardLabels",
+    "HardLabelRidges",
     "LabeledRows",
     "LeastSquares",
     "Logistic",

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .least_squares import odds, sizes_of, targets
 from .protocol import Features, LabeledRows, Member
 
-__all__ = ["HardLabels"]
+__all__ = ["HardLabelRidges"]
 
 Array = NDArray[Any]
 
@@ -44,7 +44,7 @@ UNDECIDED = 1e-9
 
 
 @dataclass(frozen=True)
-class HardLabels:
+class HardLabelRidges:
     """The family of ridges with hard labels: a member for each power of Σ and each strength.
 
     Without unlabeled rows its members are ridge classifiers.
@@ -59,7 +59,7 @@ class HardLabels:
     """Its prior weight: half that of a family that does not depend on where unlabeled rows lie."""
     needs_unlabeled: bool = True
 
-    def fit(self, rows: LabeledRows) -> FittedHardLabels:
+    def fit(self, rows: LabeledRows) -> FittedHardLabelRidges:
         """Fit all members to labeled and unlabeled rows."""
         found = [self._fit_power(rows, power) for power in self.powers]
         members = [
@@ -68,7 +68,7 @@ class HardLabels:
             for strength in self.strengths
         ]
         left_out, coef, intercept = (list(parts) for parts in zip(*found, strict=True))
-        return FittedHardLabels(
+        return FittedHardLabelRidges(
             members,
             np.concatenate(left_out),
             np.concatenate(coef, axis=1),
@@ -111,7 +111,7 @@ class HardLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedHardLabels:
+class FittedHardLabelRidges:
     """Ridge classifiers that were fitted to labeled rows and to labels of their own."""
 
     members: list[Member]
