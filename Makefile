@@ -22,8 +22,8 @@ OLDEST := .venv-oldest/.installed
 LAMDA := .venv-lamda/bin/python
 # Two test processes with one BLAS thread each; a test about threads sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
-# A file's tests stay in one process, which has what they share once.
-TWO_AT_ONCE := -n 2 --dist loadfile
+# A process that has run its tests takes over some of the other's.
+TWO_AT_ONCE := -n 2 --dist worksteal
 # What test-stranger looks for in a test file, and a proxy where nothing listens.
 USES_DATA := 'reference|datasets import|DATASETS|FIGURES|inputs_of|sets\.(table|draw)'
 NOWHERE := http://127.0.0.1:9
