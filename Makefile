@@ -1,5 +1,5 @@
 # Needs make and Python 3.11 or newer with venv; everything else goes into .venv.
-# Another Python: make PYTHON=python3.13 demo. One test file: make test PYTEST_ARGS=tests/test_rows.py
+# Another Python: make PYTHON=python3.13 demo. One test file: make test PYTEST_ARGS=tests/core/test_rows.py
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
@@ -70,7 +70,7 @@ test-stranger: $(STAMP) ## run the tests that use data sets in a clone, without 
 	export HTTP_PROXY=$(NOWHERE) HTTPS_PROXY=$(NOWHERE) ALL_PROXY=$(NOWHERE); \
 	export no_proxy=localhost,127.0.0.1 NO_PROXY=localhost,127.0.0.1; \
 	unset SEMISQUARES_DATA SEMISQUARES_REQUIRE_REFERENCE; \
-	"$$python" -m pytest $(TWO_AT_ONCE) $$(grep -lE $(USES_DATA) tests/test_*.py)
+	"$$python" -m pytest $(TWO_AT_ONCE) $$(grep -rlE --include='test_*.py' $(USES_DATA) tests)
 
 test-oldest: $(OLDEST) ## run the tests with the oldest versions that pyproject.toml allows
 	$(ONE_THREAD) .venv-oldest/bin/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from semisquares.rows import Pass
-from semisquares.rows.blocks import FAN
+from semisquares.core.rows import Pass
+from semisquares.core.rows.blocks import FAN
 
 from .timing import seconds_of
 

@@ -24,7 +24,7 @@ from semisquares.baselines import (
     MissingOutcomeRegressor,
     TransductiveSVM,
 )
-from semisquares.solvers.enumerate import MAX_UNLABELED
+from semisquares.core.solvers.enumerate import MAX_UNLABELED
 
 RING_SECONDS = 0.05
 SOLVERS: dict[str, Any] = {

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from docs import example as method_pages
 from numpy.typing import NDArray
 
+from docs import example as method_pages
 from semisquares import AveragedClassifier
+from semisquares.core.rows import single_threaded_blas
 from semisquares.estimators.average import priors_of, score_members
 from semisquares.families import (
     Family,
@@ -30,7 +31,6 @@ from semisquares.families import (
     LeastSquares,
     Logistic,
 )
-from semisquares.rows import single_threaded_blas
 from semisquares.tables import example as pumps
 from semisquares.tables import prepare
 

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from semisquares.datasets import DATASETS, load
+from semisquares.paper.datasets import DATASETS, load
 from semisquares.tables import compare_table, fit_table, prepare
 from semisquares.tables.compare.choice import fit_pair
 

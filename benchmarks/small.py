@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from sklearn.linear_model import RidgeClassifier
 
 from semisquares import SoftLabelClassifier
-from semisquares.labels import read_labels
+from semisquares._inputs.labels import read_labels
 
 from .data import OVERLAPPING, gaussians, many_classes, words
 from .report import Line

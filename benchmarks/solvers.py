@@ -9,10 +9,10 @@ from scipy.optimize import minimize
 from scipy.sparse import csc_array, eye_array, hstack, vstack
 
 from semisquares import SoftLabelClassifier
-from semisquares.certificate import duality_gap
-from semisquares.labelings import SoftLabels
-from semisquares.objective import Objective
-from semisquares.rows import DenseTable, Rows
+from semisquares.core.certificate import duality_gap
+from semisquares.core.labelings import SoftLabels
+from semisquares.core.objective import Objective
+from semisquares.core.rows import DenseTable, Rows
 
 from .data import OVERLAPPING, Array, gaussians
 from .report import Line

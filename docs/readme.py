@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from benchmarks import breast_cancer
 from benchmarks.report import Line
 
-from semisquares.experiments.rivals_methods import METHODS
+from benchmarks import breast_cancer
+from semisquares.paper.figures.rivals_methods import METHODS
 
 from .stored import findings, ratio, said, table
 

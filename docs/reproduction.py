@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from semisquares.experiments import FIGURES
-from semisquares.report.differences import CHAPTERS, Chapter
-from semisquares.report.page import VERDICTS, Page, Section, gather
-from semisquares.report.tables import Grid
+from semisquares._html.tables import Grid
+from semisquares.paper.figures import FIGURES
+from semisquares.paper.report.differences import CHAPTERS, Chapter
+from semisquares.paper.report.page import VERDICTS, Page, Section, gather
 
 RESULTS = Path(__file__).parents[1] / "results"
 COMMAND = "semisquares reproduce all --preset authors --out results"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.report import Line, read_lines
 
-from semisquares.experiments import FIGURES, Finding, Table
-from semisquares.experiments.store import read_table
+from semisquares.paper.figures import FIGURES, Finding, Table
+from semisquares.paper.store import read_table
 
 REPOSITORY = Path(__file__).parents[1]
 RATIOS = REPOSITORY / "benchmarks" / "results.txt"

@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisquares import SoftLabelClassifier
-from semisquares.certificate import duality_gap
-from semisquares.datasets import remove_labels, two_gaussians
-from semisquares.datasets.generators import published_line
-from semisquares.experiments.descent import published_objective
-from semisquares.labelings import HardLabels, Labeling, SimplexLabels, SoftLabels, dial
-from semisquares.objective import Objective
-from semisquares.paper import J_l, J_r, best_u, hessian_J_l
-from semisquares.rows import DenseTable, Rows
-from semisquares.solvers import Step, block_descent, fit_labeled, minimise, newton
-from semisquares.solvers.branch_and_bound import enumerate_labelings
-from semisquares.solvers.enumerate import label_quadratic
+from semisquares.core.certificate import duality_gap
+from semisquares.core.labelings import HardLabels, Labeling, SimplexLabels, SoftLabels, dial
+from semisquares.core.objective import Objective
+from semisquares.core.rows import DenseTable, Rows
+from semisquares.core.solvers import Step, block_descent, fit_labeled, minimise, newton
+from semisquares.core.solvers.branch_and_bound import enumerate_labelings
+from semisquares.core.solvers.enumerate import label_quadratic
+from semisquares.paper.datasets import remove_labels, two_gaussians
+from semisquares.paper.datasets.generators import published_line
+from semisquares.paper.figures.descent import published_objective
+from semisquares.paper.objectives import J_l, J_r, best_u, hessian_J_l
 
 from .example import SHOWN, draw
 

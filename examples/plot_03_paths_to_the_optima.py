@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from semisquares import HardLabelClassifier, SoftLabelClassifier, plotting
-from semisquares.datasets.generators import published_line
+from semisquares.paper.datasets.generators import published_line
 
 line = published_line()
 X, y = line.X, line.y

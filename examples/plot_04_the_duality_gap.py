@@ -17,11 +17,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from semisquares import SoftLabelClassifier, plotting
-from semisquares.certificate import duality_gap
-from semisquares.labelings import SoftLabels
-from semisquares.objective import Objective
-from semisquares.rows import DenseTable, Rows
-from semisquares.solvers import block_descent, fit_labeled, minimise
+from semisquares.core.certificate import duality_gap
+from semisquares.core.labelings import SoftLabels
+from semisquares.core.objective import Objective
+from semisquares.core.rows import DenseTable, Rows
+from semisquares.core.solvers import block_descent, fit_labeled, minimise
 
 # %%
 # The parts instead of the estimator

@@ -16,7 +16,7 @@ import numpy as np
 
 from semisquares import SoftLabelClassifier, plotting
 from semisquares.baselines import MissingOutcomeRegressor
-from semisquares.labelings import SoftLabels
+from semisquares.core.labelings import SoftLabels
 
 # %%
 # The regression: it ends where it would have begun

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from semisquares import AveragedClassifier, plotting
-from semisquares.datasets import remove_labels
+from semisquares.paper.datasets import remove_labels
 
 # %%
 # Sixty labels

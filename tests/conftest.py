@@ -13,10 +13,10 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
-import offline
-from reference import SHARED
 from semisquares import cli
 from semisquares.cli import watch
+from support import offline
+from support.reference import SHARED
 
 settings.register_profile(
     "default",

@@ -27,7 +27,7 @@ from sklearn.model_selection import (
 )
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from semisquares.labels import labeled_mask
+from semisquares._inputs.labels import labeled_mask
 from semisquares.model_selection import (
     LabeledRepeatedStratifiedKFold,
     LabeledStratifiedGroupKFold,

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-import offline
-from semisquares.datasets import load
+from semisquares.paper.datasets import load
+from support import offline
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_the_processes_of_a_test_find_no_network():
     script = """
 from importlib import util
 util.find_spec = lambda package: None
-from semisquares.datasets import load
+from semisquares.paper.datasets import load
 load("Diabetes")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

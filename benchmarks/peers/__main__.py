@@ -19,9 +19,9 @@ from typing import Any
 from joblib import cpu_count
 from rich.console import Console
 
+from semisquares._utils.errors import UserError
 from semisquares.cli.watch import Meter
-from semisquares.errors import UserError
-from semisquares.experiments.ledger import Ledger
+from semisquares.paper.ledger import Ledger
 
 from . import accuracy, cost, sets
 from .fitting import Fitter, Limits

@@ -11,18 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semisquares import plotting
-from semisquares.plotting import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    LIGHT,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-    Look,
-)
+from semisquares.plotting import BLUE, GREEN, GREY, INK, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Look
 
 from .comparing import Comparison, Mean
 from .fitting import OK

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from semisquares.errors import UserError
-from semisquares.experiments.ledger import Ledger, Record
+from semisquares._utils.errors import UserError
+from semisquares.paper.ledger import Ledger, Record
 
 
 def agree(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from semisquares.files import replaced
+from semisquares._utils.files import replaced
 
 from . import storing
 from .accuracy_page import accuracy_page

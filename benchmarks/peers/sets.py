@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import train_test_split
 
-from semisquares.datasets import DATASETS, features
+from semisquares.paper.datasets import DATASETS, features
 
 from . import draws
 

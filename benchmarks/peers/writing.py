@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from semisquares.experiments.ledger import Ledger
-from semisquares.files import replaced
+from semisquares._utils.files import replaced
+from semisquares.paper.ledger import Ledger
 
 from . import accuracy, cost, sets
 from .fitting import OK

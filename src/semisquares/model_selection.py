@@ -28,8 +28,8 @@ from sklearn.model_selection._split import GroupsConsumerMixin  # marks splitter
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_consistent_length
 
-from .labels import labeled_mask, user_level
-from .untested import describe_untested, rows_to_test
+from ._inputs.labels import labeled_mask, user_level
+from ._inputs.untested import describe_untested, rows_to_test
 
 _STRATIFIED = (
     sk.RepeatedStratifiedKFold,

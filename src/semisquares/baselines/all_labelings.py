@@ -16,18 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Number
+from .._inputs.checks import Number
+from .._inputs.labels import Labels
 from ..estimators.base import one_hot
-from ..labels import Labels
 from .base import free_rows, label_all
 from .discriminant import GaussianDiscriminant
-from .gaussian import (
-    WhitenedRows,
-    complete_log_likelihood,
-    fit_gaussian,
-    log_prior,
-    singular,
-)
+from .gaussian import WhitenedRows, complete_log_likelihood, fit_gaussian, log_prior, singular
 
 Array = NDArray[Any]
 

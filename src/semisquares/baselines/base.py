@@ -17,11 +17,11 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ..checks import Number
+from .._inputs.arrays import read_columns
+from .._inputs.checks import Number
+from .._inputs.labels import Labels, read_labels, text_is_known
+from .._inputs.memory import check_memory
 from ..estimators.base import DecidingClassifier, fitted_state_kept
-from ..inputs import read_columns
-from ..labels import Labels, read_labels, text_is_known
-from ..memory import check_memory
 
 __all__ = [
     "NOT_NEGATIVE",

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dense
-from ..curvature import full_curvature
-from ..linalg import RANK_TOLERANCE
-from ..objective import Objective
-from ..rows import Rows
+from ..core import dense
+from ..core.curvature import full_curvature
+from ..core.linalg import RANK_TOLERANCE
+from ..core.objective import Objective
+from ..core.rows import Rows
 
 __all__ = ["complete_case", "until_rounding", "yates_values"]
 

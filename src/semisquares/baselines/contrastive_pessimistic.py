@@ -9,19 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dense
+from .._inputs.labels import Labels
+from ..core import dense
+from ..core.linalg import EPS
 from ..estimators.base import one_hot
-from ..labels import Labels
-from ..linalg import EPS
 from .base import NOT_NEGATIVE, STEPS, free_rows, label_all
 from .discriminant import GaussianDiscriminant
-from .gaussian import (
-    GaussianClasses,
-    Given,
-    complete_log_likelihood,
-    fit_gaussian,
-    log_prior,
-)
+from .gaussian import GaussianClasses, Given, complete_log_likelihood, fit_gaussian, log_prior
 from .least_labeling import labeling_gap, least_labeling
 
 Array = NDArray[Any]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
 
-from ..checks import Number, one_line, read_floats
-from ..labels import Labels
+from .._inputs.checks import Number, one_line, read_floats
+from .._inputs.labels import Labels
 from .base import LinearClassifier
 from .gaussian import GaussianClasses, Given, level
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from .. import dense
+from .._inputs.labels import Labels
+from ..core import dense
+from ..core.linalg import EPS
 from ..estimators.base import one_hot
-from ..labels import Labels
-from ..linalg import EPS
 from .base import NOT_NEGATIVE, STEPS, set_path
 from .discriminant import GaussianDiscriminant
 from .gaussian import (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ..labels import Labels
+from .._inputs.labels import Labels
 from .base import label_all
 from .wrapped import WrappedClassifier
 

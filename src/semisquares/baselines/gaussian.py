@@ -43,9 +43,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.special import logsumexp, softmax
 
-from .. import dense
-from ..labels import Labels
-from ..linalg import EPS
+from .._inputs.labels import Labels
+from ..core import dense
+from ..core.linalg import EPS
 from .base import free_rows
 
 Array = NDArray[Any]

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dense
+from .._inputs.arrays import explain_overflow
+from .._inputs.labels import Labels
+from ..core import dense
+from ..core.linalg import EPS, RANK_TOLERANCE, least_norm_step, triangle_of
 from ..estimators.base import one_hot
-from ..inputs import explain_overflow
-from ..labels import Labels
-from ..linalg import EPS, RANK_TOLERANCE, least_norm_step, triangle_of
 from .base import NOT_NEGATIVE, STEPS, LinearClassifier, free_rows, label_all
 from .least_labeling import least_labeling
 

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dense
-from ..linalg import EPS
+from ..core import dense
+from ..core.linalg import EPS
 
 __all__ = ["Labeling", "Local", "labeling_gap", "least_labeling"]
 

@@ -18,13 +18,13 @@ from sklearn.metrics import r2_score
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Number, check_masked
+from .._inputs.arrays import explain_overflow, read_columns
+from .._inputs.checks import Number, check_masked
+from ..core.labelings import FreeLabels, Labeling
+from ..core.objective import Objective
+from ..core.rows import single_threaded_blas
+from ..core.solvers import Status, Step, StoppingTest, block_descent
 from ..estimators.base import fitted_state_kept
-from ..inputs import explain_overflow, read_columns
-from ..labelings import FreeLabels, Labeling
-from ..objective import Objective
-from ..rows import single_threaded_blas
-from ..solvers import Status, Step, StoppingTest, block_descent
 from .base import NOT_NEGATIVE, STEPS, set_path
 from .complete_case import complete_case, until_rounding, yates_values
 from .outcomes import filled, read_outcomes, read_start, write_rows
@@ -124,7 +124,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
     are soft-label self-learning:
 
     >>> from semisquares import SoftLabelClassifier
-    >>> from semisquares.labelings import SoftLabels
+    >>> from semisquares.core.labelings import SoftLabels
     >>> class WithinZeroAndOne(MissingOutcomeRegressor):
     ...     labeling = SoftLabels()
     >>> start = {"init": [0.0, 0.0], "record_path": True}

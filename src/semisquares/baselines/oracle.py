@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from ..labels import Labels, labeled_mask
+from .._inputs.labels import Labels, labeled_mask
 from .wrapped import WrappedClassifier
 
 __all__ = ["OracleClassifier"]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ..inputs import read_numbers
-from ..labels import labeled_values, one_column
-from ..objective import MAX_DIRECT
-from ..rows import DenseTable, Rows
+from .._inputs.arrays import read_numbers
+from .._inputs.labels import labeled_values, one_column
+from ..core.objective import MAX_DIRECT
+from ..core.rows import DenseTable, Rows
 
 __all__ = ["filled", "read_outcomes", "read_start", "write_rows"]
 

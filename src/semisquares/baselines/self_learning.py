@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
 
-from ..labels import Labels
+from .._inputs.labels import Labels
 from .base import STEPS, free_rows, label_all
 from .wrapped import WrappedClassifier
 

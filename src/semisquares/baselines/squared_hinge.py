@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from .. import dense, linalg
+from ..core import dense, linalg
 
 __all__ = ["decide", "solve"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from .. import dense
-from ..checks import Number
-from ..labels import Labels
+from .._inputs.checks import Number
+from .._inputs.labels import Labels
+from ..core import dense
 from .base import NOT_NEGATIVE, STEPS, LinearClassifier
 from .squared_hinge import decide, solve
 

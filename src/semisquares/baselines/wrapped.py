@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..checks import check_dates, check_masked, check_names
+from .._inputs.checks import check_dates, check_masked, check_names
 from .base import SemiSupervisedClassifier
 
 __all__ = ["WrappedClassifier", "estimator_has"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 
 from .. import __version__
-from ..errors import NotEnoughMemory, UserError
+from .._utils.errors import NotEnoughMemory, UserError
 from . import streams
 from .stopping import Interrupted, Stop
 

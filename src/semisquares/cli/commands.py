@@ -26,7 +26,7 @@ COMMANDS = {
     "completion": (),
 }
 """What each command needs besides click and rich, in the order of the help."""
-_EXTRAS = {"reproduce": "cli,experiments", "export": "cli,tables,export"}
+_EXTRAS = {"reproduce": "cli,paper", "export": "cli,tables,export"}
 
 
 class _Commands(click.Group):

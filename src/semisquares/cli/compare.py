@@ -76,7 +76,7 @@ def compare(
         from .inputs import read_prepared
 
         if page is not None:
-            from ..report import comparison as _  # noqa: F401
+            from ..tables.report import page as _  # noqa: F401
 
     prepared = read_prepared(talk, table, reading, columns)
     describe(talk, prepared)
@@ -99,7 +99,7 @@ def compare(
 
 
 def _report(talk: Talk, comparison: Comparison, out: str, command: str) -> None:
-    from ..report.comparison import render_comparison, write_comparison
+    from ..tables.report.page import render_comparison, write_comparison
 
     if out == "-":
         click.echo(render_comparison(comparison, command), nl=False)

@@ -10,7 +10,7 @@ from .options import examples
 @click.command(epilog=examples("semisquares datasets | less"))
 def datasets() -> None:
     """Print citation, licence and source of the sixteen data sets."""
-    from ..datasets.catalogue import sources_table
+    from ..paper.datasets.catalogue import sources_table
 
     for entry in sources_table():
         doi = f"https://doi.org/{entry['doi']}" if entry["doi"] else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import UserError
+from .._utils.errors import UserError
 
 if TYPE_CHECKING:
     from ..tables.reading import Source
@@ -73,7 +73,7 @@ class Engine:
             with client:
                 yield client
             return
-        from ..processes import workers_deaf_to_ctrl_c
+        from .._utils.processes import workers_deaf_to_ctrl_c
 
         limit = self.per_worker(jobs)
         with workers_deaf_to_ctrl_c():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import UserError
+from .._utils.errors import UserError
 from . import options, require
 from .places import FILE, checked
 
@@ -52,7 +52,7 @@ def inspect(model: str, talk: Talk, top: int, plot: str | None) -> None:
 
         if plot is not None:
             require("matplotlib", extras="cli,tables")
-            from ..tables import drawing  # noqa: F401
+            from ..tables.report import drawing  # noqa: F401
 
     stored = open_model(talk, model)
     names = tuple(map(str, stored.classes))
@@ -148,8 +148,8 @@ def _kind_of_picture(path: str) -> str:
 
 def _plot(ranked: tuple[Strength, ...], path: str, kind: str) -> None:
     from .. import plotting
-    from ..files import replaced
-    from ..tables import drawing
+    from .._utils.files import replaced
+    from ..tables.report import drawing
 
     picture = drawing.strengths(ranked, n_shown=len(ranked))
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import UserError
+from .._utils.errors import UserError
 from .stopping import Stop
 
 __all__ = ["FILE", "beside", "checked", "files_of"]

@@ -16,7 +16,7 @@ from .places import checked
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..experiments.figure import Figure, Finding, Settings
+    from ..paper.figures.figure import Figure, Finding, Settings
     from .stopping import Stop
 
     _Plan = list[tuple[Figure, Settings]]
@@ -73,8 +73,8 @@ def reproduce(
     changes no number.
     """
     with checked():
-        from .. import report  # noqa: F401
-        from ..experiments.runner import check
+        from ..paper import report  # noqa: F401
+        from ..paper.runner import check
         from .talk import console_on
 
     console = console_on(sys.stdout)
@@ -93,9 +93,9 @@ def reproduce(
 
 
 def _figures(names: tuple[str, ...]) -> list[Figure]:
-    from .. import experiments
+    from ..paper import figures
 
-    known = experiments.FIGURES
+    known = figures.FIGURES
     for name in names:
         if name not in known and name != "all":
             raise click.UsageError(f"No figure is called {name!r}; use {', '.join(known)}, or all.")
@@ -104,7 +104,7 @@ def _figures(names: tuple[str, ...]) -> list[Figure]:
 
 
 def _data_names(text: str) -> tuple[str, ...]:
-    from ..datasets.catalogue import find
+    from ..paper.datasets.catalogue import find
 
     try:
         names = [name for name in text.split(",") if name.strip()] or [text]
@@ -141,8 +141,8 @@ def _plan(
 
 def _load_all(plan: _Plan) -> None:
     """Load every data set once: what is missing is said before hours of work, not after."""
-    from ..datasets import load
-    from ..experiments.ledger import ReproduceError
+    from ..paper.datasets import load
+    from ..paper.ledger import ReproduceError
 
     wanted = list(dict.fromkeys(name for _, settings in plan for name in settings.datasets))
     errors = {}
@@ -163,7 +163,7 @@ def _load_all(plan: _Plan) -> None:
 def _run(
     stop: Stop, console: Console, figure: Figure, settings: Settings, out: Path, jobs: int
 ) -> None:
-    from ..experiments.runner import run
+    from ..paper.runner import run
     from .watch import Watch, duration
 
     console.print(f"{figure.name}: {figure.title}", style="bold")
@@ -198,7 +198,7 @@ def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
 
 
 def _report(console: Console, out: Path, command: str) -> None:
-    from .. import report
+    from ..paper import report
 
     console.print(f"Report: {report.write(out, command)}")
 

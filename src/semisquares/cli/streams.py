@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import suppress
 
-from ..errors import UserError
+from .._utils.errors import UserError
 
 TYPE_CHECKING = False  # a module less to import before Ctrl-C is listened to
 if TYPE_CHECKING:

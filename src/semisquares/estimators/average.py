@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from .._inputs.labels import Labels
+from ..core.rows import single_threaded_blas
 from ..families import Family, Features, FittedFamily, LabeledRows, UnlabeledRows
 from ..families.calibration import Calibration, calibrate, member_weights
-from ..labels import Labels
 from ..representations.base import Representation
 from ..representations.scaling import Scaling
 from ..representations.summary import hash_rows
-from ..rows import single_threaded_blas
 
 __all__ = ["Average", "DistinctRows", "Learned", "Scores", "score_members"]
 

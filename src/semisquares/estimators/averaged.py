@@ -17,8 +17,9 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Number, one_line
-from ..dask_inputs import (
+from .._inputs.arrays import explain_overflow, labeled_weight, read_columns, read_table, read_weight
+from .._inputs.checks import Number, one_line
+from .._inputs.dask import (
     DaskBlocks,
     check_columns,
     is_dask,
@@ -27,19 +28,18 @@ from ..dask_inputs import (
     read_dask_blocks,
     split_column,
 )
+from .._inputs.labels import Labels, read_labels, user_level
+from .._inputs.memory import check_memory
+from .._inputs.untested import rows_to_test
+from ..core.rows import single_threaded_blas
 from ..families import Family, Forest, HardLabelRidges, LeastSquares, Logistic
 from ..families.least_squares import STRENGTHS
-from ..inputs import explain_overflow, labeled_weight, read_columns, read_table, read_weight
-from ..labels import Labels, read_labels, user_level
-from ..memory import check_memory
 from ..representations import GraphRepresentation, KernelRepresentation, LinearRepresentation
 from ..representations.base import Representation
 from ..representations.graph import neighbours_agree
 from ..representations.in_blocks import read_blocks
 from ..representations.scaling import Scaling
 from ..representations.summary import Summary, summarize
-from ..rows import single_threaded_blas
-from ..untested import rows_to_test
 from .average import Average, DistinctRows, Learned, priors_of, score_members, usable
 from .base import DecidingClassifier, fitted_state_kept, one_hot
 from .search import read_grid

@@ -21,12 +21,12 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from ..checks import Number, check_masked
-from ..dask_inputs import check_columns, computed, is_dask, lazily, read_dask_problem
-from ..inputs import Problem, explain_overflow, read_columns, read_problem, read_table
-from ..labelings import project_simplex
-from ..labels import labeled_values, one_column
-from ..objective import MAX_DIRECT, Objective
+from .._inputs.arrays import Problem, explain_overflow, read_columns, read_problem, read_table
+from .._inputs.checks import Number, check_masked
+from .._inputs.dask import check_columns, computed, is_dask, lazily, read_dask_problem
+from .._inputs.labels import labeled_values, one_column
+from ..core.labelings import project_simplex
+from ..core.objective import MAX_DIRECT, Objective
 
 Array = NDArray[Any]
 

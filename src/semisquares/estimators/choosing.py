@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs import Problem
-from ..untested import rows_to_test
+from .._inputs.arrays import Problem
+from .._inputs.untested import rows_to_test
 from .base import one_hot
 from .evidence import Choice, Evidence, LeftOutRows
 from .left_out import left_out_decisions

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import qr
 
-from ..inputs import Problem
+from .._inputs.arrays import Problem
 
 Array = NDArray[Any]
 

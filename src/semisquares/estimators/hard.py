@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate import duality_gap, relaxation_gap
-from ..checks import Number
-from ..inputs import Problem
-from ..labelings import Labeling, dial, hard
-from ..linalg import EPS
-from ..objective import Objective
-from ..solvers import (
+from .._inputs.arrays import Problem
+from .._inputs.checks import Number
+from ..core.certificate import duality_gap, relaxation_gap
+from ..core.labelings import Labeling, dial, hard
+from ..core.linalg import EPS
+from ..core.objective import Objective
+from ..core.solvers import (
     Solution,
     batch_size,
     block_descent,
@@ -24,7 +24,7 @@ from ..solvers import (
     hard_descent,
     minimise,
 )
-from ..solvers.enumerate import MAX_UNLABELED
+from ..core.solvers.enumerate import MAX_UNLABELED
 from .base import classes_of, decision_values, one_hot
 from .semi_supervised import SemiSupervised, _Report, random_labels
 

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dense, linalg
-from ..curvature import active_curvature, fit_labeled
-from ..inputs import Problem
-from ..labelings import soft
-from ..objective import Objective
-from ..rows import Rows, Sweep
-from ..solvers import ActiveSet, Solution
+from .._inputs.arrays import Problem
+from ..core import dense, linalg
+from ..core.curvature import active_curvature, fit_labeled
+from ..core.labelings import soft
+from ..core.objective import Objective
+from ..core.rows import Rows, Sweep
+from ..core.solvers import ActiveSet, Solution
 from .search import rough_solution
 
 Array = NDArray[Any]

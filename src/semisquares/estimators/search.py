@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from ..certificate import gradient_bound
-from ..checks import one_line, read_floats
-from ..curvature import fit_labeled
-from ..inputs import Problem
-from ..labelings import soft
-from ..objective import Objective
-from ..solvers import ActiveSet, Solution, StoppingTest, minimise
-from ..untested import rows_to_test
+from .._inputs.arrays import Problem
+from .._inputs.checks import one_line, read_floats
+from .._inputs.untested import rows_to_test
+from ..core.certificate import gradient_bound
+from ..core.curvature import fit_labeled
+from ..core.labelings import soft
+from ..core.objective import Objective
+from ..core.solvers import ActiveSet, Solution, StoppingTest, minimise
 from .evidence import Choice
 from .supervised import LeastSquaresClassifier
 

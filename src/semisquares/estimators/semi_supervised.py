@@ -15,14 +15,14 @@ from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..checks import Number
-from ..curvature import copied_columns, fit_labeled
-from ..dask_inputs import DaskProblem, lazy_labels
-from ..inputs import Problem, read_numbers
-from ..labelings import Labeling, soft
-from ..objective import Objective
-from ..rows import single_threaded_blas
-from ..solvers import Solution, Status, Step
+from .._inputs.arrays import Problem, read_numbers
+from .._inputs.checks import Number
+from .._inputs.dask import DaskProblem, lazy_labels
+from ..core.curvature import copied_columns, fit_labeled
+from ..core.labelings import Labeling, soft
+from ..core.objective import Objective
+from ..core.rows import single_threaded_blas
+from ..core.solvers import Solution, Status, Step
 from .base import LinearLeastSquares, check_scale, check_width, fitted_state_kept, one_hot
 from .diagnosis import lost_digits
 from .supervised import LeastSquaresClassifier

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from ..certificate import duality_gap, gradient_bound
-from ..checks import Number
-from ..inputs import Problem
-from ..linalg import EPS
-from ..objective import Objective
-from ..solvers import (
+from .._inputs.arrays import Problem
+from .._inputs.checks import Number
+from ..core.certificate import duality_gap, gradient_bound
+from ..core.linalg import EPS
+from ..core.objective import Objective
+from ..core.solvers import (
     Solution,
     Status,
     StoppingTest,

@@ -14,12 +14,12 @@ from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.metrics import check_scoring
 
-from ..curvature import fit_labeled
-from ..inputs import Problem
-from ..labels import user_level
-from ..objective import Objective
-from ..solvers import Solution
-from ..untested import describe_untested, rows_to_test
+from .._inputs.arrays import Problem
+from .._inputs.labels import user_level
+from .._inputs.untested import describe_untested, rows_to_test
+from ..core.curvature import fit_labeled
+from ..core.objective import Objective
+from ..core.solvers import Solution
 from .choosing import Found, cross_validate, leave_one_out, no_shifts
 from .left_out import can_leave_out
 from .search import given_splits, labeled_splits, read_grid, results_table

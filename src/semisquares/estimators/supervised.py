@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
-from ..curvature import copied_columns, fit_labeled
-from ..labelings import soft
-from ..objective import Objective
-from ..rows import single_threaded_blas
+from ..core.curvature import copied_columns, fit_labeled
+from ..core.labelings import soft
+from ..core.objective import Objective
+from ..core.rows import single_threaded_blas
 from .base import LinearLeastSquares, check_width, fitted_state_kept
 
 

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import dense
-from ..certificate import duality_gap
-from ..labelings import soft
-from ..linalg import EPS
-from ..objective import Objective
+from ..core import dense
+from ..core.certificate import duality_gap
+from ..core.labelings import soft
+from ..core.linalg import EPS
+from ..core.objective import Objective
+from ..core.rows import DenseTable, Rows
 from ..representations.distances import centred_products
-from ..rows import DenseTable, Rows
 from .protocol import Features, LabeledRows, Member
 
 __all__ = ["STRENGTHS", "LeastSquares", "RidgePath"]

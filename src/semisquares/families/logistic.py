@@ -20,7 +20,7 @@ from scipy import linalg, sparse, special
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from .. import dense
+from ..core import dense
 from ..representations.distances import centred_products
 from .protocol import Features, LabeledRows, Member
 

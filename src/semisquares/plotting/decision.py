@@ -253,7 +253,7 @@ def plot_decision(
     Examples
     --------
     >>> from semisquares import SoftLabelClassifier
-    >>> from semisquares.datasets import remove_labels, two_gaussians
+    >>> from semisquares.paper.datasets import remove_labels, two_gaussians
     >>> from semisquares.plotting import new_picture, plot_decision
     >>> X, truth = two_gaussians(60, 2, random_state=0)
     >>> y = remove_labels(truth, n_labeled=8, random_state=0)

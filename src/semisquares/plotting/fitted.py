@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..dask_inputs import computed
+from .._inputs.dask import computed
 from ..estimators.base import LinearLeastSquares
 from .looks import BLACK, BLUE, LOOKS, ORANGE, PURPLE, SKY, Look
 

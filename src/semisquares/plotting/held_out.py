@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
-from ..labels import one_column, read_labels
+from .._inputs.labels import one_column, read_labels
 from ..model_selection import LabeledStratifiedShuffleSplit
 
 Array = NDArray[Any]

@@ -242,7 +242,7 @@ def plot_learning_curve(
     Examples
     --------
     >>> from semisquares import LeastSquaresClassifier, SoftLabelClassifier
-    >>> from semisquares.datasets import remove_labels, two_gaussians
+    >>> from semisquares.paper.datasets import remove_labels, two_gaussians
     >>> from semisquares.plotting import new_picture, plot_learning_curve
     >>> X, truth = two_gaussians(100, 3, random_state=0)
     >>> y = remove_labels(truth, n_labeled=20, random_state=0)

@@ -129,7 +129,6 @@ def need_matplotlib() -> Any:
         import matplotlib
     except ImportError:
         raise ImportError(
-            "Plots need matplotlib, which is not installed; run "
-            "pip install 'semisquares[experiments]'."
+            "Plots need matplotlib, which is not installed; run pip install 'semisquares[paper]'."
         ) from None
     return matplotlib

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ..core.labelings import hard, soft
+from ..core.linalg import EPS
+from ..core.objective import Objective
 from ..estimators import HardLabelClassifier
-from ..labelings import hard, soft
-from ..linalg import EPS
-from ..objective import Objective
 from .fitted import named, read_fitted
 from .looks import Look
 from .pictures import drawing_on
@@ -75,7 +75,7 @@ class PathDisplay:
     Examples
     --------
     >>> from semisquares import SoftLabelClassifier
-    >>> from semisquares.datasets import remove_labels, two_gaussians
+    >>> from semisquares.paper.datasets import remove_labels, two_gaussians
     >>> from semisquares.plotting import PathDisplay, new_picture
     >>> X, truth = two_gaussians(60, random_state=0)
     >>> y = remove_labels(truth, n_labeled=6, random_state=0)

@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..files import make_folder
+from .._utils.files import make_folder
 from .looks import MUTED, TWO_COLUMNS, need_matplotlib, style
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..labels import encode, labeled_values, one_column
+from .._inputs.labels import encode, labeled_values, one_column
 from .fitted import Fitted
 
 Array = NDArray[Any]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from ..dask_inputs import computed
+from .._inputs.dask import computed
 from .fitted import read_fitted
 from .looks import GREEN, GREY, INK, LIGHT
 from .pictures import drawing_on

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._inputs.labels import labeled_mask
 from ..estimators.base import soft_labels
-from ..labels import labeled_mask
 from .fitted import Fitted, read_fitted
 from .looks import BLUE, LOOKS, SKY
 from .pictures import drawing_on

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from ..inputs import explain_overflow, read_columns, read_table, read_weight
+from .._inputs.arrays import explain_overflow, read_columns, read_table, read_weight
 from .scaling import Scaling
 from .summary import SAMPLE_ROWS, Summary, summarize
 

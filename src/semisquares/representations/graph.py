@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ..checks import Number
-from ..interrupts import interruptible
+from .._inputs.checks import Number
+from ..core.interrupts import interruptible
 from .base import Points, Representation
 from .distances import squared_distances
 from .linear import POWER

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..dask_inputs import DaskBlocks, floats_of
-from ..rows.blocks import FAN, Known, aligned, compute
+from .._inputs.dask import DaskBlocks, floats_of
+from ..core.rows.blocks import FAN, Known, aligned, compute
 from .summary import Summary, merge, summarize
 
 __all__ = ["LabeledPart", "read_blocks"]

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dense
-from ..checks import Number
+from .._inputs.checks import Number
+from ..core import dense
 from .base import Points, Representation
 from .distances import squared_distances
 from .linear import POWER

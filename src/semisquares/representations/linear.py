@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Number
+from .._inputs.checks import Number
 from .base import Points, Representation
 
 __all__ = ["LinearRepresentation"]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import dense
+from ..core import dense
 from .distances import centred_products
 from .summary import Summary
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import UserError
+from .._utils.errors import UserError
 
 __all__ = ["CellError", "TableError"]
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files import replaced
+from .._utils.files import replaced
 from .errors import TableError
 
 __all__ = ["NEW_ROWS", "TABLE", "TARGET", "example_truth", "write_example"]

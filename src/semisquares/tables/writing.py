@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from semisquares.files import replaced
+from semisquares._utils.files import replaced
 
 from .errors import TableError
 from .formats.csv_text import CsvText

@@ -8,8 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ..._utils.versions import versions
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier
-from ...versions import versions
 from ..arguments import check_splits, instance, some_function
 from ..errors import TableError
 from ..prepared import PREPARED, Prepared

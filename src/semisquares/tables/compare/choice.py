@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from ..._inputs.untested import rows_to_test
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
-from ...untested import rows_to_test
 from .splits import grouped_folds, training_mask
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...processes import each
+from ..._utils.processes import each
 from ..errors import TableError
 from .choice import search_size
 from .comparison import METRICS, Rival, Verdict

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from ...untested import describe_untested
+from ..._inputs.untested import describe_untested
 from ..prepared import Prepared
 from .comparison import Notice
 from .shift import FOLDS, MOST_LABELED, equal_rows_expected, shift

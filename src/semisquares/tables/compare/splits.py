@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._inputs.untested import describe_untested, rows_to_test
 from ...model_selection import LabeledRepeatedStratifiedKFold, LabeledStratifiedGroupKFold
-from ...untested import describe_untested, rows_to_test
 from ..errors import TableError
 
 __all__ = ["Plan", "grouped_folds", "plan", "stratified_order", "training_mask"]

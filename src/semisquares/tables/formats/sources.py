@@ -22,13 +22,7 @@ from ..arguments import path_text, refuse
 from ..errors import TableError
 from . import sniffing
 from .faults import undecodable
-from .format import (
-    Format,
-    checked_decimal,
-    checked_delimiter,
-    checked_encoding,
-    ending_of,
-)
+from .format import Format, checked_decimal, checked_delimiter, checked_encoding, ending_of
 from .opening import TableFile, open_bytes, refused
 
 STANDARD_INPUT = "-"

@@ -20,8 +20,8 @@ from zipfile import ZIP_DEFLATED
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
-from ...files import replaced
-from ...versions import versions
+from ..._utils.files import replaced
+from ..._utils.versions import versions
 from ..arguments import instance, path_text
 from ..errors import TableError
 from .audit import ALLOWED, checked_model, import_skops, refuse_other_types

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from ..._utils.versions import versions
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifierCV
-from ...versions import versions
 from ..arguments import instance, texts
 from ..compare.choice import thinned
 from ..compare.comparison import plain

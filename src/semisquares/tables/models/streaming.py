@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ...core.rows import compute
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
-from ...rows import compute
 from ..cells import text_cells, text_of
 from ..compare.choice import MOST_TESTED, move_intercept, tune
 from ..errors import TableError

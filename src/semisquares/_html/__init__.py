@@ -1,0 +1,1 @@
+"""Parts shared by the two HTML pages: templates, tables of numbers, embedded pictures."""

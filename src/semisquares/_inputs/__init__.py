@@ -1,0 +1,1 @@
+"""From what a user passes (X, y, weights, Dask collections) to checked rows and labels."""

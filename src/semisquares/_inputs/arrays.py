@@ -1,0 +1,312 @@
+"""From X, y and weights, as users give them, to rows and targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
+
+from ..core.rows import (
+    DenseTable,
+    PartitionedRows,
+    Rows,
+    Span,
+    SparseTable,
+    Table,
+    centre,
+    compress,
+    sum_duplicates,
+)
+from .checks import check_masked, check_table, column_names, read_floats
+from .labels import Labels, read_labels
+from .memory import check_memory
+
+Array = NDArray[Any]
+
+FLOATS = (np.float64, np.float32)
+TARGETS = 2.0
+"""A fit holds at least this many arrays with a number for each labeled row and class."""
+WIDE_ROWS = 512
+"""Up to so many rows a sparse table with more columns than rows is written in a basis of them."""
+_SAMPLE = 256
+"""So many labeled rows, and so many of all, tell whether columns need a shift."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows and targets of one fit, and the way back to the user's columns."""
+
+    X: Any
+    rows: Rows
+    labels: Labels
+    span: Span | None = None
+    """The basis that rows of a table with more columns than rows are written in."""
+
+    @property
+    def classes(self) -> Array:
+        return self.labels.classes
+
+    @property
+    def partitioned(self) -> bool:
+        """Whether the rows are in blocks that Dask holds."""
+        return isinstance(self.rows, PartitionedRows)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.labels.classes)
+
+    def explain_overflow(self, estimator: Any) -> NoReturn:
+        """Raise the error that tells why a sum over the rows was not finite."""
+        explain_overflow(estimator, self.X)
+
+    def to_user(self, w: Array) -> tuple[Array, Array]:
+        """Translate weights to ``coef_`` and ``intercept_``: z - ½ in the user's columns."""
+        if self.rows.intercept:
+            w = self.rows.to_user(w)
+            features, last = w[:-1], w[-1]
+        else:
+            features, last = w, np.zeros(w.shape[1:])
+        if self.span is not None:
+            features = self.span.to_columns(features)
+            last = last - self.span.origin @ features if self.rows.intercept else last
+        return np.atleast_2d(features.T), np.atleast_1d(last - 0.5)
+
+    def paper_weights(self, w: Array) -> Array:
+        """Translate weights to the user's columns, the paper's intercept last: z = x'w."""
+        coef, intercept = self.to_user(w)
+        return np.hstack((coef, intercept[:, None] + 0.5)) if self.rows.intercept else coef
+
+    def in_own_columns(self, w: Array) -> tuple[Rows, Array]:
+        """Return rows and weights in the columns of X, not in a basis of what the rows span."""
+        if self.span is None:
+            return self.rows, w
+        rows = self.rows.written_in(_own_table(self.X, self.labels, self.rows.intercept))
+        return rows, replace(self, rows=rows, span=None).from_user(*self.to_user(w))
+
+    def from_user(self, coef: Any, intercept: Any) -> Array:
+        """Translate ``coef_`` and ``intercept_`` to weights."""
+        n_columns = self.X.shape[1]
+        shape = (1 if self.n_classes == 2 else self.n_classes, n_columns)
+        coef = read_numbers("coefficients", coef)
+        last = read_numbers("an intercept", intercept)
+        if coef.size != shape[0] * shape[1] or coef.shape[-1:] != (n_columns,):
+            raise ValueError(
+                f"init has coefficients of shape {coef.shape}; give shape {shape}, as in coef_."
+            )
+        if last.size not in (1, shape[0]):
+            raise ValueError(
+                f"init has an intercept of shape {last.shape}; give shape {shape[:1]}, as in "
+                "intercept_."
+            )
+        features = coef.reshape(shape).T
+        last = np.broadcast_to(last.ravel(), shape[:1]) + 0.5
+        if self.span is not None:
+            last = last + self.span.origin @ features
+            features = self.span.from_columns(features)
+        w = np.vstack((features, last)) if self.rows.intercept else features
+        w = w[:, 0] if self.n_classes == 2 else w
+        return self.rows.from_user(w) if self.rows.intercept else w
+
+
+def read_numbers(what: str, given: Any) -> Array:
+    """Read numbers that a user gave as a start."""
+    values = read_floats(given)
+    if not np.isfinite(values).all():
+        raise ValueError(f"init has {what} that are not finite numbers; give numbers.")
+    return values
+
+
+def read_problem(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    fit_intercept: bool,
+    unlabeled: Any,
+    class_weight: Any = None,
+    ridge: bool = True,
+    arrays: float = 0.0,
+) -> Problem:
+    """Check X, y and weights, and write them as rows. X is not copied where it is float.
+
+    The exception are tables with more columns than rows that are collinear, or without a `ridge`.
+    `arrays` with a number for each row and class are what the fit needs at least.
+    """
+    X = read_table(estimator, X)
+    labels = read_labels(y, unlabeled=unlabeled, n_rows=X.shape[0])
+    _check_memory(labels, arrays)
+    weight = read_weight(sample_weight, X)
+    counts = labeled_weight(labels, weight, class_weight)
+    table, span = _write_rows(X, labels, fit_intercept=fit_intercept, ridge=ridge)
+    rows = Rows(
+        table,
+        labels.labeled,
+        _targets(labels),
+        labeled_weight=counts,
+        row_weight=weight,
+        intercept=fit_intercept,
+    )
+    return Problem(X, rows, labels, span)
+
+
+def _check_memory(labels: Labels, arrays: float) -> None:
+    """Refuse a fit that has no room for its targets and for so many arrays of all rows."""
+    n_classes = len(labels.classes)
+    n_outputs = 1 if n_classes == 2 else n_classes
+    targets = TARGETS * len(labels.labeled) + arrays * labels.n_rows
+    check_memory(targets * n_outputs, labels.n_rows, n_classes)
+
+
+def _write_rows(
+    X: Any, labels: Labels, *, fit_intercept: bool, ridge: bool
+) -> tuple[Table, Span | None]:
+    """Choose how rows are written: as they are, shifted, or in a basis of what they span."""
+    n_rows, n_columns = X.shape
+    # a sparse table of many rows is denser as their Gram matrix than as itself
+    worth = not sparse.issparse(X) or n_rows <= max(WIDE_ROWS, X.nnz**0.5)
+    if n_columns > n_rows and worth:
+        found = compress(X, intercept=fit_intercept, ridge=ridge)
+        if found is not None:
+            return found
+    return _own_table(X, labels, fit_intercept), None
+
+
+def _own_table(X: Any, labels: Labels, fit_intercept: bool) -> Table:
+    """Write rows as they are, columns shifted that are far from the origin."""
+    shift = centre(X, _some_rows(labels)) if fit_intercept else None
+    return (SparseTable if sparse.issparse(X) else DenseTable)(X, shift)
+
+
+def read_table(estimator: Any, X: Any) -> Any:
+    """Check X for one of our own fits: dense or sparse, float64 or float32."""
+    # NaN and infinity are found by the sums of the fit itself: see `explain_overflow`
+    X = read_columns(estimator, X, dtype=FLOATS, accept_sparse=True, finite=False)
+    return sum_duplicates(X) if sparse.issparse(X) else X
+
+
+def read_columns(
+    estimator: Any,
+    X: Any,
+    *,
+    dtype: Any = np.float64,
+    accept_sparse: bool = False,
+    finite: bool = True,
+    reset: bool = True,
+) -> Any:
+    """Check X as scikit-learn does; refuse what it would misread, and name columns of text.
+
+    `reset` is for a fit: number and names of the columns are noted, and else compared.
+    """
+    check_table(X)
+    try:
+        return validate_data(
+            estimator,
+            X,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=dtype,
+            ensure_all_finite=finite,
+            reset=reset,
+        )
+    except (TypeError, ValueError) as error:
+        names = [str(c) for c in column_names(X) if not _is_numeric(X[c])]
+        if not names:
+            raise
+        text = "could not convert string" in str(error)
+        reason = str(error) if text else f"of type {X[names[0]].dtype}"
+        raise ValueError(
+            f"X has columns that are not numeric: {', '.join(names)} ({reason}); encode or drop "
+            "them, for instance with sklearn.compose.ColumnTransformer and OneHotEncoder."
+        ) from None
+
+
+def explain_overflow(estimator: Any, X: Any) -> NoReturn:
+    """Raise the error that tells why a sum over the rows of X was not finite."""
+    try:
+        assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
+    except ValueError as error:
+        raise error from None
+    largest = float(abs(X).max())
+    if largest < 1e100:
+        raise ValueError(
+            "Sums over the rows overflow though X does not: alpha, sample_weight, class_weight or "
+            "unlabeled_weight is too large; make it smaller."
+        ) from None
+    raise ValueError(
+        f"X holds numbers as large as {largest:.3g}, whose squares overflow; rescale the "
+        "columns, for instance with sklearn.preprocessing.StandardScaler."
+    ) from None
+
+
+def _is_numeric(column: Any) -> bool:
+    if np.asarray(column).dtype.kind in "mM":
+        return False
+    try:
+        np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def read_weight(sample_weight: Any, X: Any) -> Array | None:
+    """Check the weights of the rows; None if there are none."""
+    if sample_weight is None:
+        return None
+    check_masked("sample_weight", sample_weight)
+    weight = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
+    )
+    if not weight.any():
+        raise ValueError(
+            f"All {len(weight)} sample weights are zero; at least one labeled row of every class "
+            "needs a positive weight."
+        )
+    return weight
+
+
+def labeled_weight(labels: Labels, weight: Array | None, class_weight: Any) -> Array:
+    """Return the weights of the labeled rows: sample weight times class weight."""
+    labeled = np.ones(len(labels.labeled)) if weight is None else weight[labels.labeled]
+    if weight is None and class_weight is None:
+        return labeled
+    if class_weight is not None:
+        factors = compute_class_weight(
+            class_weight,
+            classes=labels.classes,
+            y=labels.classes[labels.codes],
+            sample_weight=None if weight is None else labeled,
+        )
+        if not (np.isfinite(factors) & (factors >= 0.0)).all():
+            raise ValueError(
+                f"class_weight={class_weight!r} must hold finite numbers, none of them negative."
+            )
+        labeled = labeled * factors[labels.codes]
+    check_masses(labels.classes, np.bincount(labels.codes, labeled, len(labels.classes)))
+    return labeled
+
+
+def check_masses(classes: Array, mass: Array) -> None:
+    """Refuse labeled rows of which fewer than two classes count."""
+    if np.count_nonzero(mass) < 2:
+        names = ", ".join(repr(c) for c in classes[mass > 0].tolist())
+        raise ValueError(
+            f"Labeled rows of positive weight are of one class only ({names or 'none'}) out of "
+            f"{len(mass)}; a classifier needs two: give rows of another class a weight."
+        )
+
+
+def _targets(labels: Labels) -> Array:
+    """Encode the labels: 0 and 1, or one-hot where there are more than two classes."""
+    if len(labels.classes) == 2:
+        return labels.codes.astype(np.float64)
+    return np.eye(len(labels.classes))[labels.codes]
+
+
+def _some_rows(labels: Labels) -> Array:
+    labeled = labels.labeled[:: max(1, len(labels.labeled) // _SAMPLE)]
+    return np.concatenate((labeled, np.arange(0, labels.n_rows, max(1, labels.n_rows // _SAMPLE))))

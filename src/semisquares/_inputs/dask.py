@@ -1,0 +1,418 @@
+"""From Dask collections, as users give them, to rows in blocks; and predictions that wait.
+
+A block of X is never brought here. Labels are read block by block where they are; what comes back
+are the classes and how many rows there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from ..core.objective import MAX_DIRECT
+from ..core.rows import (
+    Blocks,
+    Counts,
+    Frame,
+    Known,
+    PartitionedRows,
+    centre,
+    compute,
+    sum_duplicates,
+)
+from .arrays import Problem, check_masses
+from .checks import check_dates, check_masked, check_names
+from .labels import (
+    Labels,
+    encode,
+    labeled_values,
+    one_column,
+    read_labels,
+    text_is_known,
+    warn_of_text,
+)
+
+Array = NDArray[Any]
+
+_SAMPLED_BLOCKS, _SAMPLED_ROWS = 8, 64
+"""So many blocks, and rows of each, tell whether columns need a shift."""
+
+
+def is_dask(given: Any) -> bool:
+    """Tell a Dask collection, without importing Dask."""
+    return hasattr(given, "__dask_graph__") and hasattr(given, "to_delayed")
+
+
+@dataclass(frozen=True, eq=False)
+class DaskProblem(Problem):
+    """Rows and targets of a fit on Dask: `labels` knows the classes, the blocks know the rest."""
+
+    rows: PartitionedRows  # type: ignore[assignment]
+    table: DaskBlocks | None = None
+
+    def explain_overflow(self, estimator: Any) -> NoReturn:
+        """Raise the error that tells why a sum over the rows was not finite."""
+        missing, infinite = self.rows.not_finite()
+        for count, what in ((missing, "NaN"), (infinite, "infinity")):
+            if count.any():
+                names = getattr(self.X, "columns", np.arange(len(count)))
+                raise ValueError(
+                    f"X contains {what}, {count.sum()} times, first in column "
+                    f"{list(names)[int(count.argmax())]!r}; fill or drop such cells, for instance "
+                    "with sklearn.impute.SimpleImputer."
+                ) from None
+        raise ValueError(
+            "Sums over the rows overflow; rescale the columns, for instance with "
+            "sklearn.preprocessing.StandardScaler, or make weights smaller."
+        ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class DaskBlocks:
+    """The blocks of a table on Dask, and what y and the weights say about their rows."""
+
+    x: tuple[Any, ...]
+    known: tuple[Any, ...]
+    sizes: tuple[int, ...]
+    """How many rows each block has."""
+    n_columns: int
+    classes: Array
+    n_labeled: int
+    class_weights: Array
+    """Total weight of the labeled rows of each class."""
+    unlabeled_weight: float
+
+    @property
+    def labels(self) -> Labels:
+        """The classes; which rows have a label, only the blocks know."""
+        nothing = np.empty(0, dtype=np.intp)
+        return Labels(nothing, nothing, self.classes, sum(self.sizes))
+
+
+def read_dask_blocks(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, unlabeled: Any, class_weight: Any
+) -> DaskBlocks:
+    """Check X, y and weights. All blocks of y are read, and none of X."""
+    check_columns(estimator, X)
+    parts, sizes, n_columns = blocks_of(X)
+    found = _each(
+        partial(_read_block, unlabeled=unlabeled), split_column("y", y, sizes, len(parts))
+    )
+    found, _ = compute(found)
+    classes = _classes(_values(_each(_classes_of, found)), unlabeled)
+    weights: Sequence[Any] = [None] * len(parts)
+    if sample_weight is not None:
+        weights = split_column("sample_weight", sample_weight, sizes, len(parts))
+    known = _each(partial(_know, classes=classes), found, weights)
+    known, _ = compute(known)
+    masses = _values(_each(partial(_mass, n_classes=len(classes)), known))
+    _, counts, mass, free = (sum(part) for part in zip(*masses, strict=True))
+    warn_of_text(classes, counts)
+    if class_weight is not None:
+        factors = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=mass)
+        known, _ = compute(_each(partial(_reweigh, factors=factors), known))
+        mass = mass * factors
+    check_masses(classes, mass)
+    sizes = tuple(n for n, *_ in masses)
+    return DaskBlocks(
+        tuple(parts), tuple(known), sizes, n_columns, classes, int(counts.sum()), mass, float(free)
+    )
+
+
+def read_dask_problem(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    fit_intercept: bool,
+    unlabeled: Any,
+    class_weight: Any = None,
+    bar: bool = False,
+) -> DaskProblem:
+    """Check X, y and weights, and write them as rows in blocks.
+
+    All blocks of y are read, and a few of X. `bar` is for the passes of the fit.
+    """
+    table = read_dask_blocks(
+        estimator, X, y, sample_weight, unlabeled=unlabeled, class_weight=class_weight
+    )
+    n_rows = sum(table.sizes)
+    frame, gram_columns = _frame(table.x, table.n_columns, n_rows, fit_intercept)
+    counts = Counts(n_rows, table.n_labeled, table.class_weights, table.unlabeled_weight)
+    rows = PartitionedRows(Blocks(table.x, table.known, bar=bar), frame, counts, gram_columns)
+    return DaskProblem(X, rows, table.labels, table=table)
+
+
+# -- blocks -------------------------------------------------------------------------------------
+
+
+def check_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
+    """Check the types, the names and the number of columns."""
+    check_names(X)
+    check_dates(X)
+    if not hasattr(X, "columns") and (X.ndim != 2 or np.isnan(X.shape[1])):
+        raise ValueError(
+            f"X has shape {X.shape}; give rows and a known number of columns (reshape it, or call "
+            "X.compute_chunk_sizes())."
+        )
+    validate_data(
+        estimator,
+        X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1])),
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+    )
+
+
+def blocks_of(X: Any) -> tuple[list[Any], tuple[int, ...] | None, int]:
+    """Return the blocks of X, their numbers of rows where these are known, and its columns."""
+    if hasattr(X, "columns"):
+        return _partitions(X), None, len(X.columns)
+    if len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    sizes = None if np.isnan(X.chunks[0]).any() else X.chunks[0]
+    return list(X.to_delayed().ravel()), sizes, int(X.shape[1])
+
+
+def _partitions(frame: Any) -> list[Any]:
+    """Return the partitions of a frame as its user cut them.
+
+    Dask's own optimisation joins partitions of which few columns are read, those of y but not those
+    of X: here columns that are not needed are left out, and no more.
+    """
+    return list(frame.simplify().to_delayed(optimize_graph=False))
+
+
+def split_column(name: str, given: Any, sizes: Sequence[float] | None, n_blocks: int) -> list[Any]:
+    """Cut a column as X is cut."""
+    import dask
+
+    if not is_dask(given):
+        if sizes is None:
+            raise ValueError(
+                f"X has blocks of unknown length, and {name} is no Dask collection that goes with "
+                "them; call X.compute_chunk_sizes() first, or give both as columns of one frame."
+            )
+        column = one_column(given)
+        _check_length(name, len(column), int(sum(sizes)))
+        ends = np.cumsum((0, *sizes)).astype(int)
+        take = getattr(column, "iloc", column)
+        return [dask.delayed(take[a:b], pure=False, traverse=False) for a, b in pairwise(ends)]
+    if given.ndim != 1:
+        raise ValueError(f"{name} has {given.ndim} dimensions; give one value per row of X.")
+    if hasattr(given, "chunks") and sizes is not None and not np.isnan(given.chunks[0]).any():
+        _check_length(name, given.shape[0], int(sum(sizes)))
+        given = given.rechunk((sizes,))
+    parts = list(given.to_delayed().ravel()) if hasattr(given, "chunks") else _partitions(given)
+    if len(parts) != n_blocks:
+        raise ValueError(
+            f"{name} has {len(parts)} blocks and X has {n_blocks}; give both the same blocks, for "
+            "instance as columns of one frame, or call compute_chunk_sizes() on both."
+        )
+    return parts
+
+
+def _check_length(name: str, length: int, n_rows: int) -> None:
+    if length != n_rows:
+        raise ValueError(
+            f"{name} has {length} rows but X has {n_rows}; give {name} one value per row of X."
+        )
+
+
+def _each(function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+    import dask
+
+    task = dask.delayed(function, pure=False)
+    return [task(*cells) for cells in zip(*columns, strict=True)]
+
+
+def _values(tasks: Sequence[Any]) -> tuple[Any, ...]:
+    return compute(tasks, len(tasks))[1]
+
+
+# -- labels -------------------------------------------------------------------------------------
+
+
+def _read_block(y: Any, unlabeled: Any) -> tuple[Array, Array]:
+    return labeled_values(one_column(y), unlabeled)
+
+
+def _classes_of(found: tuple[Array, Array]) -> Array:
+    values = found[1]
+    return encode(values)[0] if len(values) else values[:0]
+
+
+def _classes(found: Sequence[Array], unlabeled: Any) -> Array:
+    """Put the classes of all blocks together."""
+    some = [classes for classes in found if len(classes)]
+    if not some:
+        raise ValueError(
+            f"None of the rows of y has a label, as missing values (NaN, None, NA) and "
+            f"unlabeled={unlabeled!r} mark rows without one; label rows of two or more classes."
+        )
+    texts = {classes.dtype.kind in "UOT" for classes in some}
+    # numpy would write numbers as text beside text: read_labels says what is wrong with that
+    parts = some if len(texts) == 1 else [classes.astype(object) for classes in some]
+    with text_is_known():  # these are classes, not rows
+        return read_labels(np.concatenate(parts), unlabeled=None).classes
+
+
+def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Known:
+    """Write what is known of the rows of a block."""
+    mask, values = found
+    labeled = np.flatnonzero(mask)
+    if classes.dtype.kind in "UO":
+        index = {label: code for code, label in enumerate(classes.tolist())}
+        codes = np.array([index[label] for label in values.tolist()], dtype=np.intp)
+    else:
+        codes = np.searchsorted(classes, values.astype(classes.dtype))
+    y = codes.astype(np.float64) if len(classes) == 2 else np.eye(len(classes))[codes]
+    row_weight = None
+    if weight is not None:
+        check_masked("sample_weight", weight)
+        row_weight = _check_sample_weight(
+            np.asarray(weight), mask, dtype=np.float64, ensure_non_negative=True,
+            allow_all_zero_weights=True,
+        ) if len(mask) else np.empty(0)  # fmt: skip
+    labeled_weight = np.ones(len(labeled)) if row_weight is None else row_weight[labeled]
+    return Known(len(mask), labeled, y, labeled_weight, row_weight)
+
+
+def _mass(known: Known, n_classes: int) -> tuple[int, Array, Array, float]:
+    """Count rows and the labels of each class, and sum the weights of classes and other rows."""
+    codes = known.y.argmax(axis=1) if known.y.ndim == 2 else known.y.astype(np.intp)
+    mass = np.bincount(codes, known.labeled_weight, minlength=n_classes)
+    if known.row_weight is None:
+        free = float(known.n_rows - len(known.labeled))
+    else:
+        free = float(known.row_weight.sum() - known.row_weight[known.labeled].sum())
+    return known.n_rows, np.bincount(codes, minlength=n_classes), mass, free
+
+
+def _reweigh(known: Known, factors: Array) -> Known:
+    codes = known.y.argmax(axis=1) if known.y.ndim == 2 else known.y.astype(np.intp)
+    weight = known.labeled_weight * factors[codes]
+    return Known(known.n_rows, known.labeled, known.y, weight, known.row_weight)
+
+
+# -- columns ------------------------------------------------------------------------------------
+
+
+def _frame(
+    parts: Sequence[Any], n_columns: int, n_rows: int, intercept: bool
+) -> tuple[Frame, float]:
+    """Look at a few rows of a few blocks: need columns a shift, is a Gram matrix worth forming."""
+    read = partial(floats_of, n_columns=n_columns)
+    chosen = np.unique(np.linspace(0, len(parts) - 1, _SAMPLED_BLOCKS).astype(int))
+    looks = _values(_each(partial(_look, read=read), [parts[b] for b in chosen]))
+    rows = [rows for rows, _, _ in looks if rows.shape[0]]
+    is_sparse = any(sparse.issparse(rows) for rows, _, _ in looks)
+    shift = None
+    if intercept and rows:
+        together = sparse.vstack(rows, format="csr") if is_sparse else np.concatenate(rows)
+        shift = centre(together, np.arange(together.shape[0]))
+    gram_columns = float(MAX_DIRECT)
+    if is_sparse:
+        seen, values = sum(n for _, n, _ in looks), sum(nnz for _, _, nnz in looks)
+        gram_columns = min(gram_columns, max(256.0, (values / max(1, seen) * n_rows) ** 0.5))
+    return Frame(n_columns, 1.0, intercept, shift, read), gram_columns
+
+
+def _look(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
+    X = read(block)
+    n_rows = X.shape[0]
+    n_values = X.nnz if sparse.issparse(X) else X.size
+    return X[:: max(1, n_rows // _SAMPLED_ROWS)], n_rows, n_values
+
+
+def floats_of(block: Any, n_columns: int) -> Any:
+    """Make a float array, dense or CSR, of a block."""
+    check_masked("X", block)
+    if sparse.issparse(block):
+        X = sum_duplicates(sparse.csr_array(block))
+    elif hasattr(block, "columns"):
+        X = np.asfortranarray(block)  # part of another frame or not: a worker would send it so
+    else:
+        X = np.asarray(block)
+    if X.ndim != 2 or X.shape[1] != n_columns:
+        raise ValueError(f"A block of X has shape {X.shape}; all need {n_columns} columns.")
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+# -- predictions --------------------------------------------------------------------------------
+
+
+def lazily(decide: Callable[[Any], Array], X: Any, axes: tuple[int, ...]) -> Any:
+    """Return what is decided of each block of X, as a Dask array that is computed when asked for.
+
+    `axes` are the further axes of the result.
+    """
+    import dask
+    import dask.array as da
+
+    parts, sizes, n_columns = blocks_of(X)
+    task = dask.delayed(partial(_decide_block, decide, n_columns=n_columns), pure=False)
+    return da.concatenate(
+        [
+            da.from_delayed(task(part), (size, *axes), dtype=np.float64)
+            for part, size in zip(parts, sizes or (np.nan,) * len(parts), strict=True)
+        ],
+        allow_unknown_chunksizes=True,
+    )
+
+
+def lazy_labels(table: DaskBlocks, label: Callable[[Any], Array]) -> tuple[Any, Any]:
+    """Return the label distributions of all rows, and their classes, as Dask arrays that wait.
+
+    `label` gives a distribution to each row of a block; labeled rows keep their own.
+    """
+    import dask
+    import dask.array as da
+
+    classes = table.classes
+    fill = partial(_fill_in, label, n_classes=len(classes), n_columns=table.n_columns)
+    task = dask.delayed(fill, pure=False)
+    filled = da.concatenate(
+        [
+            da.from_delayed(task(x, known), (size, len(classes)), dtype=np.float64)
+            for x, known, size in zip(table.x, table.known, table.sizes, strict=True)
+        ]
+    )
+    winners = filled.map_blocks(
+        partial(_winners, classes=classes), drop_axis=1, dtype=classes.dtype
+    )
+    return filled, winners
+
+
+def _fill_in(
+    label: Callable[[Any], Array], block: Any, known: Known, n_classes: int, n_columns: int
+) -> Array:
+    filled = label(floats_of(block, n_columns))
+    y = known.y
+    filled[known.labeled] = y if y.ndim == 2 else np.column_stack((1.0 - y, y))
+    return filled
+
+
+def _winners(distributions: Array, classes: Array) -> Array:
+    # as in memory: exactly ½ is the first class
+    return classes[distributions.argmax(axis=1)]
+
+
+def _decide_block(decide: Callable[[Any], Array], block: Any, n_columns: int) -> Array:
+    return decide(floats_of(block, n_columns))
+
+
+def computed(given: Any) -> Any:
+    """Return what a Dask collection comes to, and anything else as it is."""
+    return given.compute() if is_dask(given) else given

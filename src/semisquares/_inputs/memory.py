@@ -1,0 +1,63 @@
+"""How much memory there is, and an error before a fit that needs more of it.
+
+Arrays with a number for each row and each class outgrow everything else if there are thousands of
+classes. What a fit needs is estimated from below: no fit is refused that would have succeeded.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+from .._utils.errors import NotEnoughMemory
+
+__all__ = ["available_memory", "check_memory"]
+
+NEGLIGIBLE = 2**26
+"""Smaller needs, in bytes, are not checked: a fit of a small table is to start at once."""
+
+
+def check_memory(n_numbers: float, n_rows: int, n_classes: int) -> None:
+    """Refuse a fit that has to hold so many float64 numbers, and has no room for them."""
+    needed = 8.0 * n_numbers
+    if needed < NEGLIGIBLE or needed <= (there := available_memory()):
+        return
+    raise NotEnoughMemory(
+        f"A fit of {n_rows:,} rows and {n_classes:,} classes needs {_written(needed)} of memory or "
+        f"more, and {_written(there)} are free; check that y holds classes and not names of single "
+        "rows, merge rare classes, fit a sample of the rows, or use a machine with more memory."
+    )
+
+
+def available_memory() -> float:
+    """Return how many bytes this process may still take; infinity if the system does not tell."""
+    return min(_free_on_machine(), _left_of_limit())
+
+
+def _free_on_machine() -> float:
+    """Return what Linux says is free, swap space included; other systems make room themselves."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        kilobytes = {name: int(rest.split()[0]) for name, rest in (x.split(":", 1) for x in lines)}
+        return 1024.0 * (kilobytes["MemAvailable"] + kilobytes["SwapFree"])
+    except (OSError, ValueError, IndexError, KeyError):
+        return math.inf
+
+
+def _left_of_limit() -> float:
+    """Return what a limit of the address space, as `ulimit -v` sets it, leaves to this process."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return math.inf
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return max(0.0, float(limit - pages * os.sysconf("SC_PAGE_SIZE")))
+    except (ImportError, OSError, ValueError, AttributeError):
+        return math.inf
+
+
+def _written(size: float) -> str:
+    return f"{size / 1e9:.2g} GB" if size < 1e10 else f"{size / 1e9:,.0f} GB"

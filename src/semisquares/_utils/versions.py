@@ -1,0 +1,26 @@
+"""With what numbers were made."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+
+from .. import __version__
+
+__all__ = ["versions"]
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Return the versions of all that can change a number: Python's sum() did in 3.12.
+
+    Examples
+    --------
+    >>> list(versions("pandas"))
+    ['semisquares', 'python', 'numpy', 'scipy', 'scikit-learn', 'pandas']
+    """
+    names = ("numpy", "scipy", "scikit-learn", *packages)
+    return {
+        "semisquares": __version__,
+        "python": ".".join(map(str, sys.version_info[:2])),
+        **{name: metadata.version(name) for name in names},
+    }

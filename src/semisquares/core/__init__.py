@@ -1,0 +1,4 @@
+"""The mathematics: labelings, rows, solvers and the certificate, on numpy and scipy alone.
+
+Nothing here prints, warns or knows scikit-learn.
+"""

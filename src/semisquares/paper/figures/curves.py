@@ -1,0 +1,271 @@
+"""What the pictures of data sets share: a panel for each of them, and curves with bands.
+
+The panels of one picture have the x axis in common and a y axis each: what a curve does is to be
+seen within a data set, not between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import plotting
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure as Picture
+
+Array = NDArray[Any]
+
+MEASURES = {"error": "error on test rows", "loss": "squared loss on test rows (log scale)"}
+"""The columns that are drawn; losses of one panel may be hundreds of times each other."""
+N_COMPONENTS = {
+    "Haberman": 3, "Ionosphere": 30, "Parkinsons": 12, "Diabetes": 8, "Sonar": 43, "SPECT": 21,
+    "SPECTF": 37, "Transfusion": 103, "WDBC": 17, "Mammography": 9, "Digit1": 221, "USPS": 183,
+    "COIL2": 114, "BCI": 45, "g241c": 235, "g241d": 235,
+}  # fmt: skip
+"""Principal components with 99 % of the variance, so that a title needs no data set."""
+N_COMPONENTS_OF_NUMBERS = {"Transfusion": 3}
+"""Where the preset `paper` has others: it takes no column of numbers as text."""
+MARGIN = 0.06
+
+
+def n_components(name: str, preset: str) -> int:
+    """Return how many principal components a preset keeps of a data set."""
+    other = N_COMPONENTS_OF_NUMBERS if preset == "paper" else {}
+    return other.get(name, N_COMPONENTS[name])
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What is drawn: which columns, the methods by their looks, and what is said about them."""
+
+    x: str
+    y: str
+    x_label: str
+    labels: Mapping[str, str]
+    """Of each method, in the order of drawing, how the legend names it."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What stands beside the name of a data set."""
+    uprights: Mapping[str, float] = field(default_factory=dict)
+    """Where an upright line stands in the panels of some data sets."""
+    upright_label: str = ""
+    log_x: bool = True
+    looks: Mapping[str, plotting.Look] = field(default_factory=dict)
+    """How methods look that have no look in `plotting`."""
+
+
+def draw_curves(
+    summary: pd.DataFrame, curves: Curves, *, published: pd.DataFrame | None = None
+) -> Picture:
+    """Draw a panel per data set; `published` has the columns of the summary, without errors."""
+    names = list(summary["dataset"].unique())
+    picture, panels = panel_grid(len(names), sharex=True)
+    for name, panel in zip(names, panels, strict=True):
+        ours = summary[summary["dataset"] == name]
+        theirs = None if published is None else published[published["dataset"] == name]
+        _draw_panel(panel, ours, theirs, curves)
+        plotting.headline(panel, name, curves.notes.get(name, ""))
+        if name in curves.uprights:
+            panel.axvline(
+                curves.uprights[name], color=plotting.GREY, linewidth=0.8, zorder=0.5,
+                label=curves.upright_label,
+            )  # fmt: skip
+    (log_ticks if curves.log_x else share_ticks)(panels, summary[curves.x].to_numpy())
+    label_axes(picture, panels, curves.x_label, MEASURES[curves.y])
+    more = _more_entries(summary, published, curves)
+    put_legend(picture, panels, more)
+    return picture
+
+
+def panel_grid(n: int, *, sharex: bool = False) -> tuple[Picture, list[Axes]]:
+    """Return a picture with n panels, of a size and shape that suits their number."""
+    across = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 9: 3}.get(n, 4)
+    width = 4.8 if n == 1 else plotting.TWO_COLUMNS
+    n_rows = -(-n // across)
+    height = {1: 2.7, 2: 2.3, 3: 1.9, 4: 1.5}[across]
+    below = 0.8  # the axis label and the legend, once
+    picture, panels = plotting.facets(
+        n, across, width=width, row_height=height + below / n_rows, sharex=sharex
+    )
+    picture.set_layout_engine("constrained", w_pad=0.03)
+    return picture, panels
+
+
+def n_columns(panels: Sequence[Axes]) -> int:
+    """Return how many panels stand side by side."""
+    grid = panels[0].get_gridspec()
+    assert grid is not None
+    return int(grid.ncols)
+
+
+def label_axes(picture: Picture, panels: Sequence[Axes], x: str, y: str = "") -> None:
+    """Name the x axis under the lowest panel of each column, and the y axis once, if at all."""
+    for panel in panels[-n_columns(panels) :]:
+        panel.set_xlabel(x)
+    if y:
+        picture.supylabel(y, fontsize="medium")
+
+
+def put_legend(picture: Picture, panels: Sequence[Axes], more: Sequence[Artist] = ()) -> None:
+    """Put the legend of all panels below them, as wide as the picture allows."""
+    labels = {label for panel in panels for label in panel.get_legend_handles_labels()[1]}
+    n_entries = len(labels) + len(more)
+    wide = 4 if n_entries > 6 else 3
+    across = wide if picture.get_figwidth() > 5.0 else 2
+    plotting.legend(picture, panels, n_columns=across, more=more)
+
+
+def log_ticks(panels: Sequence[Axes], x: Array) -> None:
+    """Mark powers of two; narrow panels name every second or third."""
+    from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
+
+    first, last = (int(np.log2(value)) for value in (x.min(), x.max()))
+    powers = 2 ** np.arange(first, last + 1)
+    step = {1: 1, 2: 1}.get(n_columns(panels), 2 if len(powers) < 10 else 3)
+    for panel in panels:
+        panel.set_xscale("log", base=2)
+        panel.set_xlim(2 ** (first - 0.4), 2 ** (last + 0.4))
+        panel.xaxis.set_major_locator(FixedLocator(powers[::step].tolist()))
+        panel.xaxis.set_minor_locator(FixedLocator(powers.tolist()))
+        panel.xaxis.set_major_formatter(ScalarFormatter())
+        panel.xaxis.set_minor_formatter(NullFormatter())
+
+
+def share_ticks(panels: Sequence[Axes], x: Array) -> None:
+    """Mark shares in per cent."""
+    from matplotlib.ticker import FixedLocator, PercentFormatter
+
+    for panel in panels:
+        panel.set_xlim(x.min() - 0.04, x.max() + 0.04)
+        panel.xaxis.set_major_locator(FixedLocator([0.1, 0.3, 0.5, 0.7, 0.9]))
+        panel.xaxis.set_minor_locator(FixedLocator([k / 10 for k in range(1, 10)]))
+        panel.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=""))
+
+
+def _draw_panel(
+    panel: Axes, ours: pd.DataFrame, theirs: pd.DataFrame | None, curves: Curves
+) -> None:
+    log = curves.y == "loss"
+    if log:
+        panel.set_yscale("log")
+    means: list[Array] = []
+    ends: list[Array] = []
+    for method, label in curves.labels.items():
+        curve = ours[ours["method"] == method]
+        x, mean, error = (curve[name].to_numpy() for name in (curves.x, curves.y, f"{curves.y}_se"))
+        look = curves.looks.get(method, method)
+        plotting.band(panel, x, mean, error, look, label=label, log=log)
+        means.append(mean)
+        ends += plotting.band_ends(mean, error, log=log)
+        if theirs is not None:
+            line = theirs[theirs["method"] == method]
+            plotting.published_curve(panel, line[curves.x], line[curves.y], method)
+            means.append(line[curves.y].to_numpy())
+    low, high = limits(np.concatenate(means), np.concatenate(ends), log=log)
+    panel.set_ylim(low, high)
+    if log:
+        _mark_log(panel, low, high)
+    else:
+        mark_round(panel.yaxis, low, high)
+
+
+def limits(means: Array, ends: Array, *, log: bool) -> tuple[float, float]:
+    """Return limits with all means in them, and as much of the bands as does not dwarf these.
+
+    Examples
+    --------
+    >>> limits(np.array([1.0, 2.0]), np.array([0.9, 9.0]), log=False)
+    (0.774, 3.126)
+    """
+    scale, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
+    means = scale(means)
+    ends = scale(ends[np.isfinite(ends)])
+    span = max(np.ptp(means), 0.02)
+    low = max(np.min(ends, initial=means.min()), means.min() - span)
+    high = min(np.max(ends, initial=means.max()), means.max() + span)
+    margin = MARGIN * max(high - low, span)
+    return float(back(low - margin)), float(back(high + margin))
+
+
+def _mark_log(panel: Axes, low: float, high: float) -> None:
+    from matplotlib.ticker import FixedLocator, NullFormatter
+
+    panel.yaxis.set_major_locator(FixedLocator(log_marks(low, high).tolist()))
+    panel.yaxis.set_minor_locator(FixedLocator(_multiples(low, high, range(1, 10)).tolist()))
+    panel.yaxis.set_major_formatter(_log_name)
+    panel.yaxis.set_minor_formatter(NullFormatter())
+
+
+def mark_round(axis: Axis, low: float, high: float, *, at_most: int = 7) -> None:
+    """Mark round numbers on an axis of shares, with two decimals or as many as it takes."""
+    from matplotlib.ticker import FixedLocator, StrMethodFormatter
+
+    marks = round_marks(low, high, at_most=at_most)
+    decimals = next(n for n in range(2, 16) if np.allclose(marks.round(n), marks, 0, 1e-12))
+    axis.set_major_locator(FixedLocator(marks.tolist()))
+    axis.set_major_formatter(StrMethodFormatter(f"{{x:.{decimals}f}}"))
+
+
+def round_marks(low: float, high: float, *, at_most: int = 7) -> Array:
+    """Return multiples of 1, 2 or 5 times a power of ten in a range.
+
+    Examples
+    --------
+    >>> round_marks(0.23, 0.31)
+    array([0.24, 0.26, 0.28, 0.3 ])
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    found = MaxNLocator(at_most - 1, steps=[1, 2, 5, 10]).tick_values(low, high)
+    marks = np.asarray(found).round(12)
+    return marks[(low <= marks) & (marks <= high)]
+
+
+def _log_name(value: float, _: object) -> str:
+    """Write a power of ten as such where it is long."""
+    power = float(np.log10(value))
+    return f"$10^{{{power:.0f}}}$" if power > 3.5 and power.is_integer() else f"{value:g}"
+
+
+def log_marks(low: float, high: float) -> Array:
+    """Return a few numbers, three where there are, to be named on a logarithmic axis.
+
+    Examples
+    --------
+    >>> log_marks(0.08, 30.0)
+    array([ 0.1,  1. , 10. ])
+    >>> log_marks(0.15, 1.2)
+    array([0.2, 0.5, 1. ])
+    """
+    for factors in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        marks = _multiples(low, high, factors)
+        if len(marks) >= 3:
+            return marks[:: -(-len(marks) // 5)]
+    return round_marks(low, high, at_most=8)
+
+
+def _multiples(low: float, high: float, factors: Sequence[float]) -> Array:
+    """Return the factors of powers of ten that lie between two numbers."""
+    powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    marks = np.array([float(f"{factor}e{power:.0f}") for power in powers for factor in factors])
+    return marks[(low <= marks) & (marks <= high)]
+
+
+def _more_entries(
+    summary: pd.DataFrame, published: pd.DataFrame | None, curves: Curves
+) -> list[Artist]:
+    """Return the entries of the legend that are no method."""
+    more: list[Artist] = []
+    if summary[f"{curves.y}_se"].notna().any():
+        more.append(plotting.legend_of_bands())
+    if published is not None:
+        more.append(plotting.legend_of_published())
+    return more

@@ -1,0 +1,161 @@
+"""Beyond the figures: how the methods compare as more of the rows have labels.
+
+From the authors' second report: 20 % of the rows are test rows; of the others a growing share has
+labels, and the rest is unlabeled. Preprocessing and methods are those of Figure 6, the intercept
+free. Few labels do not span the features: fits are of least norm then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import plotting
+from .curves import Curves, draw_curves, n_components
+from .fig6_learning_curves import REPEATS_PER_CELL
+from .figure import Arrays, Figure, Finding, Settings, Table
+from .nested import METHODS, Draw, nested_weights
+from .protocol import (
+    DATASETS_OF,
+    MEASURES,
+    block_range,
+    blocks,
+    cells_of,
+    compared,
+    component_table,
+    labeled_first,
+    mean_and_error,
+    measures,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+Array = NDArray[Any]
+
+TEST_SHARE = 0.2
+SHARES = tuple(k / 10 for k in range(1, 10))
+
+
+class Fractions(Figure):
+    name: ClassVar = "fractions"
+    title: ClassVar = "As more rows have labels"
+    caption: ClassVar = (
+        "Error, then squared loss, on 20 % of the rows, as a growing share of the others has "
+        "labels; the rest of them is unlabeled. The oracle knows all labels. At the grey line "
+        "labels are as many as weights; near it least squares on these alone is often at its "
+        "worst. Bands are two standard errors, on the logarithmic axis of the logarithm."
+    )
+    repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 10}
+    datasets: ClassVar = DATASETS_OF
+    views: ClassVar = ("error", "loss")
+    columns: ClassVar = {
+        "dataset": "name of the data set",
+        "method": "supervised, soft, hard (from the supervised weights) or oracle",
+        "labeled_share": "share of the training rows that have a label",
+        "n_labeled": "number of those rows",
+        **MEASURES,
+    }
+
+    def cells(self, settings: Settings) -> list[str]:
+        return cells_of(settings, REPEATS_PER_CELL)
+
+    def compute_cell(self, settings: Settings, cell: str) -> Arrays:
+        name, repeats = block_range(cell)
+        found = [_repeat(settings, name, repeat) for repeat in repeats]
+        error, loss = np.moveaxis(np.array(found), -1, 0)
+        return {"error": error, "loss": loss}
+
+    def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
+        import pandas as pd
+
+        frames = []
+        for name in settings.datasets:
+            names = blocks(settings.repeats, REPEATS_PER_CELL)
+            mine = [results[f"{name}/{block}"] for block in names]
+            error, error_se = mean_and_error(np.concatenate([cell["error"] for cell in mine]))
+            loss, loss_se = mean_and_error(np.concatenate([cell["loss"] for cell in mine]))
+            n_rows = len(component_table(name, settings.preset)[1])
+            n_labeled = [_counts(n_rows, share)[0] for share in SHARES]
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "dataset": name,
+                        "method": np.repeat(METHODS, len(SHARES)),
+                        "labeled_share": np.tile(SHARES, len(METHODS)),
+                        "n_labeled": np.tile(n_labeled, len(METHODS)),
+                        "error": error.T.ravel(),
+                        "error_se": error_se.T.ravel(),
+                        "loss": loss.T.ravel(),
+                        "loss_se": loss_se.T.ravel(),
+                        "repeats": settings.repeats,
+                    }
+                )
+            )
+        return Table(settings, pd.concat(frames, ignore_index=True))
+
+    def plot(self, table: Table, view: str | None = None) -> Picture:
+        view = plotting.choose_view(view, self.views)
+        labels = {method: plotting.look(method).label for method in METHODS}
+        shown = Curves(
+            x="labeled_share",
+            y=view,
+            x_label="rows with a label, %",
+            labels=labels,
+            uprights=_as_many_labels_as_weights(table),
+            upright_label="as many labels as weights",
+            log_x=False,
+        )
+        with plotting.style():
+            return draw_curves(table.summary, shown)
+
+    def findings(self, table: Table) -> list[Finding]:
+        curves = {
+            point: rows.set_index("dataset")
+            for point, rows in table.summary.groupby(["method", "labeled_share"])
+        }
+        return [
+            compared(
+                f"With {share:.0%} of the training rows labeled, soft labels help",
+                curves["soft", share],
+                curves["supervised", share],
+            )
+            for share in (SHARES[0], SHARES[-1])
+        ]
+
+
+def _as_many_labels_as_weights(table: Table) -> dict[str, float]:
+    """Return the share where labels are as many as weights, for the sets where one is so."""
+    found = {}
+    for name, rows in table.summary.groupby("dataset", sort=False):
+        n_weights = n_components(str(name), table.settings.preset) + 1
+        one = rows.drop_duplicates("labeled_share").sort_values("labeled_share")
+        if one["n_labeled"].min() <= n_weights <= one["n_labeled"].max():
+            found[str(name)] = float(np.interp(n_weights, one["n_labeled"], one["labeled_share"]))
+    return found
+
+
+def _counts(n_rows: int, share: float) -> tuple[int, int]:
+    """Return how many rows are labeled, and how many are for training in all."""
+    n_train = n_rows - round(TEST_SHARE * n_rows)
+    return max(2, round(share * n_train)), n_train
+
+
+def _repeat(settings: Settings, name: str, repeat: int) -> Array:
+    """Return error and loss of each method at each share: (shares, methods, 2)."""
+    X, y = component_table(name, settings.preset)
+    order = labeled_first(y, settings.generator(name, repeat))
+    X, y = X[order], y[order]
+    found = []
+    for share in SHARES:
+        n_labeled, n_train = _counts(len(y), share)
+        drawn = Draw(X, y, n_labeled)
+        weights = nested_weights(drawn, (n_train - n_labeled,))
+        found.append([measures(X[n_train:], y[n_train:], weights[m][0]) for m in METHODS])
+    return np.array(found)
+
+
+FRACTIONS = Fractions()

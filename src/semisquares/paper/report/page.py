@@ -1,0 +1,188 @@
+"""What the page says, gathered from a folder of results; how it looks is the template's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ... import __version__
+from ..._html.pictures import Picture, embed
+from ..._html.tables import Grid, grid, preview
+from ..._html.typeset import counted, sentence
+from .. import figures
+from ..datasets.catalogue import sources_table
+from ..figures.figure import Figure, Finding, Settings
+from ..ledger import ReproduceError
+from ..store import read_record, read_table
+from . import words
+from .agreement import Agreement, agreement
+from .differences import CHAPTERS, Chapter
+
+VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, how it stands, and why."""
+
+    claim: str
+    verdict: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class View:
+    """A picture with its title and its words for those who do not see it."""
+
+    title: str
+    alt: str
+    picture: Picture | None
+    name: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """All about one figure."""
+
+    name: str
+    place: str
+    title: str
+    caption: str
+    settings: Settings
+    run: str
+    randomness: str
+    command: str
+    views: tuple[View, ...]
+    verdicts: tuple[Verdict, ...]
+    agreement: Agreement
+    columns: Grid
+    preview: Grid
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """The whole page."""
+
+    version: str
+    commands: tuple[str, ...]
+    sections: tuple[Section, ...]
+    tally: str
+    settings: Grid
+    presets: Mapping[str, str]
+    seeds: str
+    versions: tuple[tuple[str, str], ...]
+    chapters: tuple[Chapter, ...]
+    sources: tuple[Mapping[str, str], ...]
+
+
+def gather(out: Path, command: str) -> Page:
+    """Read every figure that is finished in a folder."""
+    finished = [f for f in figures.FIGURES.values() if read_record(out / f.name) is not None]
+    if not finished:
+        raise ReproduceError(f"{out} holds no finished table; run semisquares reproduce first.")
+    sections = tuple(_section(figure, out) for figure in finished)
+    used = {name for section in sections for name in section.settings.datasets}
+    presets = [section.settings.preset for section in sections]
+    return Page(
+        version=__version__,
+        commands=_commands(command, sections),
+        sections=sections,
+        tally=_tally([verdict for section in sections for verdict in section.verdicts]),
+        settings=_settings(sections),
+        presets={name: words.PRESETS.get(name, "") for name in dict.fromkeys(presets)},
+        seeds=", ".join(dict.fromkeys(str(section.settings.seed) for section in sections)),
+        versions=_versions(finished, out),
+        chapters=CHAPTERS,
+        sources=tuple(source for source in sources_table() if source["name"] in used),
+    )
+
+
+def _commands(command: str, sections: tuple[Section, ...]) -> tuple[str, ...]:
+    """Return the command that made the page, or one for each figure where several did."""
+    said = command.split()
+    named = "all" in said or {section.name for section in sections} <= set(said)
+    if named and all(section.settings.preset in said for section in sections):
+        return (command,)
+    return tuple(section.command for section in sections)
+
+
+def _section(figure: Figure, out: Path) -> Section:
+    folder = out / figure.name
+    table = read_table(folder)
+    details = tuple(f"{figure.name}/{name}.csv" for name in sorted(table.details))
+    meanings = list(figure.columns.items())
+    return Section(
+        name=figure.name,
+        place=words.place(figure),
+        title=figure.title,
+        caption=figure.caption,
+        settings=table.settings,
+        run=words.what_was_run(table.settings),
+        randomness=words.randomness(table.settings),
+        command=words.command(figure, table.settings),
+        views=tuple(_view(figure, view, folder) for view in figure.views),
+        verdicts=tuple(map(_verdict, figure.findings(table))),
+        agreement=agreement(table),
+        columns=grid(f"The columns of {figure.name}/summary.csv", ("column", "meaning"), meanings),
+        preview=preview(table.summary, f"{figure.name}/summary.csv"),
+        files=(f"{figure.name}/summary.csv", *details, f"{figure.name}/settings.json"),
+    )
+
+
+def _view(figure: Figure, view: str, folder: Path) -> View:
+    title = words.view_title(figure, view)
+    what = f"{figure.title}: {title}" if title else figure.title
+    return View(
+        title=title,
+        alt=f"Plot of “{what}”; the caption and the findings say what it shows.",
+        picture=embed(folder, view),
+        name=view,
+    )
+
+
+def _verdict(finding: Finding) -> Verdict:
+    return Verdict(
+        finding.claim.strip().removesuffix("."),
+        VERDICTS[finding.holds],
+        sentence(finding.evidence),
+    )
+
+
+def _tally(verdicts: Sequence[Verdict]) -> str:
+    """Count the verdicts, in words."""
+    counts = {word: sum(v.verdict == word for v in verdicts) for word in VERDICTS.values()}
+    hold, fail, unknown = counts.values()
+    said = [f"{hold} {'holds' if hold == 1 else 'hold'}"]
+    said += [f"{fail} {'does' if fail == 1 else 'do'} not"] if fail else []
+    said += [f"{unknown} cannot be told from these tables"] if unknown else []
+    parts = " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)
+    return f"Of {counted(len(verdicts), 'claim', 'claims')}, {parts}."
+
+
+def _settings(sections: Sequence[Section]) -> Grid:
+    rows = [
+        (
+            section.name,
+            section.settings.preset,
+            f"{section.settings.repeats:,}",
+            str(len(section.settings.datasets) or "–"),
+            str(section.settings.seed),
+        )
+        for section in sections
+    ]
+    return grid(
+        "Settings of each figure", ("figure", "preset", "repeats", "data sets", "seed"), rows
+    )
+
+
+def _versions(figures: Sequence[Figure], out: Path) -> tuple[tuple[str, str], ...]:
+    """Group the figures by the versions that computed them: (figures, versions)."""
+    groups: dict[str, list[str]] = {}
+    for figure in figures:
+        record = read_record(out / figure.name)
+        assert record is not None
+        said = ", ".join(f"{name} {version}" for name, version in record.versions.items())
+        groups.setdefault(said, []).append(figure.name)
+    return tuple((", ".join(names), said) for said, names in groups.items())

@@ -1,0 +1,115 @@
+"""Benchmarks: tables without a ratio are printed; those of scale measure what they say they do."""
+
+import re
+import shutil
+
+import dask
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.cost_model import Rates, Work
+from distributed import LocalCluster
+
+from benchmarks import breast_cancer, scale, scale_files, scale_rivals
+from semisquares import LeastSquaresClassifier, SoftLabelClassifier
+from semisquares.core.rows.blocks import _tree
+
+
+def test_the_breast_cancer_table_has_a_line_with_accuracy_certificate_and_time_for_each_rival(
+    capsys, monkeypatch
+):
+    monkeypatch.setattr(breast_cancer, "SPLITS", 2)
+    breast_cancer.main([])
+    printed = capsys.readouterr().out
+    for rival in ("supervised least squares", "tuned ridge", "soft labels", "hard labels"):
+        assert re.search(rf"^{rival}.* 0\.\d{{3}} ± 0\.\d{{3}} .*\d\.\d$", printed, re.MULTILINE)
+    gap = re.search(r"^soft labels, alpha=1 .* (\d\.\de[-+]\d+) ", printed, re.MULTILINE)
+    assert float(gap[1]) < 1e-12
+
+
+def in_this_process(n_workers):
+    return LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0"
+    )
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask's own, as it reads Parquet
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")  # of older Dask
+def test_the_scale_suite_measures_on_a_small_size_and_leaves_its_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(scale_files, "SIZES", 2)
+    monkeypatch.setattr(scale, "SIZES", 2)
+    monkeypatch.setattr(scale, "TASKS", 10)
+    monkeypatch.setattr(scale, "ADDITIONS", 1000)
+    monkeypatch.setattr(scale_rivals, "MOST_EPOCHS", 1)
+    said = list(scale.run(1, 400, tmp_path, in_this_process))
+    lines = {line.ratio_of: line for line in said[:-2]}
+    assert lines["certified relative gap"].value < 1e-12
+    assert lines["fit / (passes × reading)"].value > 0.0
+    assert not [line for line in lines.values() if line.low or line.high]  # promised of 8 GB only
+    sent = re.search(r"all active rows .* ([\d.]+) \| ([\d.]+) \|", said[-2])
+    assert sent[1] == sent[2]
+    assert "1,000,000,000 × 200, 50 workers" in said[-1]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_every_size_of_the_scale_suite_has_the_same_labels(tmp_path):
+    files = scale_files.Files(tmp_path, 100_000)
+    files.write(0)
+    files.write(1)
+    first, second = (pd.read_parquet(files.path(k)) for k in (0, 1))
+    assert (first["y"] >= 0).sum() == files.n_labels
+    assert (second["y"] == -1).all()
+    known = first["y"] >= 0
+    assert (first["y"][known] == first["truth"][known]).all()
+    assert set(first.dtypes[scale_files.NAMES]) == {np.dtype(np.float32)}
+
+
+def test_files_that_do_not_fit_the_disk_are_not_begun(tmp_path, monkeypatch):
+    little = shutil._ntuple_diskusage(10**9, 0, 10**9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: little)
+    with (
+        pytest.raises(SystemExit, match=r"need 8\.8 GB and .* has 1\.0 GB free; give --folder"),
+        scale_files.files_in(tmp_path, 20_000_000),
+    ):
+        pass
+
+
+def test_the_cost_model_knows_the_bytes_that_a_sweep_sends():
+    X, truth = np.random.default_rng(0).normal(size=(90, 5)), np.arange(90) % 2
+    X[truth == 1] += 1.0
+    y = np.where(np.arange(90) < 20, truth, -1)
+    with dask.config.set(scheduler="synchronous"):
+        model = SoftLabelClassifier().fit(da.from_array(X, chunks=(10, 5)), y)
+    assert model.solution_.passes[1].bytes_sent == Work(90, 5, 10, 1).sent
+
+
+@pytest.mark.parametrize("blocks", [1, 8, 9, 65])
+def test_the_cost_model_counts_the_tasks_of_a_pass(blocks):
+    tree = _tree([dask.delayed(int)(b) for b in range(blocks)])
+    assert Work(10 * blocks, 5, 10, 1).tasks == len(dict(tree.__dask_graph__()))
+
+
+def test_a_pass_takes_as_long_as_its_slowest_part():
+    work = Work(1e6, 100, 1000, 10, active=0.5, in_gram=0.5)
+    free = 1e30
+    assert Work(1e6, 100, 1000, 10).total(Rates(4e7, free, free, free, free)) == pytest.approx(1.0)
+    assert work.total(Rates(free, 3e7, free, free, free)) == pytest.approx(1.0)
+    assert work.total(Rates(free, free, 5e8, free, free)) == pytest.approx(1.0)
+    assert work.total(Rates(free, free, free, work.tasks, free)) == pytest.approx(1.0)
+    assert work.total(Rates(free, free, free, free, work.sent / 10)) == pytest.approx(1.0)
+
+
+def test_descent_is_timed_until_the_loss_is_near_the_least():
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 2
+    X = rng.normal(size=(2000, scale_files.COLUMNS)).astype(np.float32) + 0.1 * y[:, None]
+    best = LeastSquaresClassifier(scale_rivals.ALPHA).fit(X, y)
+    rows = [(X, y)]
+    taken, model = scale_rivals.descend(lambda: iter(rows), best, rows, [0.1, 0.0], 20)
+    found, least = (
+        np.mean((scores - (2 * y - 1)) ** 2)
+        for scores in (model.decision_function(X), 2.0 * best.decision_function(X))
+    )
+    assert 0.0 < taken[0] < taken[1] == np.inf
+    assert found < 1.1 * least

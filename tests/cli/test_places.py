@@ -1,0 +1,147 @@
+"""What a command may write to is settled before its work, and nothing is left of the settling."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.command_line import refused
+
+TARGET = ("--target", "state")
+
+
+@pytest.fixture
+def folder(semisquares, tmp_path):
+    """A folder with files that no command would get as far as to read."""
+    for name in ("t.csv", "u.csv", "m"):
+        (tmp_path / name).write_text(f"what is in {name}")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("t.csv")
+    (tmp_path / "dangling").symlink_to("new")
+    (tmp_path / "loop").symlink_to("loop")
+    os.link(tmp_path / "m", tmp_path / "twin")
+    return tmp_path
+
+
+def content(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+SAME = {
+    "fit, the table": ("fit", "t.csv", *TARGET, "-o", "t.csv"),
+    "fit, spelled in another way": ("fit", "t.csv", *TARGET, "-o", "folder/../t.csv"),
+    "fit, through a link": ("fit", "t.csv", *TARGET, "-o", "link"),
+    "fit, from a link": ("fit", "link", *TARGET, "-o", "t.csv"),
+    "fit, one of a pattern": ("fit", "*.csv", *TARGET, "-o", "u.csv"),
+    "fit, the table as ONNX": ("fit", "t.csv", *TARGET, "-o", "new", "--onnx", "t.csv"),
+    "compare, the table": ("compare", "t.csv", *TARGET, "-o", "t.csv"),
+    "predict, the model": ("predict", "m", "t.csv", "-o", "m"),
+    "predict, the model by another name": ("predict", "m", "t.csv", "-o", "twin"),
+    "predict, the table": ("predict", "m", "t.csv", "-o", "t.csv"),
+    "export, the model": ("export", "m", "-o", "m"),
+}
+
+
+@pytest.mark.parametrize("words", SAME.values(), ids=SAME.keys())
+def test_what_is_read_is_not_written_to(semisquares, folder, words):
+    before = content(folder)
+    assert "is a file that the command reads" in refused(semisquares(*words))
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("out", "onnx"), [("new", "new"), ("new", "./new"), ("u.csv", "u.csv"), ("new", "dangling")]
+)
+def test_two_outputs_are_two_files(semisquares, folder, out, onnx):
+    before = content(folder)
+    words = ("fit", "t.csv", *TARGET, "-o", out, "--onnx", onnx)
+    assert "-o and --onnx both name" in refused(semisquares(*words))
+    assert content(folder) == before
+
+
+UNWRITABLE = {
+    "folder": "is a folder; give the name of a file in it",
+    "new/": "is a folder",
+    "t.csv/new": "t.csv is no folder",
+    "t.csv/new/newer": "t.csv is no folder",
+    "a" * 300: "file name too long",
+    "loop": "cannot be written (too many levels of symbolic links)",
+    "loop/new": "cannot be written (too many levels of symbolic links)",
+    "": "names no file",
+}
+
+
+@pytest.mark.parametrize("out", UNWRITABLE)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", "u.csv", *TARGET, "-o"),
+        ("fit", "u.csv", *TARGET, "-o", "fine", "--onnx"),
+        ("predict", "m", "u.csv", "-o"),
+        ("export", "m", "-o"),
+        ("compare", "u.csv", *TARGET, "-o"),
+    ],
+    ids=["fit", "onnx", "predict", "export", "compare"],
+)
+def test_what_cannot_be_written_is_said_before_the_work(semisquares, folder, words, out):
+    before = content(folder)
+    assert UNWRITABLE[out] in refused(semisquares(*words, out))
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.CSV.gz", "new.parquet", "new.xlsx", "u.csv"])
+@pytest.mark.parametrize(
+    ("words", "ending"),
+    [
+        (("fit", "t.csv", *TARGET, "-o"), ".model"),
+        (("fit", "t.csv", *TARGET, "-o", "fine", "--onnx"), ".onnx"),
+        (("compare", "t.csv", *TARGET, "-o"), ".html"),
+        (("export", "m", "-o"), ".onnx"),
+    ],
+    ids=["fit", "onnx", "compare", "export"],
+)
+def test_what_is_no_table_does_not_get_the_name_of_one(semisquares, folder, words, ending, name):
+    before = content(folder)
+    said = refused(semisquares(*words, name))
+    assert f"{words[-1]} {name!r} is the name of a table" in said
+    assert said.endswith(f"end it in {ending}.\n")
+    assert content(folder) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that takes no file")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "u.csv", *TARGET, "-o", "/proc/a.html"),
+        ("inspect", "m", "--plot", "/proc/a.png"),
+    ],
+    ids=["compare", "inspect"],
+)
+def test_a_folder_that_takes_no_file_is_refused_before_the_work(semisquares, folder, words):
+    assert "cannot be written" in refused(semisquares(*words))
+
+
+def test_a_file_that_may_not_be_written_is_refused(semisquares, folder, monkeypatch):
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, *mode: path != "twin" and may(path, *mode))
+    words = ("fit", "t.csv", *TARGET, "-o", "twin")
+    assert "'twin' cannot be written (permission denied)" in refused(semisquares(*words))
+
+
+def test_looking_whether_a_folder_can_be_made_makes_none(semisquares, folder):
+    words = ("fit", "none.csv", *TARGET, "-o", "new/newer/m", "--onnx", "other/m.onnx")
+    assert "There is no file none.csv" in refused(semisquares(*words))
+    assert not Path("new").exists()
+    assert not Path("other").exists()
+
+
+def test_onnx_does_not_go_to_standard_output(semisquares, folder):
+    words = ("fit", "t.csv", *TARGET, "-o", "new", "--onnx", "-")
+    assert "ONNX goes to a file only; give --onnx" in refused(semisquares(*words))
+
+
+def test_a_pipe_may_be_named_twice(semisquares, folder):
+    os.mkfifo("pipe")
+    words = ("fit", "none.csv", *TARGET, "-o", "pipe", "--onnx", "pipe")
+    assert "There is no file none.csv" in refused(semisquares(*words))

@@ -1,0 +1,482 @@
+"""The commands for people's own tables: what they print, write and refuse."""
+
+import io
+import json
+import os
+import re
+import signal
+import sys
+import time
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from semisquares import cli
+from semisquares.tables import load
+from semisquares.tables.example import TABLE, TARGET, example_truth
+from support.command_line import PATIENCE, begin, refused
+from support.comparisons import binary
+
+COMMANDS = [
+    "example", "compare", "fit", "predict", "inspect", "export", "reproduce", "datasets",
+    "completion",
+]  # fmt: skip
+
+
+def patients(n_rows=80, n_labeled=30, seed=0):
+    """A small table of two well separated classes, and the truth."""
+    rng = np.random.default_rng(seed)
+    sick = rng.random(n_rows) < 0.5
+    frame = pd.DataFrame(
+        {
+            "patient": [f"P{i:04d}" for i in range(n_rows)],
+            "age": rng.integers(20, 90, n_rows),
+            "pulse": rng.normal(60 + 40 * sick, 8).round(1),
+            "ward": rng.choice(["north", "south", "east"], n_rows),
+            "smoker": rng.choice(["yes", "no"], n_rows),
+            "seen": pd.date_range("2024-01-01", periods=n_rows, freq="36h").strftime("%Y-%m-%d"),
+        }
+    )
+    frame.loc[rng.random(n_rows) < 0.1, "pulse"] = np.nan
+    truth = np.where(sick, "ill", "well")
+    frame["state"] = np.where(np.arange(n_rows) < n_labeled, truth, None)
+    return frame, truth
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """The path of the small table."""
+    path = tmp_path_factory.mktemp("table") / "patients.csv"
+    patients()[0].to_csv(path, index=False)
+    return path
+
+
+GIVEN = ("--method", "soft", "--alpha", "1", "--weight", "1", "--jobs", "1")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """The bytes of a model of that table, once it is fitted."""
+    return []
+
+
+@pytest.fixture
+def model(semisquares, table, tmp_path, fitted):
+    """The path of a model of that table."""
+    path = tmp_path / "state.model"
+    if not fitted:
+        code, _, errors = semisquares("fit", table, "--target", "state", "-o", path, *GIVEN)
+        assert code == 0
+        assert errors.startswith("Note: Column 'pulse' alone predicts 'state' almost perfectly")
+        assert errors.count("\n") == 1
+        fitted.append(path.read_bytes())
+    path.write_bytes(fitted[0])
+    return path
+
+
+# -- help and habits ----------------------------------------------------------------------------
+
+
+def test_the_help_lists_every_command(semisquares):
+    code, printed, _ = semisquares("--help")
+    assert code == 0
+    listed = re.findall(r"^  ([a-z]+) {2,}\S", printed, re.MULTILINE)
+    assert listed == COMMANDS
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "datasets"])
+def test_every_command_has_help_with_examples(semisquares, command):
+    code, printed, _ = semisquares(command, "--help")
+    assert code == 0
+    assert re.search(rf"Examples:\n.*semisquares {command}", printed), printed
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_the_script_of_the_shell(semisquares, shell):
+    code, printed, errors = semisquares("completion", shell)
+    assert (code, errors) == (0, "")
+    assert f"_SEMISQUARES_COMPLETE={shell}_complete" in printed
+
+
+def test_the_output_has_no_colours_where_there_is_no_terminal(semisquares, model):
+    _, printed, errors = semisquares("inspect", model)
+    assert "\x1b" not in printed + errors
+
+
+# -- the example and the whole way --------------------------------------------------------------
+
+
+def test_the_example_prints_three_commands_that_work(semisquares, tmp_path):
+    code, printed, _ = semisquares("example", tmp_path / "my example")
+    assert code == 0
+    commands = [line for line in printed.splitlines() if line.startswith("  semisquares ")]
+    assert [line.split()[1] for line in commands] == ["compare", "fit", "predict"]
+    facts = json.loads(semisquares("example", tmp_path / "my example", "--json")[1])
+    assert [f"  {command}" for command in facts["commands"]] == commands
+
+
+def test_predictions_are_right_and_cells_are_kept(semisquares, model, table, tmp_path):
+    frame, truth = patients()
+    code, printed, errors = semisquares("predict", model, table, "-o", tmp_path / "out.csv")
+    assert (code, errors) == (0, "")
+    assert "80 rows, labels predicted" in printed
+    out = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    kept = pd.read_csv(table, dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(out[kept.columns], kept)
+    assert (out["state_predicted"] == truth).mean() > 0.95
+    soft, decision = out["state_soft_well"].astype(float), out["state_decision_well"].astype(float)
+    np.testing.assert_allclose(soft, np.clip(decision + 0.5, 0, 1), atol=1e-12)
+    np.testing.assert_array_equal(decision > 0, out["state_predicted"] == "well")
+    np.testing.assert_allclose(decision, load(model).predict(frame).decision, rtol=1e-12)
+
+
+def test_predict_says_nothing_with_quiet(semisquares, model, table):
+    assert semisquares("predict", model, table, "-o", "out.csv", "--quiet") == (0, "", "")
+    assert Path("out.csv").exists()
+
+
+def test_only_missing_fills_the_empty_cells_and_marks_them(semisquares, model, table, tmp_path):
+    code, _, _ = semisquares("predict", model, table, "--only-missing", "-o", tmp_path / "out.csv")
+    assert code == 0
+    before = pd.read_csv(table, dtype=str, keep_default_na=False)
+    out = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    empty = before["state"] == ""
+    assert out.columns.tolist() == [*before.columns, "state_filled"]
+    assert (out["state_filled"] == np.where(empty, "true", "false")).all()
+    pd.testing.assert_frame_equal(out[~empty][before.columns], before[~empty])
+    assert (out["state"][empty].isin(["ill", "well"])).all()
+    pd.testing.assert_frame_equal(out.drop(columns=["state", "state_filled"]),
+                                  before.drop(columns="state"))  # fmt: skip
+
+
+@pytest.mark.parametrize("spelling", [("0", "1"), ("0.0", "1.0"), ("TRUE", "FALSE"), ("No", "Yes")])
+def test_filled_cells_are_spelled_as_the_table_spells_its_labels(semisquares, tmp_path, spelling):
+    frame, truth = patients()
+    spelled = np.where(truth == "ill", *spelling)
+    frame["state"] = np.where(np.arange(80) < 30, spelled, "")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    semisquares("fit", "t.csv", "--target", "state", "-o", "m", *GIVEN)
+    code, _, _ = semisquares("predict", "m", "t.csv", "--only-missing", "-o", "out.csv")
+    out = pd.read_csv("out.csv", dtype=str, keep_default_na=False)
+    assert code == 0
+    assert set(out["state"]) == set(spelling)
+    assert (out["state"] == spelled).mean() > 0.95
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather", "csv.gz"])
+def test_the_kind_of_file_changes_no_prediction(semisquares, model, table, tmp_path, ending):
+    code, _, _ = semisquares("predict", model, table, "-o", tmp_path / f"out.{ending}")
+    assert code == 0
+    code, _, _ = semisquares("predict", model, table, "-o", "plain.csv")
+    readers = {
+        "tsv": lambda p: pd.read_csv(p, sep="\t"),
+        "parquet": pd.read_parquet,
+        "feather": pd.read_feather,
+    }
+    out = readers.get(ending, pd.read_csv)(tmp_path / f"out.{ending}")
+    plain = pd.read_csv("plain.csv")
+    np.testing.assert_allclose(out["state_decision_well"], plain["state_decision_well"], rtol=1e-12)
+
+
+def test_standard_input_and_output_take_the_place_of_files(semisquares, model, table):
+    content = table.read_bytes()
+    code, printed, errors = semisquares("predict", model, "-", "-o", "-", stdin=content)
+    assert code == 0
+    assert len(pd.read_csv(io.StringIO(printed))) == 80
+    assert "80 rows" in errors  # words do not mix with data
+
+
+def test_a_worthless_model_is_told_by_fit_and_again_by_inspect(semisquares):
+    frame, _ = patients()
+    frame["state"] = np.where(np.arange(80) < 50, np.where(np.arange(80) % 5, "ok", "worn"), None)
+    frame[["age", "state"]].to_csv("noise.csv", index=False)
+    words = ("--target", "state", "-o", "noise.model", "--method", "supervised", "--alpha", "60")
+    told = [semisquares("fit", "noise.csv", *words), semisquares("inspect", "noise.model")]
+    for code, _, errors in told:
+        assert code == 0
+        assert errors.startswith("Note: The model is no better than always answering 'ok': error")
+
+
+def test_a_model_goes_through_a_pipe(semisquares, table, model, capfdbinary, monkeypatch):
+    words = ["fit", table, "--target", "state", "-o", "-", *GIVEN, "--quiet"]
+    monkeypatch.setattr(sys, "argv", ["semisquares", *map(str, words)])
+    with pytest.raises(SystemExit):
+        cli.main()
+    stored = capfdbinary.readouterr().out
+    code, printed, _ = semisquares("inspect", "-", "--quiet", stdin=stored)
+    assert (code, printed) == (0, "Predicts 'state': ill, well\n")
+
+
+# -- compare ------------------------------------------------------------------------------------
+
+FAST = ("--target", "state", "--repeats", "1", "--folds", "2", "--jobs", "1")
+
+
+def test_compare_says_what_it_understood_then_answers_and_writes_the_page(semisquares, table):
+    code, printed, _ = semisquares("compare", table, *FAST)
+    assert code == 0
+    assert "patients.csv: 80 rows, 30 with a label in 'state' (ill " in printed
+    assert "5 columns are used: 2 numbers, 1 category, 1 boolean, 1 date;" in printed
+    assert "left out: patient, an id (each of its 80 values occurs once)" in printed
+    assert re.search(
+        r"^Too few labels to tell: 30; about [\d,]+ more would be", printed, re.MULTILINE
+    )
+    for rival in ("tuned ridge", "logistic regression", "soft labels", "hard labels",
+                  "soft labels, chosen by the labels", "self-training"):  # fmt: skip
+        assert re.search(rf"^{rival} +\d+\.\d %", printed, re.MULTILINE), rival
+    assert "the verdict is about 'tuned ridge' and 'soft labels, chosen by the labels'" in printed
+    assert "bold" not in printed  # there is none in a pipe
+    assert "Report: patients.report.html" in printed
+    page = Path("patients.report.html").read_text()
+    assert "Too few labels to tell: 30" in page
+
+
+def test_json_is_the_same_with_any_number_of_jobs_and_check_tells_no(semisquares, table):
+    found, texts = [], []
+    for jobs in (1, 2):
+        words = ("--json", "--check", "--no-report", "--jobs", jobs)
+        code, printed, _ = semisquares("compare", table, *FAST, *words)
+        assert code == 1  # it is not a yes
+        found.append(json.loads(printed))
+        texts.append(printed)
+    assert texts[0] == texts[1]
+    assert found[0]["verdict"]["answer"] == "unclear"
+    assert [rival["name"] for rival in found[0]["rivals"]] == [
+        "ridge", "logistic", "soft", "hard", "soft_cv", "self_training",
+    ]  # fmt: skip
+    assert found[0]["report"] is None
+    assert not list(Path().iterdir())
+
+
+def test_two_runs_give_the_same_bytes(table, tmp_path):
+    answers = []
+    for seed in ("1", "2"):  # in processes whose sets and hashes are in another order
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        words = ("compare", table, *FAST, "--json", "-o", "page.html")
+        printed, _ = begin(*words, folder=tmp_path, env=environment).communicate(timeout=PATIENCE)
+        answers.append((printed, (tmp_path / "page.html").read_bytes()))
+    assert json.loads(answers[0][0])["report"] == "page.html"
+    assert answers[0] == answers[1]
+
+
+def test_the_terminal_says_how_long_a_fit_took(semisquares, table):
+    _, printed, _ = semisquares("compare", table, *FAST, "--no-report")
+    assert re.search(r"^Seconds of a fit: tuned ridge \d\S*, .*\d\.$", printed, re.MULTILINE)
+
+
+def test_a_yes_is_exit_code_0_with_check_and_one_line_with_quiet(semisquares, table, monkeypatch):
+    monkeypatch.setattr(
+        "semisquares.tables.compare.compare_table", lambda *a, **k: binary(notices=())
+    )
+    words = ("--target", "state", "--check", "--quiet", "--no-report")
+    code, printed, errors = semisquares("compare", table, *words)
+    assert (code, errors) == (0, "")
+    assert printed == f"{binary().verdict.sentence}\n"
+    assert binary().verdict.answer == "yes"
+
+
+def test_fit_auto_takes_soft_labels_where_they_help(semisquares, tmp_path):
+    semisquares("example", tmp_path)
+    code, _, _ = semisquares("fit", TABLE, "--target", TARGET, "--repeats", "2", "-o", "m")
+    about = load("m").about
+    assert code == 0
+    assert about["verdict"]["answer"] == "yes"
+    assert (about["asked"], about["method"]) == ("auto", "soft")
+    assert about["unlabeled_weight"] > 0
+    assert about["certificate"] < 1e-10
+    right = load("m").predict(pd.read_csv(TABLE)).labels == example_truth()[TABLE]
+    assert right.mean() > 0.9
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "inspect", "export"])
+def test_json_of_every_command_is_an_object(semisquares, model, table, command):
+    words = {
+        "fit": ["fit", table, "--target", "state", "-o", "m", *GIVEN],
+        "predict": ["predict", model, table, "-o", "out.csv"],
+        "inspect": ["inspect", model],
+        "export": ["export", model, "-o", "m.onnx"],
+    }[command]
+    code, printed, _ = semisquares(*words, "--json")
+    assert code == 0
+    assert isinstance(json.loads(printed), dict)
+
+
+# -- bad tables ---------------------------------------------------------------------------------
+
+
+def written(text, name="t.csv"):
+    Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return name
+
+
+def rows(line, n=40):
+    return "".join(line.format(i=i) for i in range(n))
+
+
+BAD = {
+    "no such file": (None, r"no file.*'patients?\.csv'|There is no"),
+    "empty": ("", "empty"),
+    "header only": ("a,b,state\n", "no rows|header"),
+    "junk": (bytes(range(256)) * 20, "is no text"),
+    "mixed encodings": (
+        "naïve,b,state\n".encode() + rows("ü{i},1,x\n").encode() + b"\xfc,1,y\n", "encoding",
+    ),
+    "latin-1": (b"a,b,state\n" + 40 * b"\xfc,1,x\n", "--encoding"),
+    "duplicate names": ("a,a,state\n" + rows("{i},1,x\n"), "'a'"),
+    "no target": ("a,b,statte\n" + rows("{i},1,x\n"), "did you mean 'statte'"),
+    "no label": ("a,b,state\n" + rows("{i},1,\n"), "no label"),
+    "one class": ("a,b,state\n" + rows("{i},1,x\n"), "one class"),
+    "a quantity": ("a,b,state\n" + rows("1,{i},{i}.5\n", 10_000), "a quantity, not a class"),
+    "whole numbers": ("a,b,state\n" + rows("1,{i},{i}\n", 10_000), "a quantity, not a class"),
+    "infinities": ("a,b,state\n" + rows("{i},1.5,x\n") + "1,inf,y\n2,2.5,\n", "infinit"),
+    "mixed types": ("a,b,state\n" + rows("{i},{i},x\n") + "1,unknown,y\n2,2,\n", "mixes numbers"),
+    "ragged": ("a,b,state\n" + rows("{i},1,x\n") + "1,2,3,4\n", "line 42"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("command", ["compare", "fit"])
+def test_a_bad_table_gets_one_sentence_and_exit_code_2(semisquares, case, command):
+    content, needs = BAD[case]
+    name = "patient.csv" if content is None else written(content)
+    out = ("-o", "m") if command == "fit" else ("--no-report",)
+    said = refused(semisquares(command, name, "--target", "state", *out, "--quiet"))
+    assert re.search(needs, said), said
+    assert not Path("m").exists()
+
+
+def test_a_wrong_delimiter_is_named(semisquares):
+    name = written("a;b;state\n" + rows("{i};1;x\n"))
+    said = refused(semisquares("compare", name, "--target", "state", "--delimiter", ",", "--quiet"))
+    assert "--delimiter" in said
+
+
+def test_a_fully_labeled_table_cannot_be_compared_but_fitted(semisquares):
+    frame, truth = patients()
+    frame.assign(state=truth).to_csv("t.csv", index=False)
+    assert "Every row has a label" in refused(
+        semisquares("compare", "t.csv", "--target", "state", "--quiet")
+    )
+    code, _, _ = semisquares("fit", "t.csv", "--target", "state", "-o", "m", *FAST[2:])
+    assert code == 0
+    about = load("m").about
+    assert about["method"] == "supervised"
+    assert about["metrics"]["accuracy"]["mean"] > 0.9
+
+
+def test_a_class_with_one_row_is_compared_and_fitted_but_not_tested(semisquares):
+    frame, _ = patients()
+    frame.loc[70, "state"] = "odd"
+    frame.to_csv("t.csv", index=False)
+    notice = "Class 'odd' has a single labeled row, so it is always trained on and never tested;"
+    command = ("compare", "t.csv", "--target", "state", "-o", "r.html", *FAST)
+    code, _, errors = semisquares(*command)
+    assert code == 0
+    assert errors.count(notice) == 1
+    assert notice in unescape(Path("r.html").read_text(encoding="utf-8"))
+    code, _, errors = semisquares("fit", "t.csv", "--target", "state", "-o", "m", *FAST[2:])
+    assert code == 0
+    assert errors.count(notice) == 1
+    assert load("m").classes == ("ill", "odd", "well")
+    assert load("m").about["metrics"]["accuracy"]["mean"] > 0.5
+
+
+def test_a_table_of_which_one_class_can_be_tested_is_fitted_without_scores(semisquares):
+    frame, _ = patients()
+    frame.loc[frame["state"] == "ill", "state"] = None
+    frame.loc[70, "state"] = "ill"
+    frame.to_csv("t.csv", index=False)
+    assert "Class 'ill' has a single labeled row" in refused(
+        semisquares("compare", "t.csv", "--target", "state", "--quiet")
+    )
+    code, _, errors = semisquares("fit", "t.csv", "--target", "state", "-o", "m", "--jobs", "1")
+    assert code == 0
+    assert "No scores could be measured" in errors
+    assert load("m").classes == ("ill", "well")
+
+
+def test_columns_missing_or_extra_at_predict_are_named(semisquares, model):
+    frame, _ = patients()
+    frame.drop(columns="pulse").to_csv("less.csv", index=False)
+    frame.assign(height=1).to_csv("more.csv", index=False)
+    for name, column in (("less.csv", "'pulse'"), ("more.csv", "'height'")):
+        assert column in refused(semisquares("predict", model, name, "-o", "out.csv", "--quiet"))
+        assert not Path("out.csv").exists()
+
+
+def test_new_levels_at_predict_are_accepted_and_counted(semisquares, model):
+    frame, _ = patients()
+    frame.loc[:4, "ward"] = "west"
+    frame.to_csv("t.csv", index=False)
+    code, _, errors = semisquares("predict", model, "t.csv", "-o", "out.csv")
+    assert code == 0
+    assert "'ward' has values that the model has not seen, in 5 rows: 'west'" in errors
+
+
+@pytest.mark.parametrize(
+    ("words", "needs"),
+    [
+        (("fit", "T", "--target", "state", "-o", "m", "--alpha", "much"), "--alpha"),
+        (("fit", "T", "--target", "state", "-o", "m", "--weight", "-1"), "--weight"),
+        (("fit", "T", "--target", "state", "-o", "m", "--weight", "1"), "--weight"),
+        (("fit", "T", "--target", "state"), "-o"),
+        (("fit", "T", "--target", "state", "-o", "m", "--kind", "age"), "--kind age=number"),
+        (("fit", "T", "--target", "state", "-o", "m", "--kind", "age=weight"), "'weight'"),
+        (("fit", "T", "--target", "state", "-o", "m", "--drop", "agee"), "'age'"),
+        (("fit", "T", "--target", "state", "--group", "state", "-o", "m"), "both target and group"),
+        (("fit", "T", "--target", "state", "-o", "m", "--unlabeled", "?", "--unlabeled", "-"),
+         "--unlabeled was given twice; give one, and the other spellings with --missing."),
+        (("compare", "T"), "--target"),
+        (("predict", "T", "T", "-o", "out.csv"), "no semisquares model"),
+        (("predict", "nothing", "T", "-o", "out.csv"), "'nothing'"),
+        (("predict", "M", "T", "-o", "out.xyz"), "out.xyz"),
+        (("predict", "M", "T", "-o", "-", "--json"), "standard output"),
+        (("inspect", "M", "--plot", "plot.doc"), ".png or .svg"),
+        (("cmopare", "T"), "cmopare"),
+    ],
+)  # fmt: skip
+def test_wrong_use_gets_one_sentence_and_exit_code_2(semisquares, model, table, words, needs):
+    words = [{"T": table, "M": model}.get(word, word) for word in words]
+    assert needs in refused(semisquares(*words, *(["--quiet"] * (words[0] != "cmopare"))))
+
+
+# -- interruptions ------------------------------------------------------------------------------
+
+
+HOURS = ("--repeats", "1000")
+
+
+def test_ctrl_c_stops_a_comparison_amid_its_fits_and_says_what_was_kept(table, tmp_path):
+    process = begin("compare", table, "--target", "state", *HOURS, folder=tmp_path)
+    line = process.stdout.readline()  # the table is read
+    assert "80 rows" in line
+    time.sleep(1.0)  # then workers are started, or at work
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert errors.strip().splitlines()[-1] == "Stopped; nothing was written."
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_keeps_the_old_model(model, table, tmp_path):
+    before = model.read_bytes()
+    words = ("fit", table, "--target", "state", "--seed", "1", "-o", model, *HOURS)
+    process = begin(*words, folder=tmp_path)
+    assert "Engine: memory" in process.stdout.readline()
+    assert "80 rows" in process.stdout.readline()
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert model.read_bytes() == before
+
+
+def test_a_reader_that_leaves_early_is_no_error(model, table, tmp_path):
+    process = begin("predict", model, table, "-o", "-", "--quiet", folder=tmp_path)
+    process.stdout.close()
+    with process.stderr as stream:
+        errors = stream.read()
+    assert process.wait(timeout=PATIENCE) == 0
+    assert errors == ""

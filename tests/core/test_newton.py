@@ -1,0 +1,279 @@
+"""Newton's method finds the minimiser in a few passes, from anywhere, on anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+from hypothesis import given
+from sklearn.datasets import make_moons
+from sklearn.kernel_approximation import Nystroem
+
+from semisquares import SoftLabelClassifier
+from semisquares.core.certificate import duality_gap, gradient_bound
+from semisquares.core.labelings import SoftLabels
+from semisquares.core.objective import Objective
+from semisquares.core.rows import DenseTable, Rows
+from semisquares.core.rows.grams import Grams
+from semisquares.core.solvers import Status, StoppingTest, fit_labeled, minimise, newton
+from support.integer_problems import integer_problems
+from support.problems import SETTINGS, SHORT, Problem, make_problem
+from support.watching import watch
+
+newton_module = import_module("semisquares.core.solvers.newton")
+
+
+def solve(problem, **options):
+    objective = problem.objective()
+    return minimise(objective, fit_labeled(objective)[0], **options)
+
+
+# -- the minimiser ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_a_few_steps_end_exactly_at_the_minimiser(name, seed):
+    problem = make_problem(seed, n_unlabeled=80, **SETTINGS[name])
+    found = solve(problem)
+    assert found.status is Status.EXACT
+    assert found.n_iter <= 15
+    np.testing.assert_allclose(found.w, problem.solution, rtol=1e-7, atol=1e-9)
+    assert found.value == pytest.approx(problem.J(found.w), rel=1e-13)
+    assert found.value <= problem.J(problem.solution) * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_a_few_steps_end_exactly_for_three_classes(name, seed):
+    problem = make_problem(seed, n_classes=3, n_unlabeled=60, **SETTINGS[name])
+    found = solve(problem)
+    assert found.status is Status.EXACT
+    assert found.n_iter <= 15
+    assert found.n_passes <= 100  # products with the curvature included
+    np.testing.assert_allclose(found.w, problem.solution, atol=1e-5)
+    assert found.value <= problem.J(problem.solution) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", list(SHORT))
+def test_without_a_ridge_few_labels_have_the_value_of_a_solver_from_outside(name, n_classes, seed):
+    problem = make_problem(seed, n_classes=n_classes, **SHORT[name])
+    found = solve(problem)
+    assert found.status is Status.LEAST_NORM
+    assert found.value <= problem.J(problem.solution) + 1e-12 * problem.objective().scale
+
+
+@pytest.mark.parametrize("difference", [1e-5, 1e-7])
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_that_are_nearly_copies_reach_what_their_span_allows(seed, difference):
+    problem = make_problem(seed, n_features=4, alpha=0.0)
+    X = problem.X.copy()
+    X[:, 3] = X[:, 0] + difference * X[:, 3]  # the same span, and without a ridge the same J
+    found = solve(replace(problem, X=X))
+    assert found.status.converged
+    assert found.value == pytest.approx(problem.J(problem.solution), rel=1e-6)
+
+
+def test_a_perfect_fit_without_a_ridge_is_told_to_be_exact():
+    problem = Problem(np.array([[2.0, -2.0], [-1.0, -1.0]]), np.array([0, 1]), alpha=0.0)
+    assert solve(problem).status is Status.LEAST_NORM
+
+
+@given(integer_problems())
+def test_small_integers_have_the_value_of_a_solver_from_outside(problem):
+    found = solve(problem)
+    assert found.status.converged
+    assert found.value == pytest.approx(problem.J(found.w), abs=1e-12)
+    assert found.value == pytest.approx(problem.J(problem.solution), abs=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_rows_tied_at_0_and_1_do_not_make_it_cycle(alpha, copies):
+    grid = np.stack(np.meshgrid(np.arange(-3.0, 4.0), np.arange(-3.0, 4.0)), axis=-1).reshape(-1, 2)
+    y = np.full(len(grid), -1)
+    y[[8, 12, 36, 40]] = [0, 1, 0, 1]  # the corners of an inner square: z is 0 and 1 on columns
+    problem = Problem(np.repeat(grid, copies, axis=0), np.repeat(y, copies), alpha=alpha)
+    found = solve(problem)
+    assert found.status is Status.EXACT
+    assert found.n_iter <= 15
+    assert duality_gap(problem.objective(), found.w).relative < 1e-14
+
+
+# -- what it costs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_step_is_one_sweep(n_classes, monkeypatch):
+    problem = make_problem(2, n_classes=n_classes, n_unlabeled=200)
+    sweeps = watch(monkeypatch, Rows, "sweep")
+    products = watch(monkeypatch, Rows, "curvature_product")
+    searches = watch(monkeypatch, newton_module, "_exact_search")
+    found = solve(problem)
+    assert len(sweeps) == 1 + found.n_iter + len(searches)
+    assert found.n_passes == len(sweeps) + len(products)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_curvature_changes_by_the_rows_that_changed_their_side(seed, monkeypatch):
+    problem = make_problem(seed, n_unlabeled=400, n_features=6)
+    gathered = watch(monkeypatch, Rows, "_gram_of")
+    changed, spent = [], []
+    solve(
+        problem,
+        callback=lambda step: (
+            changed.append(step.changed) or spent.append(sum(len(index) for _, index in gathered))
+        ),
+    )
+    assert len(changed) >= 3
+    assert changed[0] > 0
+    # what a step gathers is what the step before it changed
+    assert np.all(np.diff(spent) <= changed[:-1])
+
+
+def test_a_nearby_fit_hands_over_its_active_set(monkeypatch):
+    problem = make_problem(1, n_unlabeled=400, n_features=6)
+    objective = problem.objective()
+    first = solve(problem)
+    other = objective.with_alpha(1.1)
+    fresh = newton(other, first.w)
+    gathered = watch(monkeypatch, Rows, "_gram_of")
+    warm = newton(other, first.w, active=first.active)
+    assert sum(len(index) for _, index in gathered) <= 40
+    assert warm.status is Status.EXACT
+    np.testing.assert_allclose(warm.w, fresh.w, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_solution_of_fewer_rows_is_a_start_for_more_of_them(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(230, 6)) + 1.0
+    y = (X[:30, 0] + rng.normal(size=30) > 1.0).astype(float)
+    rows = Rows(DenseTable(X[:100]), np.arange(30), y, labeled_weight=np.ones(30))
+    few = Objective(rows, SoftLabels(), 0.1)
+    start = newton(few, fit_labeled(few)[0])
+    more = few.extended(DenseTable(X))
+    warm = newton(more, start.w, active=start.active.extended(230))
+    fresh = Rows(DenseTable(X), np.arange(30), y, labeled_weight=np.ones(30))
+    cold = newton(Objective(fresh, SoftLabels(), 0.1), fit_labeled(few)[0])
+    np.testing.assert_allclose(warm.w, cold.w, rtol=1e-10, atol=1e-12)
+    assert warm.status is cold.status is Status.EXACT
+    assert warm.n_iter <= cold.n_iter
+
+
+def test_the_step_that_confirms_the_end_needs_no_new_factor(monkeypatch):
+    objective = make_problem(1, n_unlabeled=80).objective()
+    w = fit_labeled(objective)[0]
+    factored = watch(monkeypatch, import_module("semisquares.core.linalg"), "factor")
+    found = newton(objective, w)
+    assert found.status is Status.EXACT
+    assert len(factored) == found.n_iter
+
+
+def test_the_multilevel_start_changes_the_way_not_the_end(monkeypatch):
+    problem = make_problem(3, n_labeled=40, n_unlabeled=60_000, n_features=5)
+    plain = solve(problem)
+    samples = watch(monkeypatch, Rows, "sample")
+    multilevel = solve(problem, rng=np.random.default_rng(0))
+    assert len(samples) == 1
+    assert multilevel.status is plain.status is Status.EXACT
+    np.testing.assert_allclose(multilevel.w, plain.w, rtol=1e-10)
+    assert multilevel.n_iter < plain.n_iter
+
+
+@pytest.mark.parametrize("name", ["plain", "weighted", "no intercept"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_tables_too_wide_for_gram_matrices_have_the_same_minimiser(name, n_classes, monkeypatch):
+    problem = make_problem(4, n_classes=n_classes, **SETTINGS[name])
+    direct = solve(problem)
+    monkeypatch.setattr(Objective, "direct", False)
+    monkeypatch.delattr(Grams, "_gram")
+    iterated = solve(problem)
+    assert iterated.status is Status.EXACT
+    np.testing.assert_allclose(iterated.w, direct.w, rtol=1e-8, atol=1e-10)
+
+
+# -- where it starts and stops ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_from_far_away_J_falls_with_every_step_to_the_same_minimiser(n_classes, seed):
+    problem = make_problem(seed, n_classes=n_classes, alpha=0.01, n_unlabeled=100)
+    objective, values = problem.objective(), []
+    start = 1e3 * np.random.default_rng(seed).normal(size=problem.solution.shape)
+    found = newton(objective, start, callback=lambda step: values.append(step.value))
+    assert np.all(np.diff([problem.J(start), *values]) <= 1e-12 * objective.scale)
+    assert found.status is Status.EXACT
+    assert found.value == pytest.approx(problem.J(problem.solution), rel=1e-12)
+
+
+def test_where_a_full_step_overshoots_an_exact_search_finds_the_best_point_on_it(monkeypatch):
+    found, values, search = [], [], newton_module._exact_search
+
+    def recorded(objective, first, second):
+        found.append((objective, first, second, search(objective, first, second)))
+        return found[-1][-1]
+
+    monkeypatch.setattr(newton_module, "_exact_search", recorded)
+    for seed in range(40):
+        problem = make_problem(seed, n_labeled=3, n_unlabeled=30, n_features=6, alpha=1e-3)
+        w = np.random.default_rng(seed).normal(size=7)
+        end = newton(problem.objective(), w, callback=lambda step: values.append(step.value))
+        assert end.status is Status.EXACT
+    assert found
+    for objective, first, second, t in found:
+        along = [
+            objective.value(objective.sweep(first.w + s * (second.w - first.w)))
+            for s in (t, *np.linspace(0, 1, 101))
+        ]
+        assert along[0] <= min(along) * (1 + 1e-9)
+        assert np.isclose(values, along[0], rtol=1e-9).any()  # the step is taken to there
+
+
+def test_a_search_in_a_direction_of_tiny_steps_ends():
+    rng = np.random.default_rng(29)
+    d = int(rng.integers(4, 14))
+    n_labeled, n_unlabeled = int(rng.integers(2, d)), int(rng.integers(3, 60))
+    n = n_labeled + n_unlabeled
+    X, y = rng.standard_normal((n, d)), np.arange(n) % 2
+    X += rng.standard_normal(d) * y[:, None]
+    X *= 10.0 ** rng.uniform(-2, 2, size=d)
+    problem = Problem(X, np.where(np.arange(n) < n_labeled, y, -1), alpha=1e-12)
+    assert solve(problem).value < 1e-9
+
+
+def test_a_stopping_test_ends_it_with_a_certified_gap():
+    problem = make_problem(5, n_unlabeled=300, n_features=8)
+    objective = problem.objective()
+    full = solve(problem)
+    early = solve(problem, test=StoppingTest(gradient_bound(objective), 0.1 * objective.scale))
+    assert early.status is Status.GAP
+    assert early.n_iter < full.n_iter
+    assert full.value < early.value <= full.value + 0.1 * objective.scale
+
+
+def test_a_callback_ends_it():
+    found = solve(make_problem(5, n_unlabeled=300), callback=lambda step: step.iteration == 2)
+    assert (found.status, found.n_iter) == (Status.CALLBACK, 2)
+
+
+def test_max_iter_ends_it():
+    found = solve(make_problem(5, n_unlabeled=300), max_iter=2)
+    assert (found.status, found.n_iter) == (Status.MAX_ITER, 2)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_weights_that_labels_and_ridge_hardly_hold_take_more_steps_to_the_exact_end(seed):
+    X, truth = make_moons(500, noise=0.1, random_state=seed)
+    X = Nystroem(gamma=2.0, n_components=60, random_state=0).fit_transform(X)
+    kept = np.concatenate([np.flatnonzero(truth == k)[:5] for k in (0, 1)])
+    y = np.full(500, -1)
+    y[kept] = truth[kept]
+    model = SoftLabelClassifier(alpha=1e-8).fit(X, y)
+    assert model.n_iter_ > 100
+    assert model.certificate_ < 1e-12

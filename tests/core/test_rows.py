@@ -1,0 +1,289 @@
+"""Every sum over rows is the literal one, whatever the table, the blocks and the threads."""
+
+import threading
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from semisquares.core.labelings import SoftLabels, hard, soft
+from semisquares.core.rows import DenseTable, Rows, SparseTable, centre
+from semisquares.core.rows.sums import THREADED_VALUES
+from semisquares.core.rows.threads import run
+from support.command_line import PATIENCE
+from support.problems import Problem, make_problem
+
+TABLES = {
+    "dense": DenseTable,
+    "Fortran order": lambda X: DenseTable(np.asfortranarray(X)),
+    "float32": lambda X: DenseTable(X.astype(np.float32)),
+    "sparse": lambda X: SparseTable(sparse.csr_array(X)),
+    "sparse float32": lambda X: SparseTable(sparse.csr_matrix(X.astype(np.float32))),
+}
+WEIGHTS = {
+    "plain": {},
+    "weighted": {"weighted": True, "unlabeled_weight": 0.4},
+    "no intercept": {"intercept": False, "unlabeled_weight": 3.0},
+}
+close = partial(np.testing.assert_allclose, rtol=1e-11, atol=1e-12)
+EVERY_TABLE = pytest.mark.parametrize("table", list(TABLES))
+EVERY_WEIGHT = pytest.mark.parametrize("weights", list(WEIGHTS))
+CLASSES = pytest.mark.parametrize("n_classes", [2, 3])
+
+
+def problem_and_rows(table="dense", weights="plain", n_classes=2, block=7):
+    """A problem whose values fit float32, and its rows in blocks of a few."""
+    problem = make_problem(3, n_classes=n_classes, n_features=4, **WEIGHTS[weights])
+    problem = replace(problem, X=problem.X.astype(np.float32).astype(float), alpha=0.0)
+    rows = problem.rows(TABLES[table](problem.X))
+    rows.table.block_rows = block
+    return problem, rows
+
+
+def random_weights(rows, *more, seed=0):
+    return np.random.default_rng(seed).normal(size=(rows.n_weights, *more, *rows.y.shape[1:])) / 3
+
+
+@EVERY_TABLE
+@EVERY_WEIGHT
+@CLASSES
+def test_a_sweep_sums_what_numpy_sums(table, weights, n_classes):
+    problem, rows = problem_and_rows(table, weights, n_classes)
+    w = random_weights(rows)
+    sweep = rows.sweep(w, soft(n_classes))
+    z = problem.design @ w
+    residual = z - problem.with_known(problem.impute(z))
+    np.testing.assert_allclose(sweep.z, z, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(sweep.loss, problem.J(w), rtol=1e-13)
+    close(sweep.gradient, problem.moment(residual))
+    pieces = soft(n_classes).piece(z)
+    pieces[problem.known] = soft(n_classes).pinned
+    np.testing.assert_array_equal(sweep.piece, pieces)
+    assert sweep.changed == len(problem.y)
+
+
+@EVERY_WEIGHT
+@CLASSES
+def test_the_gradient_is_the_derivative_of_the_loss(weights, n_classes):
+    _, rows = problem_and_rows("dense", weights, n_classes)
+    w, v = random_weights(rows), random_weights(rows, seed=1)
+    gradient = rows.sweep(w, soft(n_classes)).gradient
+    above, below = (rows.sweep(w + t * v, soft(n_classes)).loss for t in (1e-5, -1e-5))
+    assert 2.0 * np.vdot(gradient, v) == pytest.approx((above - below) / 2e-5, rel=1e-6)
+
+
+@EVERY_WEIGHT
+@CLASSES
+def test_the_slope_between_two_sweeps_needs_no_pass(weights, n_classes, monkeypatch):
+    _, rows = problem_and_rows("dense", weights, n_classes)
+    first, second = (rows.sweep(random_weights(rows, seed=s), soft(n_classes)) for s in (0, 1))
+    between = rows.sweep(0.7 * first.w + 0.3 * second.w, soft(n_classes))
+    monkeypatch.delattr(rows.table, "X")
+    slope = rows.slope(first.z, second.z, 0.3, soft(n_classes))
+    assert slope == pytest.approx(np.vdot(between.gradient, second.w - first.w), rel=1e-10)
+    assert rows.loss(first.z, soft(n_classes)) == pytest.approx(first.loss, rel=1e-13)
+
+
+def test_a_sweep_counts_the_rows_that_changed_their_piece():
+    _, rows = problem_and_rows()
+    before, after = (rows.sweep(random_weights(rows, seed=s), SoftLabels()) for s in (0, 1))
+    differ = np.count_nonzero(before.piece != after.piece)
+    assert rows.sweep(after.w, SoftLabels(), before.piece).changed == differ > 0
+    assert rows.sweep(after.w, SoftLabels(), after.piece).changed == 0
+
+
+@pytest.mark.parametrize("z", [0.0, 1.0])
+def test_a_row_on_the_border_to_rounding_keeps_its_piece(z):
+    X = np.array([[0.0], [1.0], [z + 1e-16], [z - 1e-16], [0.4]])
+    rows = Problem(X, np.array([0, 1, -1, -1, -1])).rows(DenseTable(X))
+    before = rows.sweep(np.array([1.0, 0.0]), SoftLabels())
+    after = rows.sweep(np.array([1.0, -3e-16]), SoftLabels(), before.piece)
+    assert after.changed == 0
+    np.testing.assert_array_equal(after.piece, before.piece)
+
+
+@EVERY_TABLE
+@EVERY_WEIGHT
+@CLASSES
+def test_moments_follow_the_labels_that_changed(table, weights, n_classes):
+    problem, rows = problem_and_rows(table, weights, n_classes)
+    u = np.random.default_rng(0).uniform(size=(len(problem.y), *rows.y.shape[1:]))
+    v = u.copy()
+    v[np.flatnonzero(~problem.known)[::5]] = 0.5
+    literal = [problem.moment(problem.with_known(t)) for t in (u, v, 1.0 - u)]
+    close(rows.moment(u), literal[0])
+    close(rows.moment(v, u, literal[0]), literal[1])
+    close(rows.moment(problem.with_known(1.0 - u), u, literal[0]), literal[2])
+    assert rows.moment(u, u, literal[0]) is literal[0]
+
+
+@EVERY_WEIGHT
+@CLASSES
+@pytest.mark.parametrize("n_runs", [1, 4])
+def test_relabeling_sums_what_numpy_sums_for_every_run(weights, n_classes, n_runs):
+    problem, rows = problem_and_rows("dense", weights, n_classes)
+    w = random_weights(rows, n_runs)
+    labels = np.random.default_rng(0).uniform(size=(len(problem.y), n_runs, *rows.y.shape[1:]))
+    labels[::3] = labels[::3].round()
+    new = rows.relabel(w, labels, rows.moment(labels), hard(n_classes))
+    for k in range(n_runs):
+        z = problem.design @ w[:, k]
+        u = problem.impute(z, "hard")
+        np.testing.assert_array_equal(new.labels[~problem.known, k], u[~problem.known])
+        t = problem.with_known(labels[:, k])  # u (1 - u) is 0 where labels are known
+        before = ((z - t) ** 2 + t * (1.0 - t)).reshape(len(z), -1).sum(axis=1)
+        assert new.loss_before[k] == pytest.approx(problem.weight @ before, rel=1e-12)
+        assert new.loss[k] == pytest.approx(problem.J(w[:, k], "hard"), rel=1e-12)
+        close(new.moment[:, k], problem.moment(problem.with_known(u)))
+        differs = (u != labels[:, k]).reshape(len(u), -1).any(axis=1)
+        assert new.changed[k] == np.count_nonzero(differs[~problem.known])
+
+
+@EVERY_TABLE
+@EVERY_WEIGHT
+def test_gram_matrices_are_those_of_numpy(table, weights):
+    problem, rows = problem_and_rows(table, weights)
+    v = random_weights(rows)
+    close(rows.full_gram, problem.gram())
+    close(rows.labeled_gram, problem.gram(problem.known))
+    np.testing.assert_allclose(rows.diagonal, problem.gram().diagonal(), rtol=1e-12)
+    close(rows.full_product(v), problem.gram() @ v)
+    close(rows.labeled_product(v), rows.labeled_gram @ v)
+    R = rows.triangle(np.arange(0, len(problem.y), 3), np.ones((len(problem.y), 1)))
+    stacked = np.roll(problem.design, int(problem.intercept), axis=1)
+    stacked = np.hstack((stacked, np.ones((len(stacked), 1))))[::3]
+    close(R.T @ R, stacked.T @ (problem.weight[::3, None] * stacked))
+
+
+@EVERY_WEIGHT
+def test_the_active_gram_matrix_changes_by_the_rows_that_flipped(weights, monkeypatch):
+    problem, rows = problem_and_rows("dense", weights)
+    rng = np.random.default_rng(2)
+    before = np.where(problem.known, 2, rng.integers(-1, 2, len(problem.y))).astype(np.int8)
+    after, flipped = before.copy(), np.flatnonzero(~problem.known)[[3, 8, 20]]
+    after[flipped] = 1 - np.abs(before[flipped])
+    start, take, taken = rows.active_gram(before), rows.table.take, []
+    monkeypatch.setattr(rows.table, "take", lambda i: taken.extend(i) or take(i))
+    updated = rows.active_gram(after, (before, start))
+    assert sorted(taken) == flipped.tolist()
+    close(updated, rows.active_gram(after))
+    close(rows.curvature(updated), problem.gram((np.abs(after) == 1) | problem.known))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_far_from_the_origin_cost_no_digits(dtype):
+    near, _ = problem_and_rows()
+    near = replace(near, X=(1024 * near.X).round() / 1024)  # exact in float32, far away too
+    far = replace(near, X=(near.X + 2.0**12).astype(dtype))
+    shift = centre(far.X, np.arange(len(far.y)))
+    rows = far.rows(DenseTable(far.X, shift))
+    w = random_weights(rows)
+    sweep = rows.sweep(w, SoftLabels())
+    here = np.append(w[:-1], w[-1] - (shift - 2.0**12) @ w[:-1])
+    close(sweep.z, near.design @ here)
+    close(sweep.loss, near.J(here))
+    np.testing.assert_allclose(far.design @ rows.to_user(w), sweep.z, atol=1e-8)
+    np.testing.assert_allclose(rows.from_user(rows.to_user(w)), w, atol=1e-11)
+
+
+def test_only_far_columns_ask_for_a_shift_and_constant_ones_vanish():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    assert centre(X, np.arange(50)) is None
+    X[:, 1] = 0.1
+    assert not DenseTable(X, centre(X, np.arange(50))).take(np.arange(50))[:, 1].any()
+
+
+@pytest.mark.parametrize("table", ["dense", "sparse"])
+def test_a_sample_keeps_the_labeled_rows_and_counts_for_all_others(table):
+    problem, rows = problem_and_rows(table, "no intercept")
+    sample = rows.sample(11, np.random.default_rng(0))
+    assert sample.n_rows == len(rows.labeled) + 11
+    labeled = sample.table.dense(sample.table.take(sample.labeled))
+    np.testing.assert_array_equal(labeled, problem.X[problem.known])
+    np.testing.assert_array_equal(sample.y, rows.y)
+    np.testing.assert_allclose(sample.weights.sum(), rows.weights.sum(), rtol=1e-13)
+    others = sample.table.dense(sample.table.take(sample.unlabeled))
+    assert {*map(tuple, others)} <= {*map(tuple, problem.X[~problem.known])}
+
+
+@pytest.mark.parametrize("n_more", [0, 1, 15])
+def test_extended_rows_sum_the_new_rows_only_and_what_all_rows_sum(n_more, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40 + n_more, 4)), np.array([0.0, 1.0, 1.0, 0.0, 1.0])
+    few, all_rows = (
+        Rows(DenseTable(X[:n]), np.arange(5), y, labeled_weight=np.ones(5), unlabeled_weight=0.5)
+        for n in (40, 40 + n_more)
+    )
+    assert few.full_gram.shape == (5, 5)
+    visited = []
+    gram = DenseTable.gram
+
+    def counting(self, block, weight):
+        visited.append(len(block))
+        return gram(self, block, weight)
+
+    monkeypatch.setattr(DenseTable, "gram", counting)
+    more = few.extended(DenseTable(X))
+    found = more.full_gram
+    assert sum(visited) == n_more
+    np.testing.assert_allclose(found, all_rows.full_gram, rtol=1e-12)
+    np.testing.assert_array_equal(more.unlabeled, np.arange(5, 40 + n_more))
+
+
+def test_rows_with_weights_of_their_own_are_not_extended():
+    _, rows = problem_and_rows(weights="weighted")
+    with pytest.raises(ValueError, match="cannot be extended"):
+        rows.extended(rows.table)
+
+
+def test_reweighted_rows_forget_what_depended_on_the_weights():
+    _, rows = problem_and_rows("dense", "weighted")
+    sums = ("full_gram", "labeled_gram", "diagonal", "labeled_moment")
+    before = [getattr(rows, name) for name in sums]
+    twice = rows.reweighted(labeled_weight=2 * rows.labeled_weight, unlabeled_weight=0.8)
+    for name, once in zip(sums, before, strict=True):
+        close(getattr(twice, name), 2 * once)
+
+
+@pytest.mark.parametrize("table", ["dense", "sparse"])
+@CLASSES
+def test_the_size_of_blocks_changes_nothing_but_rounding(table, n_classes):
+    sweeps = []
+    for block in (1, 7, 10_000):
+        _, rows = problem_and_rows(table, "weighted", n_classes, block)
+        sweeps.append(rows.sweep(random_weights(rows), soft(n_classes)))
+    for sweep in sweeps[1:]:
+        close(sweep.gradient, sweeps[0].gradient)
+        np.testing.assert_array_equal(sweep.piece, sweeps[0].piece)
+
+
+def test_rows_are_summed_by_as_many_threads_as_blas_may_use():
+    meeting = threading.Barrier(2)
+    with threadpool_limits(2, user_api="blas"):
+        assert sorted(run(lambda _: meeting.wait(timeout=PATIENCE), range(2))) == [0, 1]
+
+
+def test_an_error_in_a_thread_reaches_the_caller():
+    def fail(item):
+        raise LookupError(item)
+
+    with threadpool_limits(2, user_api="blas"), pytest.raises(LookupError):
+        run(fail, range(4))
+
+
+def test_the_number_of_threads_changes_no_bit():
+    size = THREADED_VALUES // 32 + 1000
+    problem = make_problem(0, n_labeled=50, n_unlabeled=size, n_features=32)
+    found = []
+    for threads in (1, 2):
+        rows = problem.rows(DenseTable(problem.X))
+        with threadpool_limits(threads, user_api="blas"):
+            sweep = rows.sweep(random_weights(rows), SoftLabels())
+            found.append(
+                (sweep.loss, sweep.gradient, rows.active_gram(sweep.piece), rows.full_gram)
+            )
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)

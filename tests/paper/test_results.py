@@ -1,0 +1,70 @@
+"""The committed tables of the full run: whole, and their claims not refuted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from semisquares.paper.figures import FIGURES
+from semisquares.paper.figures.fig6_learning_curves import agreement
+from semisquares.paper.store import read_table
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if name != "fig1"])
+def test_tables_are_of_the_authors_preset_in_full(name):
+    figure, table = FIGURES[name], read_table(RESULTS / name)
+    assert table.settings == figure.settings("authors")
+    assert list(table.summary.columns) == list(figure.columns)
+
+
+def test_every_published_point_is_met_within_noise():
+    mean, largest, *_ = FIGURES["fig6"].findings(read_table(RESULTS / "fig6"))
+    assert mean.holds is True
+    assert largest.holds is True
+    assert "552 published points of 16 data sets" in mean.evidence
+
+
+def test_the_published_points_are_held_against_the_stored_errors():
+    table = read_table(RESULTS / "fig6")
+    pd.testing.assert_frame_equal(table.details["agreement"], agreement(table.summary))
+
+
+def test_no_claim_of_figures_5_and_6_is_refuted():
+    for name in ("fig5", "fig6"):
+        assert all(
+            finding.holds is not False
+            for finding in FIGURES[name].findings(read_table(RESULTS / name))
+        )
+
+
+def test_exact_soft_solutions_are_one_in_every_resample():
+    summary = read_table(RESULTS / "fig5").summary
+    exact = summary[summary["method"] == "soft exact"]
+    assert len(exact) == 160
+    assert (exact["distinct_labelings"] == 1).all()
+
+
+def test_the_readme_names_every_column():
+    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+    for figure in FIGURES.values():
+        for column, meaning in figure.columns.items():
+            assert f"- `{column}`: {meaning}" in text
+
+
+def test_the_methods_that_rivals_and_the_ridge_share_have_the_same_errors():
+    keys = ["dataset", "method", "n_unlabeled"]
+    ridge, rivals = (read_table(RESULTS / name).summary for name in ("ridge", "rivals"))
+    ridge = ridge[ridge["alpha"].isin(["0", "tuned"])]
+    both = rivals.merge(ridge, on=keys, suffixes=("", "_there"))
+    assert set(both["method"]) == {"supervised", "ridge", "soft", "hard", "oracle"}
+    assert len(both) == 5 * (16 * 4 + 9)
+    open_weights = both["dataset"].isin(["Transfusion", "Mammography"])  # and rounding decides ties
+    exact = both[~open_weights]
+    assert_allclose(exact["error"], exact["error_there"], atol=1e-12)
+    assert_allclose(exact["error_se"], exact["error_se_there"], atol=1e-12)
+    assert ((both["error"] - both["error_there"]).abs() < 0.1 * both["error_se"]).all()

@@ -1,0 +1,34 @@
+"""Made-up rows that are hard to order or to tell apart."""
+
+import numpy as np
+
+
+def mixed_rows(n=300, seed=0):
+    """Numbers, whole numbers, dummies, a constant and a sparse-looking column; many copies."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        (
+            rng.normal(size=n),
+            1e6 + 10.0 * rng.normal(size=n),
+            rng.integers(4, size=n),
+            np.eye(3)[rng.integers(3, size=n)],
+            np.full(n, 7.0),
+            rng.normal(size=n) * (rng.random(n) < 0.2),
+        )
+    )
+    X[n // 2 :, :2] = X[: n - n // 2, :2]
+    X[-20:] = X[:20]
+    return X
+
+
+def one_hot_rows(n=300, seed=0):
+    """Nothing but dummies: distances are full of ties."""
+    codes = np.random.default_rng(seed).integers(3, size=(n, 4))
+    return np.concatenate([np.eye(3)[column] for column in codes.T], axis=1)
+
+
+def clusters(n=200, d=3, n_classes=2, n_labeled=40, seed=0, apart=2.0):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % n_classes
+    X = rng.normal(size=(n, d)) + apart * rng.normal(size=(n_classes, d))[truth]
+    return X, np.where(np.arange(n) < n_labeled, truth, -1), truth

@@ -1,0 +1,23 @@
+"""What a message to a user has to look like."""
+
+from __future__ import annotations
+
+import pytest
+
+from semisquares.tables import TableError
+
+
+def sentence(call):
+    """Return the one sentence of the TableError that a call raises."""
+    with pytest.raises(TableError) as caught:
+        call()
+    message = str(caught.value)
+    assert message.endswith((".", "?"))
+    assert message[0].isupper() or message.startswith(("/", "a.", "'"))
+    assert "\n" not in message
+    assert ". " not in message
+    return message
+
+
+def is_one_sentence(message):
+    return message.endswith(".") and "\n" not in message and ". " not in message

@@ -1,0 +1,504 @@
+"""The page of a comparison: what it says, that it is one sound file, and how a browser shows it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from statistics import mean
+
+import pytest
+
+from semisquares.tables import TableError
+from semisquares.tables.compare.comparison import Estimate
+from semisquares.tables.report import page as comparison_page
+from semisquares.tables.report.page import render_comparison, write_comparison
+from semisquares.tables.report.words import GLOSSARY, curve_words
+from support.command_line import PATIENCE
+from support.comparisons import (
+    HOSTILE,
+    LONG,
+    around,
+    binary,
+    changed,
+    hostile,
+    many_classes,
+    rival,
+)
+from support.html_pages import BROWSER, NARROW, SWITCHES, WIDE, Sound, contrast, needs_browser
+
+COMMAND = "semisquares compare clinic.csv --target diagnosis --seed 1"
+SECTIONS = [
+    "verdict", "table", "rivals", "curves", "changes", "features", "certificate", "glossary",
+    "again",
+]  # fmt: skip
+UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
+
+
+class Page(Sound):
+    """Reads a page, its no-break spaces as spaces."""
+
+    def __init__(self, text):
+        super().__init__(text.replace("\N{NO-BREAK SPACE}", " "))
+
+    def handle_starttag(self, tag, attrs):
+        super().handle_starttag(tag, attrs)
+        del self.open[len(self.open) - (tag == "source") :]  # which has no end tag
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Return a function that renders a page without its pictures, which take long."""
+    monkeypatch.setattr(comparison_page, "_views", lambda comparison: {})
+    return lambda comparison: render_comparison(comparison, COMMAND)
+
+
+@pytest.fixture
+def said(undrawn):
+    """Return a function that gives the words of a page."""
+    return lambda comparison: Page(undrawn(comparison)).text
+
+
+@pytest.fixture(scope="module")
+def text():
+    return render_comparison(binary(), COMMAND)
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+@pytest.fixture(scope="module")
+def odd_text():
+    return render_comparison(hostile(), f"semisquares compare '{HOSTILE}'")
+
+
+@pytest.fixture(scope="module")
+def odd(odd_text):
+    return Page(odd_text)
+
+
+# what it says
+
+
+def test_the_verdict_comes_first_and_everything_else_in_its_order(page):
+    assert page.values("id", "section") == SECTIONS
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"), [("yes", "Yes"), ("no", "No"), ("unclear", "Cannot tell")]
+)
+def test_the_answer_is_said_in_the_title_and_above_its_sentence(said, answer, shown):
+    verdict = replace(binary().verdict, answer=answer, sentence="So it is.")
+    found = said(binary(verdict=verdict))
+    assert f"Do the rows without a label help? Verdict {shown} So it is." in found
+    assert f"Do the unlabeled rows of clinic.csv help? {shown}" in found
+
+
+def test_notices_and_what_they_mean_are_right_below_the_verdict(page):
+    (notice,) = binary().notices
+    start = page.text.index(binary().verdict.sentence)
+    assert start < page.text.index(notice.sentence) < page.text.index("On this page")
+    assert f"{notice.sentence} For the verdict: {notice.meaning}" in page.text
+
+
+def test_without_notices_that_is_said(said):
+    assert "found nothing to warn of" in said(binary(notices=()))
+
+
+def test_rows_classes_kinds_and_empty_cells_are_counted(page):
+    assert "Rows 2,000 Rows with a label 370 (18.5 %) Rows without one 1,630" in page.text
+    assert "benign 232 62.7 % malignant 138 37.3 %" in page.text
+    assert "Columns used 5 of 7 Empty cells in them 44 (0.4 %)" in page.text
+    assert "numbers 2 41 radius_mean, x_1" in page.text
+
+
+def test_columns_are_left_out_for_a_reason(page):
+    assert "record identifier each of its 2,000 values occurs once" in page.text
+
+
+@pytest.mark.parametrize(("n_classes", "n_folded"), [(12, 0), (13, 2)])
+def test_long_lists_are_folded(undrawn, n_classes, n_folded):
+    usual, found = (
+        undrawn(made).count("<details>") for made in (binary(), many_classes(n_classes))
+    )
+    assert found - usual == n_folded  # the classes, and which of them changed
+
+
+def test_two_hundred_columns_are_named_in_folded_lists_alone(odd_text):
+    opened = re.sub("<details>.*?</details>", "", odd_text, flags=re.S)
+    assert "feature_100_of_a_machine" not in opened
+    assert "feature_100_of_a_machine" in odd_text
+    assert "and 144 more" in opened
+
+
+def test_of_thousands_of_columns_the_first_are_named(undrawn):
+    one = binary().columns[0]
+    many = [replace(one, name=f"gene {k}") for k in range(3000)]
+    text = undrawn(binary(columns=tuple(many)))
+    assert [name in text for name in (">gene 999<", ">gene 1000<")] == [True, False]
+    assert "All columns but the target: the first 1,000 of 3,000" in text
+
+
+def test_a_name_of_blanks_can_be_seen(said):
+    assert "(blank) numbers" in said(binary(columns=(replace(binary().columns[0], name="\n"),)))
+
+
+def test_every_rival_has_its_measures_its_gain_and_how_it_was_fitted(page):
+    assert "soft labels, chosen by the labels +1.3 +0.4 to +2.2 91.9 90.5–93.3" in page.text
+    assert "tuned ridge – 90.6 89.2–92.0 88.4 86.5–90.3 0.956 0.948–0.964" in page.text
+    for one in binary().rivals:
+        assert one.how in page.text
+    assert "Unlabeled rows in a fit: none." in page.text
+    assert (
+        "a random sample of the 1,630 unlabeled rows was given to self-training (500)" in page.text
+    )
+
+
+def test_rows_kept_out_by_groups_are_no_samples(said):
+    fewer = [replace(one, n_unlabeled=min(one.n_unlabeled, 1300)) for one in binary().rivals[:5]]
+    found = said(binary(rivals=tuple(fewer)))
+    assert "To save time" not in found
+    assert "Unlabeled rows in a fit: 1,300 of 1,630." in found
+
+
+def test_a_rival_that_failed_says_why(said):
+    *others, _ = binary().rivals
+    failed = rival("self_training", 0.9, failed="It did not converge.")
+    found = said(binary(rivals=(*others, failed)))
+    assert "self-training has no numbers: It did not converge." in found
+    assert found.count("Unlabeled rows in a fit") == 5
+
+
+def test_it_says_that_two_were_chosen_beforehand(page):
+    assert "The verdict compares two of them alone" in page.text
+    assert "named before any number was seen" in page.text
+
+
+def test_curves_are_put_into_words(page):
+    assert (
+        "Soft labels, chosen by the labels: error 9.4 % with none of the unlabeled rows, 8.1 % "
+        "with all 1,630." in page.text
+    )
+    assert "Tuned ridge, which uses none of them: error 9.4 %." in page.text
+    assert binary().label_sentence in page.text
+
+
+def test_curves_of_fewer_repeats_say_why_their_numbers_differ(page):
+    words = "rest on 2 repeats of the folds, not on 10 as the verdict does"
+    assert page.text.count(words) == 2  # in each of the captions
+    assert curve_words(binary(curve_repeats=10)) == ""
+
+
+def test_numbers_stay_on_one_line_with_their_units(undrawn):
+    text = undrawn(binary())
+    assert "8.1\N{NO-BREAK SPACE}% against 9.4\N{NO-BREAK SPACE}% for tuned ridge" in text
+    assert "0.4–2.2\N{NO-BREAK SPACE}points" in text
+
+
+def test_flips_are_counted_by_classes_with_examples(page):
+    n_flipped = binary().changes.n_flipped
+    assert f"Of 1,630 unlabeled rows, {n_flipped} (" in page.text
+    assert "benign malignant 61 malignant benign 26" in page.text
+    assert "1,204 malignant benign +0.280 −0.190" in page.text
+
+
+def test_rows_that_were_left_out_would_have_changed_something(said):
+    found = said(binary(changes=changed(used=False), unlabeled_weight=0.0))
+    assert "The labels chose to leave the unlabeled rows out, so these changed nothing." in found
+    assert "Had they been used: of 1,630 unlabeled rows," in found
+    assert "one system of linear equations" in found
+
+
+def test_features_are_in_the_units_of_the_table(page, text):
+    assert "Features: + speaks for malignant, − against it" in page.text
+    assert "radius_mean 0.12 per unit +0.310 site = Leiden −0.22 against not −0.180" in page.text
+    assert "−2.5·10<sup>−7</sup></span> per unit" in text
+
+
+@pytest.mark.parametrize(
+    ("weight", "which"),
+    [
+        (0.5, "soft labels, chosen by the labels, fitted to all rows;"),
+        (
+            0.0,
+            "tuned ridge (the labels chose to leave the unlabeled rows out), fitted to all rows;",
+        ),
+    ],
+)
+def test_the_page_says_whose_features_these_are_and_what_a_bar_is(said, weight, which):
+    words = said(binary(unlabeled_weight=weight))
+    assert f"The classifier is that of {which} the bars show what one standard" in words
+
+
+def test_a_single_repeat_is_not_anew(said):
+    assert "were split into 5 parts, once. Each" in said(binary(repeats=1))
+    assert "were split into 5 parts, 10 times anew. Each" in said(binary())
+
+
+def test_features_of_several_classes_name_theirs(said):
+    assert "radius_mean class 2 0.1 per unit +0.200" in said(many_classes())
+
+
+def test_of_many_features_the_strongest_are_in_sight(undrawn):
+    one = binary().strengths[0]
+    many = [replace(one, feature=f"f{k}", weight=1 / (k + 1)) for k in range(300)]
+    text = undrawn(binary(strengths=tuple(many)))
+    opened = re.sub("<details>.*?</details>", "", text, flags=re.S)
+    assert [name in opened for name in (">f14<", ">f15<")] == [True, False]
+    assert [name in text for name in (">f199<", ">f200<")] == [True, False]
+    assert "The next 185, of 300 in all" in text
+
+
+def test_the_certificate_is_set_as_print_does(text):
+    assert "at most 2.3·10<sup>−16</sup> above the smallest" in text
+
+
+def test_settings_versions_and_command_are_there(page):
+    for part in (COMMAND, "5 folds, 10 times", "Seed 1", "method auto", "numpy 2.1.0"):
+        assert part in page.text
+
+
+def test_the_words_are_explained(page):
+    for word in ("Tuned ridge", "Soft label", "95 % interval"):
+        assert f"{word} {GLOSSARY[word]}" in page.text
+
+
+def test_what_is_not_known_is_a_dash(said):
+    rivals = [
+        replace(
+            one, scores=dict.fromkeys(one.scores, UNKNOWN), gains=dict.fromkeys(one.gains, UNKNOWN)
+        )
+        for one in binary().rivals
+    ]
+    verdict = replace(binary().verdict, gain=UNKNOWN, answer="unclear")
+    found = binary(rivals=tuple(rivals), verdict=verdict, strengths=(), certificate=float("inf"))
+    words = said(found)
+    assert not {"nan", "inf"} & set(re.findall(r"\w+", words.lower()))
+    assert "No bound on the distance to the optimum was found." in words
+    assert "No feature has any weight." in words
+
+
+def test_what_there_is_not_is_not_drawn():
+    nothing = replace(binary().changes, before=(), after=(), flipped=())
+    found = binary(changes=nothing, unlabeled_curve=(), label_curve=(), rivals=())
+    page = Page(render_comparison(found, COMMAND))
+    assert page.values("src", "img") == []
+    assert "too few rows for such a curve" in page.text
+    assert "too few labels for such a curve" in page.text
+
+
+# one sound file
+
+
+def test_names_are_shown_and_not_obeyed(odd, odd_text):
+    assert "script" not in {tag for tag, _ in odd.tags}
+    assert "onload" not in {name for _, attrs in odd.tags for name in attrs}
+    assert "<script" not in odd_text
+    for shown in (f"Column {HOSTILE} gives it away.", "a & b <b>no</b>", f"compare '{HOSTILE}'"):
+        assert shown in odd.text
+    assert f"{HOSTILE} 2 free text a & b <i>" in odd.text
+    assert " ".join(LONG.split()) in odd.text
+
+
+def test_names_are_no_formulas(odd_text, odd):
+    assert "<sub>" not in odd_text
+    assert "+ speaks for $x_1$ & a name" in odd.text
+    assert "x_i -1e-05 0.1 per unit" in odd.text
+
+
+def test_the_same_comparison_gives_the_same_bytes(text):
+    assert render_comparison(binary(), COMMAND) == text
+
+
+def test_tags_match_and_places_that_are_linked_or_named_exist_once(page, odd):
+    for found in (page, odd):
+        ids = found.values("id")
+        assert len(set(ids)) == len(ids)
+        assert {href[1:] for href in found.values("href", "a")} <= set(ids)
+        assert set(found.values("aria-labelledby")) <= set(ids)
+
+
+def test_it_loads_nothing(page, text):
+    tags = {tag for tag, _ in page.tags}
+    assert not tags & {"script", "link", "iframe", "object", "embed", "base", "form"}
+    assert all(src.startswith("data:image/") for src in page.values("src") + page.values("srcset"))
+    assert all(href.startswith("#") for href in page.values("href"))
+    assert any(rule.startswith("default-src 'none'") for rule in page.values("content", "meta"))
+    style = re.search("<style>(.*)</style>", text, re.S)[1]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_headings_tables_and_language_are_there_for_those_who_listen(page):
+    (html,) = (attrs for tag, attrs in page.tags if tag == "html")
+    assert html["lang"] == "en-GB"
+    order = [tag for tag, _ in page.tags]
+    levels = [int(tag[1]) for tag in order if re.fullmatch("h[1-6]", tag)]
+    assert (levels[0], levels.count(1)) == (1, 1)
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert {order[k + 1] for k, tag in enumerate(order) if tag == "table"} == {"caption"}
+    assert all(attrs.get("scope") in ("row", "col") for tag, attrs in page.tags if tag == "th")
+    assert page.tags[order.index("body") + 1] == ("a", {"class": "skip", "href": "#verdict"})
+
+
+def test_pictures_say_in_words_what_they_show(page):
+    rivals, unlabeled, labels, changes = page.values("alt", "img")
+    assert "soft labels, chosen by the labels +1.3 (+0.4 to +2.2)" in rivals
+    assert "tuned ridge 9.4 %" in rivals
+    assert "soft labels, chosen by the labels from 9.4 % at 0 to 8.1 % at 1,630" in unlabeled
+    assert "tuned ridge from 22.0 % at 20 to 9.4 % at 296" in labels
+    values = binary().changes.after
+    assert f"{sum(binary().changes.flipped)} marked dots" in changes
+    assert f"{100 * mean(value <= -0.5 for value in values):.0f} % are exactly 0" in changes
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_colours_have_enough_contrast(text, scheme):
+    found = re.findall(r":root \{(.*?)\}", text, re.S)[scheme]
+    colours = dict(re.findall(r"--(\w+): (#\w{6});", found))
+    style = re.search("<style>(.*)</style>", text, re.S)[1]
+    used = set(re.findall(r"[ {;]color: var\(--(\w+)\)", style))
+    assert {"ink", "quiet", "holds", "fails", "open"} <= used
+    for name in used:
+        for ground in ("paper", "tint"):
+            assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+
+
+def test_the_page_is_written_as_it_is_rendered(undrawn, tmp_path):
+    path = write_comparison(binary(), tmp_path / "new" / "page.html", COMMAND)
+    assert path.read_bytes() == undrawn(binary()).encode()
+    assert [one.name for one in path.parent.iterdir()] == ["page.html"]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_command_with_bytes_that_are_no_text_is_written_with_question_marks(tmp_path):
+    command = os.fsdecode(b"semisquares compare t.csv --missing \xff")
+    path = write_comparison(binary(), tmp_path / "page.html", command)
+    assert "--missing ?" in path.read_text(encoding="utf-8")
+
+
+def test_a_page_that_cannot_be_written_is_an_error_of_one_sentence(tmp_path):
+    with pytest.raises(
+        TableError, match=r"^The report cannot be written to .*; name another file\.$"
+    ):
+        write_comparison(binary(), tmp_path, COMMAND)
+
+
+def test_without_jinja2_the_line_that_installs_it_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install 'semisquares\[tables\]'"):
+        render_comparison(binary(), COMMAND)
+
+
+def test_a_gain_far_from_zero_is_on_the_line_with_it(undrawn):
+    verdict = replace(binary().verdict, gain=around(0.2, 0.001))
+    text = undrawn(binary(verdict=verdict))
+    (zero,), (dot,) = (
+        re.findall(rf'class="{name}" style="left: ([\d.]+)%"', text) for name in ("zero", "dot")
+    )
+    assert 5 < float(zero) < 20
+    assert 80 < float(dot) < 95
+    assert "its 95 % interval: +19.9 to +20.1 points" in Page(text).text
+
+
+# in a browser
+
+MEASURE = """
+<script>
+const problems = [];
+addEventListener("securitypolicyviolation", e => problems.push("loads " + e.blockedURI));
+addEventListener("error", e => problems.push("error " + (e.message || e.target.tagName)), true);
+addEventListener("load", () => {
+  const page = document.scrollingElement;
+  const wide = [...document.querySelectorAll("body *")].filter(
+    e => e.getBoundingClientRect().right > innerWidth + 0.5 && !e.parentElement.closest(".scroll")
+      && !e.matches(".skip"));
+  const loaded = performance.getEntriesByType("resource").map(e => e.name);
+  const box = name => document.querySelector(name).getBoundingClientRect();
+  parent.postMessage(JSON.stringify({
+    page: location.pathname.split("/").pop(),
+    width: innerWidth,
+    overflow: page.scrollWidth - page.clientWidth,
+    wide: wide.map(e => e.tagName + " " + e.textContent.slice(0, 40)),
+    images: [...document.images].map(e => e.complete && e.naturalWidth > 0),
+    shapes: [...document.images].map(e => e.naturalHeight / e.naturalWidth),
+    shown: [...document.images].map(e => e.getBoundingClientRect().width),
+    answer: [box(".answer").top, box("#verdict .lede").bottom],
+    window: innerHeight,
+    problems: problems.concat(loaded.filter(name => !name.startsWith("data:"))),
+  }), "*");
+});
+</script>
+"""
+FRAMES = """<!doctype html><meta charset="utf-8"><title>windows</title>
+<script>addEventListener("message", e => {{
+  const pre = document.createElement("pre");
+  pre.textContent = e.data;
+  document.body.append(pre);
+}});</script>
+<body>{}</body>"""
+WINDOWS = [(page, size) for page in ("usual", "odd") for size in ((NARROW, 844), (WIDE, 800))]
+
+
+@pytest.fixture(scope="module")
+def seen(text, odd_text, tmp_path_factory):
+    """What Chromium makes of two pages in two windows, details opened: {(page, width): …}."""
+    place = tmp_path_factory.mktemp("browser")
+    for name, content in (("usual", text), ("odd", odd_text)):
+        content = content.replace("none';", "none'; script-src 'unsafe-inline';", 1)
+        content = content.replace("<title>", f"{MEASURE}<title>", 1)
+        content = content.replace("<details>", "<details open>")
+        (place / f"{name}.html").write_text(content, encoding="utf-8")
+    frames = "".join(
+        f'<iframe src="{name}.html" style="width: {width}px; height: {height}px; border: 0">'
+        "</iframe>"
+        for name, (width, height) in WINDOWS
+    )
+    (place / "frames.html").write_text(FRAMES.format(frames), encoding="utf-8")
+    done = subprocess.run(
+        [BROWSER, *SWITCHES, f"--user-data-dir={place / 'profile'}", f"file://{place}/frames.html"],
+        capture_output=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert b"CONSOLE" not in done.stderr, done.stderr.decode(errors="replace")
+    answers = re.findall("<pre>(.*?)</pre>", done.stdout.decode(), re.S)
+    measures = [json.loads(answer.replace("&amp;", "&")) for answer in answers]
+    return {(found["page"].removesuffix(".html"), found["width"]): found for found in measures}
+
+
+each_window = pytest.mark.parametrize(
+    "window", [(name, width) for name, (width, _) in WINDOWS], ids=lambda one: f"{one[0]}-{one[1]}"
+)
+
+
+@needs_browser
+@each_window
+def test_the_verdict_is_in_sight_at_once(seen, window):
+    top, bottom = seen[window]["answer"]
+    assert 0 < top < bottom < seen[window]["window"]
+
+
+@needs_browser
+@each_window
+def test_nothing_is_wider_than_the_window_but_tables_that_scroll_in_their_box(seen, window):
+    assert seen[window]["wide"] == []
+    assert seen[window]["overflow"] == 0
+
+
+@needs_browser
+@each_window
+def test_all_pictures_load_and_nothing_goes_wrong(seen, window):
+    assert seen[window]["images"] == [True] * 4
+    assert seen[window]["problems"] == []
+
+
+@needs_browser
+def test_a_phone_shows_the_narrow_pictures_as_large_as_it_can(seen):
+    narrow, wide = seen["usual", NARROW], seen["usual", WIDE]
+    assert all(one > other for one, other in zip(narrow["shapes"], wide["shapes"], strict=True))
+    assert all(NARROW - 60 < width <= NARROW for width in narrow["shown"])

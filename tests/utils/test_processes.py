@@ -1,0 +1,35 @@
+"""Work spread over processes gives the same results, with one BLAS thread in each."""
+
+import os
+from functools import partial
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from semisquares._utils.processes import each
+
+
+def threads_and_process(item):
+    np.ones((2, 2)) @ np.ones((2, 2))
+    found = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return max(found), os.getpid()
+
+
+def sum_of(array, item):
+    return item, float(array.sum()), isinstance(array, np.memmap)
+
+
+def test_one_job_stays_here_in_order_with_one_thread():
+    assert list(each(threads_and_process, range(2))) == [(1, os.getpid())] * 2
+
+
+def test_two_jobs_are_other_processes_with_one_thread_each():
+    found = list(each(threads_and_process, range(4), jobs=2))
+    assert {threads for threads, _ in found} == {1}
+    assert os.getpid() not in {process for _, process in found}
+
+
+def test_a_large_array_is_mapped_and_not_sent():
+    array = np.ones(200_000)
+    found = sorted(each(partial(sum_of, array), range(3), jobs=2, share=1_000_000))
+    assert found == [(i, 200_000.0, True) for i in range(3)]
