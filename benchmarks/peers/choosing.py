@@ -11,7 +11,7 @@ from .markdown import grid, interval, names, share
 from .methods import METHODS
 from .overview_page import most_accurate
 from .promises import AVERAGED, are_measured, peers
-from .reasons import CHOSEN, GRAPHS, losses
+from .reasons import CHOSEN, CHOSEN_ALONE, GRAPHS, losses
 from .sets import REGIMES
 from .storing import Stored
 
@@ -53,12 +53,12 @@ def by_regime(stored: Stored) -> str:
 
 
 def gain(stored: Stored) -> str:
-    """Say what the unlabeled rows are worth in each regime."""
+    """Say what the unlabeled rows are worth to the classifier that chooses, in each regime."""
     lines = []
     for regime, words in REGIMES.items():
         comparison = Comparison(stored, regime)
-        found = comparison.mean_difference(CHOSEN, "ridge_cv")
-        pair = comparison.pair(CHOSEN, "ridge_cv", comparison.paper)
+        found = comparison.mean_difference(CHOSEN, CHOSEN_ALONE)
+        pair = comparison.pair(CHOSEN, CHOSEN_ALONE, comparison.paper)
         lines.append(
             f"- {words}: {interval(found, 2)} points on average; clearly better on "
             f"{names(pair.better)}; clearly worse on {names(pair.worse)}."

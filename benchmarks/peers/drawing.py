@@ -29,6 +29,7 @@ _LOOKS = {
     "averaged": (GREEN, "*", MIXED),
     "averaged_supervised": (GREY, "*", DOTTED),
     "soft_cv": (GREEN, "o", "-"),
+    "soft_cv_supervised": (GREY, "o", DOTTED),
     "soft": (GREEN, "v", DASHED),
     "hard": (GREEN, "^", DOTTED),
     "ridge_cv": (BLUE, "s", "-"),
@@ -73,12 +74,12 @@ def accuracy(stored: Stored) -> Picture:
 
 
 def helps(stored: Stored) -> Picture:
-    """Draw, for each table, what the unlabeled rows are worth against the tuned ridge."""
+    """Draw, for each table, how soft labels do against the tuned ridge."""
     pairs = {
-        ("soft_cv", "ridge_cv"): LOOKS["soft_cv"],
-        ("soft", "ridge_cv"): replace(LOOKS["soft"], colour=GREY),
+        ("soft_cv", "ridge_fine"): LOOKS["soft_cv"],
+        ("soft", "ridge_fine"): replace(LOOKS["soft"], colour=GREY),
     }
-    label = "points more accurate than RidgeClassifierCV, which uses the labels alone"
+    label = "points more accurate than RidgeClassifierCV (fine grid), which uses the labels alone"
     return _by_table(stored, pairs, label)
 
 

@@ -58,8 +58,7 @@ the number of tables, at 5 %.
 
 Rules and settings of `semisquares` were chosen on other splits than these. One thing was learned
 from these: that the rules by which `SoftLabelClassifierCV` took unlabeled rows before lose on some
-of them. The rule of today was then chosen on the others. The stored fits of `SoftLabelClassifierCV`
-are still those of the rule before: its numbers on these pages are not those of the present version.
+of them. The rule of today was then chosen on the others.
 
 ## Methods
 

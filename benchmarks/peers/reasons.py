@@ -9,8 +9,8 @@ from .markdown import points
 from .methods import METHODS, OURS
 from .promises import ALONE, AVERAGED
 
-CHOSEN = "soft_cv"
-"""The one of ours that leaves unlabeled rows out unless the labels speak for them."""
+CHOSEN, CHOSEN_ALONE = "soft_cv", "soft_cv_supervised"
+"""The one of ours whose labels decide how much unlabeled rows count; and without these rows."""
 GRAPHS = ("propagation_knn", "propagation_rbf", "spreading_knn", "spreading_rbf", "lap_svm")
 LOGISTIC = ("logistic", "logistic_cv", "self_training", "tri_training")
 TREES = ("random_forest", "extra_trees", "hist_gradient_boosting", "co_forest")

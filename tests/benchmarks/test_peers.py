@@ -257,7 +257,7 @@ def arrays():
 @pytest.fixture
 def fitter():
     limits = Limits(60.0, 4 * 2**30)
-    found = Fitter(limits, registry="tests.fake_peers", methods=fake_peers.METHODS)
+    found = Fitter(limits, registry="tests.support.fake_peers", methods=fake_peers.METHODS)
     with found:
         yield found
 

@@ -59,7 +59,7 @@ class Nursery:
 
     def __init__(self):
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "import toy_figure; toy_figure.nursery()"],
+            [sys.executable, "-c", "from support import toy_figure; toy_figure.nursery()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -171,7 +171,7 @@ HOURS = 36_000.0
 
 
 def command(out, *, jobs, seconds, quick=0):
-    script = "import toy_figure; toy_figure.command_line()"
+    script = "from support import toy_figure; toy_figure.command_line()"
     options = ["--preset", "quick", "--repeats", str(CELLS), "--out", str(out), "--jobs", str(jobs)]
     return subprocess.Popen(
         [sys.executable, "-u", "-c", script, "reproduce", "toy", *options],

@@ -1,5 +1,7 @@
 """Made-up tables of the comparison with peers, as a run would store them."""
 
+from zlib import crc32
+
 import numpy as np
 import pandas as pd
 from benchmarks.peers.scoring import SCORES
@@ -10,9 +12,11 @@ SPLITS, TEST_ROWS = 12, 200
 TABLES = ("Haberman", "USPS", "Sonar", "WDBC", "Moons")
 RIGHT = {
     "soft_cv": 0.80,
+    "soft_cv_supervised": 0.76,
     "soft": 0.78,
     "hard": 0.77,
     "ridge_cv": 0.75,
+    "ridge_fine": 0.75,
     "ridge": 0.74,
     "logistic": 0.76,
     "logistic_cv": 0.76,
@@ -28,20 +32,22 @@ RIGHT = {
     "oracle": 0.90,
 }
 """How often methods are right."""
-OTHERWISE = {"USPS": {"spreading_knn": 0.95}, "Sonar": {"ridge_cv": 0.86}}
+OTHERWISE = {"USPS": {"spreading_knn": 0.95}, "Sonar": {"ridge_cv": 0.87, "ridge_fine": 0.86}}
 """And where it is otherwise: soft_cv loses on these tables."""
 FAILS = {"tsvm": {"fits": 3, "ok": 0, "status": "timed out", "error": "no model at all"}}
 
 
 def stored(right, otherwise, *, log_loss=None, calibration=None):
     """Return the tables of methods that are as often right as they are told, on some tables not."""
-    rng = np.random.default_rng(0)
+    rng = {name: np.random.default_rng(crc32(name.encode())) for name in right}
     rows = []
     for table in TABLES:
         for regime in REGIMES:
             for split in range(SPLITS):
                 share = right | otherwise.get(table, {})
-                wrong = {name: rng.binomial(TEST_ROWS, 1.0 - one) for name, one in share.items()}
+                wrong = {
+                    name: rng[name].binomial(TEST_ROWS, 1.0 - one) for name, one in share.items()
+                }
                 sizes = {"labels": 20, "unlabeled": 100, "test_rows": TEST_ROWS}
                 wrong["tsvm"] = np.nan
                 rows.append({"table": table, "regime": regime, "split": split, **sizes, **wrong})
