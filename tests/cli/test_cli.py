@@ -318,7 +318,7 @@ def test_a_file_is_no_folder(semisquares, tmp_path):
     (tmp_path / "file").write_text("mine")
     code, printed, errors = semisquares("reproduce", "toy", OUT, tmp_path / "file")
     assert (code, printed) == (2, "")
-    assert "cannot be used as a folder (File exists)" in one_sentence(errors)
+    assert "file is not a folder; give another one" in one_sentence(errors)
 
 
 def test_a_fault_of_the_code_shows_its_traceback_and_how_to_report_it(

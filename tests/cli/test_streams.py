@@ -35,10 +35,7 @@ def on_a_full_disk(*words, folder):
     return process.returncode, errors
 
 
-SENTENCE = (
-    "Error: Standard output cannot be written (no space left on device); "
-    "send it to another place.\n"
-)
+SENTENCE = "Error: No space left on device writing standard output; send it to another place.\n"
 
 
 @FULL

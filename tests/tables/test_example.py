@@ -51,7 +51,7 @@ def test_a_file_of_ones_own_is_left_alone(tmp_path):
 
 def test_a_folder_that_is_a_file_is_said_in_a_sentence(tmp_path):
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(TableError, match=r"cannot be written to .*; name another folder\.$"):
+    with pytest.raises(TableError, match=r"not a folder; name another folder for the example\.$"):
         write_example(tmp_path / "file")
 
 

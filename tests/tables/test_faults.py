@@ -74,8 +74,8 @@ def test_a_dangling_link_is_no_file(tmp_path):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (PermissionError(13, "Permission denied"), "may not be read by you"),
-        (OSError(5, "Input/output error"), "cannot be read (Input/output error)"),
+        (PermissionError(13, "Permission denied"), "Permission denied reading "),
+        (OSError(5, "Input/output error"), "Input/output error reading "),
     ],
 )
 def test_what_the_system_refuses_is_said(tmp_path, monkeypatch, error, words):

@@ -245,7 +245,9 @@ class FullDisk(io.BytesIO):
 def test_a_full_disk_is_said(monkeypatch, name):
     monkeypatch.setattr(writing, "replaced", lambda path: FullDisk())
     message = sentence(lambda: written(name, TABLE))
-    assert message == f"{name} does not fit on the disk; make room, or choose another one."
+    assert message == (
+        f"No space left on device writing {name}; make room, or choose another disk."
+    )
 
 
 def test_a_closed_pipe_is_for_the_caller(monkeypatch):
@@ -280,7 +282,7 @@ def test_standard_output_has_the_rows_after_every_piece_and_stays_open():
         ("a", "does not say what kind of table it is"),
         ("a.parquet.gz", "is compressed twice"),
         ("folder.csv", "is a folder; give the name of a file in it."),
-        ("file.csv/a.csv", "cannot be written"),
+        ("file.csv/a.csv", "is not a folder; choose another place."),
     ],
 )
 def test_places_that_cannot_be_written_to_are_named(tmp_path, name, words):
@@ -294,7 +296,7 @@ def test_a_place_without_permission_is_said(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(writing, "replaced", refuse)
-    assert "may not be written by you" in sentence(lambda: written("a.csv", TABLE))
+    assert "Permission denied writing a.csv" in sentence(lambda: written("a.csv", TABLE))
 
 
 @pytest.mark.parametrize(

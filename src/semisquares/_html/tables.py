@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .typeset import counted
+from .._utils.words import counted, minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def preview(frame: pd.DataFrame, file: str) -> Grid:
     """Show the first rows of a stored table."""
     first = frame.head(SHOWN_ROWS)
     part = "all" if len(first) == len(frame) else f"the first {len(first)} of"
-    size = f"{part} {counted(len(frame), 'row', 'rows')}"
+    size = f"{part} {counted(len(frame), 'row')}"
     rows = [[text(value) for value in row] for row in first.itertuples(index=False, name=None)]
     return grid(f"{file}: {size}, to four digits", [str(c) for c in frame.columns], rows)
 
@@ -53,17 +53,6 @@ def text(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else minus(f"{value:.4g}")
     return minus(str(value)) if isinstance(value, int) else str(value)
-
-
-def minus(number: str) -> str:
-    """Return a number with a minus instead of a hyphen.
-
-    Examples
-    --------
-    >>> minus("-0.5")
-    '−0.5'
-    """
-    return number.replace("-", "−")
 
 
 def _is_number(cell: str) -> bool:

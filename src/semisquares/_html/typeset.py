@@ -79,14 +79,3 @@ def sentence(text: str) -> str:
     text = text.strip()
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "?", "!")) else f"{text}."
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "row", "rows"), counted(1200, "row", "rows")
-    ('1 row', '1,200 rows')
-    """
-    return f"{number:,} {one if number == 1 else many}"

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 
+from .._utils.words import counted
+
 __all__ = [
     "Labels",
     "encode",
@@ -124,7 +126,7 @@ def warn_of_text(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
     names = " and ".join(repr(name) for name in classes[found].tolist())
     rows = int(counts[found].sum())
     warnings.warn(
-        f"y has the text {names} as the label of {rows} row{'s' * (rows != 1)}, which is taken for "
+        f"y has the text {names} as the label of {counted(rows, 'row')}, which is taken for "
         "a class; if it stands for a missing label, as after y.astype(str), put None or NaN there, "
         "and else give the class another name.",
         UserWarning,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._utils.words import counted, percent, points
 from . import NO, options
 from .options import Columns, Reading
 from .places import FILE, beside, checked, files_of
@@ -121,7 +122,6 @@ def _print(talk: Talk, comparison: Comparison) -> None:
 def _print_rivals(talk: Talk, comparison: Comparison) -> None:
     """Print the rivals as rows: error, its gain over the tuned ridge, and the other scores."""
     from ..tables.compare.rivals import DECIDING
-    from .describe import counted
 
     first, second = (rival.label for rival in comparison.rivals if rival.name in DECIDING)
     talk.say(
@@ -171,20 +171,13 @@ def _cells(rival: Rival) -> list[str]:
     scores = rival.scores
     gain = rival.gains.get("accuracy")
     return [
-        f"{100 * (1 - scores['accuracy'].mean):.1f} %",
+        percent(1 - scores["accuracy"].mean),
         "" if gain is None else _points(gain),
-        f"{100 * scores['balanced_accuracy'].mean:.1f} %",
+        percent(scores["balanced_accuracy"].mean),
         f"{scores['auc'].mean:.3f}",
         f"{scores['squared_loss'].mean:.3f}",
     ]
 
 
 def _points(gain: Estimate) -> str:
-    low, mean, high = (_signed(100 * x) for x in (gain.low, gain.mean, gain.high))
-    return f"{mean} ({low} to {high})"
-
-
-def _signed(number: float) -> str:
-    """Write a number with its sign; what rounds to nothing has none."""
-    said = f"{number:+.1f}"
-    return said.replace("-", "−") if float(said) else said[1:]
+    return f"{points(gain.mean)} ({points(gain.low)} to {points(gain.high)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from .._utils.words import counted
 from ..tables.kinds import KINDS, Column
 from ..tables.prepared import Understood
 from .talk import Talk
@@ -48,11 +49,7 @@ def used(columns: tuple[Column, ...]) -> str:
     """
     taken = [column for column in columns if column.used]
     kinds = Counter(column.kind for column in taken)
-    said = ", ".join(
-        f"{kinds[kind]:,} {kind if kinds[kind] == 1 else _PLURALS[kind]}"
-        for kind in KINDS
-        if kinds[kind]
-    )
+    said = ", ".join(counted(kinds[kind], kind, _PLURALS[kind]) for kind in KINDS if kinds[kind])
     missing = sum(column.n_missing for column in taken)
     verb = "is" if len(taken) == 1 else "are"
     filled = f"{counted(missing, 'missing cell')} {'is' if missing == 1 else 'are'} filled"
@@ -106,8 +103,3 @@ def facts(prepared: Understood) -> dict[str, Any]:
             for c in prepared.columns
         ],
     }
-
-
-def counted(number: int, noun: str) -> str:
-    """Write a number of things."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._utils.errors import UserError
+from .._utils.words import os_error
 from . import options, require
 from .places import FILE, checked
 
@@ -156,6 +157,4 @@ def _plot(ranked: tuple[Strength, ...], path: str, kind: str) -> None:
         with replaced(path) as file:
             file.write(plotting.render(picture, kind))
     except OSError as error:
-        raise UserError(
-            f"{path} cannot be written ({error.strerror}); give another name."
-        ) from None
+        raise UserError(f"{os_error(error, 'writing', path)}; give another name.") from None

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from .._utils.errors import UserError
+from .._utils.words import os_error
 from .stopping import Stop
 
 __all__ = ["FILE", "beside", "checked", "files_of"]
@@ -101,18 +102,16 @@ def _check_writable(option: str, path: str) -> None:
         if _is_file_to_be(path):
             _check_folder(os.path.dirname(os.path.realpath(path)))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UserError(
-            f"{option} {path!r} cannot be written ({reason}); choose another place."
-        ) from None
+        what = os_error(error, "writing", f"{option} {path!r}")
+        raise UserError(f"{what}; choose another place.") from None
 
 
 def _check_folder(folder: str) -> None:
-    """Raise OSError if no file can be made in a folder, or in the one that it will be made in."""
+    """Raise UserError or OSError if no file can be made in a folder, which may be new itself."""
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
-        raise NotADirectoryError(errno.ENOTDIR, f"{folder} is no folder")
+        raise UserError(f"{folder} is not a folder, so no file can be in it; choose another place.")
     with tempfile.TemporaryFile(dir=folder):  # more than permissions decides
         pass
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._utils.words import counted
 from . import options
 from .options import Reading
 from .places import FILE, checked, files_of
@@ -90,8 +91,8 @@ def predict(
 def _new_levels(column: str, levels: dict[str, int]) -> str:
     shown = ", ".join(repr(level) for level in list(levels)[:_SHOWN])
     more = f" and {len(levels) - _SHOWN} more" if len(levels) > _SHOWN else ""
-    rows = sum(levels.values())
+    rows = counted(sum(levels.values()), "row")
     return (
-        f"Column {column!r} has values that the model has not seen, in {rows:,} "
-        f"row{'' if rows == 1 else 's'}: {shown}{more}; they count as rare ones."
+        f"Column {column!r} has values that the model has not seen, in {rows}: "
+        f"{shown}{more}; they count as rare ones."
     )

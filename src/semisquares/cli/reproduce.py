@@ -163,8 +163,9 @@ def _load_all(plan: _Plan) -> None:
 def _run(
     stop: Stop, console: Console, figure: Figure, settings: Settings, out: Path, jobs: int
 ) -> None:
+    from .._utils.words import duration
     from ..paper.runner import run
-    from .watch import Watch, duration
+    from .watch import Watch
 
     console.print(f"{figure.name}: {figure.title}", style="bold")
     sets = f"{', '.join(settings.datasets)}; " if settings.datasets else ""

@@ -29,9 +29,10 @@ class _Out(io.FileIO):
         except BrokenPipeError:  # nobody reads on, as in `semisquares … | head`
             raise
         except OSError as error:
+            from .._utils.words import os_error
+
             raise OutputError(
-                f"Standard output cannot be written ({(error.strerror or str(error)).lower()}); "
-                "send it to another place."
+                f"{os_error(error, 'writing', 'standard output')}; send it to another place."
             ) from None
 
 

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from .._utils.words import counted, duration
+
 _SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -93,19 +95,4 @@ class Watch(Meter):
     def _start(self) -> None:
         super()._start()
         kept = f"; {self.done} of them are kept from before" if self.done else ""
-        self._console.print(f"  {self.total} cell{'s' * (self.total > 1)}{kept}")
-
-
-def duration(seconds: float) -> str:
-    """Say how long, in the two largest units.
-
-    Examples
-    --------
-    >>> [duration(seconds) for seconds in (0.34, 75, 3600 + 125)]
-    ['0.3 s', '1 min 15 s', '1 h 2 min']
-    """
-    if seconds < 59.5:
-        return f"{seconds:.{seconds < 9.95:d}f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+        self._console.print(f"  {counted(self.total, 'cell')}{kept}")

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from .._utils.files import make_folder
 from .._utils.processes import each
+from .._utils.words import os_error
 from .figures.figure import Figure, Settings, Table
 from .ledger import Ledger, Record, ReproduceError, pack
 from .store import read_record, read_table, versions, write_plots, write_table
@@ -87,7 +88,7 @@ def _opened(out: Path) -> Ledger:
         make_folder(out)
     except OSError as error:
         raise ReproduceError(
-            f"{out} cannot be used as a folder ({error.strerror}); give another one (--out)."
+            f"{os_error(error, 'making the folder', str(out))}; give another one (--out)."
         ) from error
     ledger, report = out / "ledger.sqlite", out / "report.html"
     if report.exists() and not ledger.exists() and not any(out.glob("*/settings.json")):

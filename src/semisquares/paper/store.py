@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._utils.files import replaced
 from .._utils.versions import versions as versions_of
+from .._utils.words import os_error
 from .figures.figure import Figure, Settings, Table
 from .ledger import Record, ReproduceError
 
@@ -121,6 +122,6 @@ def _replace(path: Path, content: bytes) -> None:
             file.write(content)
     except OSError as error:
         raise ReproduceError(
-            f"{path} cannot be written ({error.strerror}); computed cells are kept, so put that "
-            "right and run the same command again."
+            f"{os_error(error, 'writing', str(path))}; computed cells are kept, so put that right "
+            "and run the same command again."
         ) from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._utils.words import counted, percent
 from .fitted import read_fitted
 from .looks import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 from .pictures import drawing_on
@@ -136,7 +137,7 @@ class MembersDisplay:
         each = " each" if self.n_negligible > 1 else ""
         return (
             f"{self.n_negligible} of {len(self.weight)} members {have} less than "
-            f"{100 * self.negligible:g} %{each}: {100 * self.negligible_weight:.1f} % in all"
+            f"{100 * self.negligible:g} %{each}: {percent(self.negligible_weight)} in all"
         )
 
     def plot(self, ax: Axes | None = None) -> MembersDisplay:
@@ -193,10 +194,9 @@ class MembersDisplay:
 
     def _write_family(self, axes: Axes, family: str, place: float) -> None:
         mine = self.family == family
-        n_members = int(mine.sum())
-        members = f"{n_members} member{'s' * (n_members > 1)}"
+        members = counted(int(mine.sum()), "member")
         axes.text(
-            0.0, place, f" {family.replace('_', ' ')}: {100 * self.weight[mine].sum():.1f} % "
+            0.0, place, f" {family.replace('_', ' ')}: {percent(self.weight[mine].sum())} "
             f"({members})", va="center", fontsize=8.0, fontweight="bold",
         )  # fmt: skip
 

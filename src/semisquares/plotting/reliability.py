@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._inputs.dask import computed
+from .._utils.words import counted
 from .fitted import read_fitted
 from .looks import GREEN, GREY, INK, LIGHT
 from .pictures import drawing_on
@@ -204,7 +205,7 @@ class ReliabilityDisplay:
     def note(self) -> str:
         """How many rows there are, and what to hold the calibration error against, in words."""
         n_rows = int(self.counts.sum())
-        rows = f"{n_rows:,} row{'s' * (n_rows != 1)}"
+        rows = counted(n_rows, "row")
         return f"{rows}; right probabilities would show about {self.chance:.3f}"
 
     @property

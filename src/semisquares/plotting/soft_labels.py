@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._inputs.labels import labeled_mask
+from .._utils.words import percent
 from ..estimators.base import soft_labels
 from .fitted import Fitted, read_fitted
 from .looks import BLUE, LOOKS, SKY
@@ -179,7 +180,7 @@ class SoftLabelsDisplay:
         for place, side, share, said in words:
             if share > 0.0:
                 axes.text(
-                    place, 0.99, f"{100 * share:.0f} % {said}", fontsize=7.5, va="top", ha=side,
+                    place, 0.99, f"{percent(share, 0)} {said}", fontsize=7.5, va="top", ha=side,
                     transform=axes.get_xaxis_transform(),
                 )  # fmt: skip
 

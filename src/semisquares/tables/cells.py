@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
+from .._utils.words import counted
 from .amounts import THOUSANDS, parse_amounts
 from .dates import parse_dates
 from .errors import CellError, TableError
@@ -247,7 +248,7 @@ def check_finite(name: str, infinite: Stray | None, beyond: Stray | None) -> Non
     bad, what = (infinite, "infinite") if infinite else (beyond, f"beyond {LARGEST:g}")
     if bad is not None:
         raise CellError(
-            f"Column {name!r} has {bad.n:,} cell{'s' * (bad.n > 1)} that "
+            f"Column {name!r} has {counted(bad.n, 'cell')} that "
             f"{'are' if bad.n > 1 else 'is'} {what} (the first in row {bad.row}), and numbers have "
             "to be finite",
             "empty such cells",

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._utils.files import replaced
+from .._utils.words import os_error
 from .errors import TableError
 
 __all__ = ["NEW_ROWS", "TABLE", "TARGET", "example_truth", "write_example"]
@@ -92,8 +93,7 @@ def write_example(folder: str | Path) -> list[Path]:
                 file.write(files[path])
     except OSError as error:
         raise TableError(
-            f"The example cannot be written to {str(folder)!r} ({error.strerror or error}); name "
-            "another folder."
+            f"{os_error(error, 'writing', repr(str(folder)))}; name another folder for the example."
         ) from error
     return list(files)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
+from .._utils.words import counted
 from .cells import level_of
 from .errors import TableError
 
@@ -66,14 +67,14 @@ def check_two(
     if _looks_missing(classes[0]):
         why = f"; {classes[0]!r} looks like a missing label, so name the column with the labels"
     elif marks:
-        listed = " and ".join(f"{mark!r} in {n:,} row{'s' * (n > 1)}" for mark, n in marks.items())
+        listed = " and ".join(f"{mark!r} in {counted(n, 'row')}" for mark, n in marks.items())
         why = f"; {listed} was read as no label"
         why += "" if unlabeled else ", so spell it otherwise if it is a class"
     else:
         why = "; fill in labels of another class, or name another column as the target"
     raise TableError(
-        f"Column {name!r} has labels of one class only, {classes[0]!r} ({n_labeled:,} "
-        f"row{'s' * (n_labeled > 1)}), and a classifier needs two{why}."
+        f"Column {name!r} has labels of one class only, {classes[0]!r} "
+        f"({counted(n_labeled, 'row')}), and a classifier needs two{why}."
     )
 
 
@@ -94,7 +95,7 @@ def hints_of(
     ]
     asked = None if unlabeled is None else level_of(unlabeled)
     found += [
-        f"{n:,} cell{'s' * (n > 1)} of column {name!r} say{'s' * (n == 1)} {word!r}, which is read "
+        f"{counted(n, 'cell')} of column {name!r} say{'s' * (n == 1)} {word!r}, which is read "
         "as no label; spell it otherwise if it is a class."
         for word, n in marks.items()
         if word != asked

@@ -17,6 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from .._utils.words import counted
 from .cells import level_of, text_cells, to_booleans, to_dates, to_numbers
 from .dates import DATE_PARTS, DateParts
 from .kinds import Column
@@ -285,7 +286,7 @@ def _output_levels(part: OneHotEncoder) -> list[list[str]]:
         pooled = set() if rare is None else set(rare.tolist())
         ends = [f" = {lv}" if lv else " is missing" for lv in levels if lv not in pooled]
         if pooled:
-            ends.append(f" = other ({len(pooled)} rare level{'s' * (len(pooled) > 1)})")
+            ends.append(f" = other ({counted(len(pooled), 'rare level')})")
         found.append(ends)
     return found
 

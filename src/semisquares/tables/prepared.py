@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .._utils.words import counted
 from .arguments import column_kinds, columns_to_drop, mark_text, optional_text, text
 from .cells import family_of, text_cells, text_of, to_booleans
 from .errors import TableError
@@ -253,7 +254,7 @@ class Wish:
         if n_alone:
             one = n_alone == 1
             notes.append(
-                f"{n_alone:,} row{'' if one else 's'} {'has' if one else 'have'} an empty cell "
+                f"{counted(n_alone, 'row has', 'rows have')} an empty cell "
                 f"in column {self.group!r}: {'it is' if one else 'each of them is'} a group of its "
                 "own."
             )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 
+from .._utils.words import did_you_mean
 from .errors import TableError
 
 
@@ -13,9 +13,8 @@ def check_column(columns: Collection[str], name: str, role: str) -> None:
     if name in columns:
         return
     names = list(columns)
-    near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     listed = ", ".join(map(repr, names[:20])) + ", …" * (len(names) > 20)
-    hint = f"did you mean {near[0]!r}?" if near else f"its columns are {listed}."
+    hint = did_you_mean(name, names, f"its columns are {listed}.", cutoff=0.5)
     raise TableError(f"The table has no column {name!r} for the {role}; {hint}")
 
 
@@ -32,6 +31,5 @@ def check_wishes(
     for name, kind in kinds.items():
         check_column(names, name, "kinds of columns")
         if kind not in possible:
-            near = get_close_matches(str(kind), possible, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(possible)}."
+            hint = did_you_mean(kind, possible, f"choose from {', '.join(possible)}.")
             raise TableError(f"Column {name!r} cannot be of kind {kind!r}; {hint}")

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from semisquares._utils.files import replaced
+from semisquares._utils.words import os_error
 
 from .errors import TableError
 from .formats.csv_text import CsvText
@@ -181,14 +182,12 @@ def _explained(path: str) -> Iterator[None]:
 
 def _refused(path: str, error: OSError) -> TableError:
     name = "Standard output" if path == STANDARD_OUTPUT else path
+    what = os_error(error, "writing", name)
     if isinstance(error, IsADirectoryError):
-        return TableError(f"{name} is a folder; give the name of a file in it.")
-    if isinstance(error, PermissionError):
-        return TableError(f"{name} may not be written by you; choose another folder.")
+        return TableError(f"{what}; give the name of a file in it.")
     if error.errno == errno.ENOSPC:
-        return TableError(f"{name} does not fit on the disk; make room, or choose another one.")
-    reason = error.strerror or str(error)
-    return TableError(f"{name} cannot be written ({reason}); choose another place.")
+        return TableError(f"{what}; make room, or choose another disk.")
+    return TableError(f"{what}; choose another place.")
 
 
 def _decoded(table: pa.Table) -> pa.Table:

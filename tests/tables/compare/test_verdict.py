@@ -6,7 +6,7 @@ import math
 import pytest
 
 from semisquares.tables.compare.comparison import Estimate
-from semisquares.tables.compare.verdict import decide, labels_needed, most_to_gain, points
+from semisquares.tables.compare.verdict import decide, labels_needed, most_to_gain
 
 
 def verdict(gain, half, n_labels, *, ridge_error=0.2, n_unlabeled=100_000):
@@ -118,18 +118,3 @@ def test_after_labelling_as_many_as_advised_the_answer_is_clear():
 )
 def test_advice_is_rounded_up_to_two_digits(gain, half, n_labels, more):
     assert labels_needed(Estimate(gain, gain - half, gain + half), n_labels) == more
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "text"),
-    [
-        (0.004, 0.022, "0.4–2.2 points"),
-        (-0.004, 0.022, "−0.4 to 2.2 points"),
-        (-0.022, -0.004, "−2.2 to −0.4 points"),
-        (-0.0001, 0.022, "0.0 to 2.2 points"),
-        (0.0002, 0.022, "0.02–2.2 points"),
-        (0.0, 0.0, "0.0–0.0 points"),
-    ],
-)
-def test_intervals_are_written_with_proper_signs(low, high, text):
-    assert points(low, high) == text

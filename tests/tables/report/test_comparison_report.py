@@ -382,9 +382,7 @@ def test_a_command_with_bytes_that_are_no_text_is_written_with_question_marks(tm
 
 
 def test_a_page_that_cannot_be_written_is_an_error_of_one_sentence(tmp_path):
-    with pytest.raises(
-        TableError, match=r"^The report cannot be written to .*; name another file\.$"
-    ):
+    with pytest.raises(TableError, match=r"^.* is a folder; name another file for the report\.$"):
         write_comparison(binary(), tmp_path, COMMAND)
 
 

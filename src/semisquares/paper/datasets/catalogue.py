@@ -6,8 +6,7 @@ Class 0 is the first level of the authors' factor, which they encode as 1. The h
 
 from __future__ import annotations
 
-import difflib
-
+from ..._utils.words import did_you_mean
 from .dataset import Dataset, Installed
 
 __all__ = ["DATASETS", "find", "sources_table"]
@@ -337,8 +336,8 @@ def find(name: str) -> Dataset:
     key = str(name).strip().casefold()
     if key in known:
         return known[key]
-    close = difflib.get_close_matches(key, known, n=1)
-    hint = f" (did you mean {known[close[0]].name!r}?)" if close else ""
+    hint = did_you_mean(key, known, show=lambda near: repr(known[near].name))
+    hint = f" ({hint})" if hint else ""
     raise ValueError(f"No data set is called {name!r}{hint}; use one of {', '.join(DATASETS)}.")
 
 

@@ -14,6 +14,7 @@ from scipy.io import loadmat
 from sklearn.datasets import load_breast_cancer
 from sklearn.utils import Bunch
 
+from ..._utils.words import os_error
 from .catalogue import find
 from .dataset import PIP, Dataset, Installed
 from .downloads import cache_folder, download_table, keep
@@ -147,8 +148,9 @@ def _downloaded(dataset: Dataset, data_home: Folder, download: bool) -> Table:
             keep(table, dataset, folder)
     except OSError as error:
         warnings.warn(
-            f"{dataset.name} was downloaded but could not be kept in {folder} ({error.strerror}), "
-            "so that the next load downloads it again; pass a data_home that can be written.",
+            f"{os_error(error, 'writing', str(folder))}: {dataset.name} was downloaded but could "
+            "not be kept, so the next load downloads it again; pass a data_home that can be "
+            "written.",
             stacklevel=3,
         )
     return table

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._utils.words import percent
 from .fig6_learning_curves import ENOUGH_REPEATS, ENOUGH_SETS
 from .figure import Finding, Table
 from .protocol import compared
@@ -55,10 +56,6 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _listed(parts: Iterable[str], none: str = "none") -> str:
     return ", ".join(parts) or none
 
@@ -95,7 +92,7 @@ def _one_is_ahead(table: Table) -> Finding:
     return Finding(
         "One method is ahead of all others in mean rank",
         bool(test["p"] < LEVEL and not others) if _enough(table, ENOUGH_SETS) else None,
-        f"the best is {first}; not significantly worse (Nemenyi's test at {_percent(LEVEL)}: "
+        f"the best is {first}; not significantly worse (Nemenyi's test at {percent(LEVEL, 0)}: "
         f"within {apart:.1f}) are {_listed(others)}",
     )
 
@@ -166,7 +163,7 @@ def _nearest_to_the_oracle(table: Table) -> Finding:
         claim,
         max(closed, key=closed.__getitem__) == "soft" if _enough(table) else None,
         f"{errors}; of that gap are closed by "
-        + ", ".join(f"{_name(name)} {_percent(share)}" for name, share in closed.items()),
+        + ", ".join(f"{_name(name)} {percent(share, 0)}" for name, share in closed.items()),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..._html.environment import load_templates, style
 from ..._utils.files import replaced
+from ..._utils.words import os_error
 from ..ledger import ReproduceError
 from .page import Page, gather
 
@@ -40,8 +41,8 @@ def write(out: str | Path, command: str) -> Path:
             file.write(text.encode(errors="replace"))  # the command may hold bytes that are no text
     except OSError as error:
         raise ReproduceError(
-            f"{path} cannot be written ({error.strerror}); the tables are kept, so put that right "
-            "and run the same command again."
+            f"{os_error(error, 'writing', str(path))}; the tables are kept, so put that right and "
+            "run the same command again."
         ) from error
     return path
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._html.tables import Grid, grid, minus
+from ..._html.tables import Grid, grid
+from ..._utils.words import NONE, minus
 from ..figures import fig2_paths, fig3_first_step, fig4_failure, published
 from ..figures.fig6_learning_curves import PUBLISHED_REPEATS
 from ..figures.figure import Table
@@ -145,7 +146,7 @@ def _fig5(table: Table) -> Agreement:
         supervised = [_of(part, name, "hard")["accuracy_supervised"] for part in (ours, theirs)]
         scores.append(_score(*supervised))
         cells += [_mean(part, 3) for part in supervised]
-        cells.append("–" if np.isnan(scores[-1]) else minus(f"{scores[-1]:.1f}"))
+        cells.append(NONE if np.isnan(scores[-1]) else minus(f"{scores[-1]:.1f}"))
         rows.append(cells)
     totals = {
         method: (

@@ -9,7 +9,8 @@ from pathlib import Path
 from ... import __version__
 from ..._html.pictures import Picture, embed
 from ..._html.tables import Grid, grid, preview
-from ..._html.typeset import counted, sentence
+from ..._html.typeset import sentence
+from ..._utils.words import counted
 from .. import figures
 from ..datasets.catalogue import sources_table
 from ..figures.figure import Figure, Finding, Settings
@@ -158,7 +159,7 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
     said += [f"{fail} {'does' if fail == 1 else 'do'} not"] if fail else []
     said += [f"{unknown} cannot be told from these tables"] if unknown else []
     parts = " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)
-    return f"Of {counted(len(verdicts), 'claim', 'claims')}, {parts}."
+    return f"Of {counted(len(verdicts), 'claim')}, {parts}."
 
 
 def _settings(sections: Sequence[Section]) -> Grid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
-from ..._html.typeset import counted
+from ..._utils.words import counted, percent
 from ..figures.fig4_failure import NAMED_SEEDS
 from ..figures.fig5_local_optima import N_STARTS, TEST_SHARE, UNLABELED_SHARE
 from ..figures.figure import Figure, Settings
@@ -56,7 +56,7 @@ def view_title(figure: Figure, view: str) -> str:
 def what_was_run(settings: Settings) -> str:
     """Say what was computed."""
     say = _SAYINGS.get(settings.figure)
-    return say(settings) if say else f"{counted(settings.repeats, 'repeat', 'repeats')}."
+    return say(settings) if say else f"{counted(settings.repeats, 'repeat')}."
 
 
 def randomness(settings: Settings) -> str:
@@ -79,17 +79,13 @@ def command(figure: Figure, settings: Settings) -> str:
 
 
 def _sets(settings: Settings) -> str:
-    return counted(len(settings.datasets), "data set", "data sets")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return counted(len(settings.datasets), "data set")
 
 
 def _fig2(settings: Settings) -> str:
     return (
         "Block descent with soft and with hard labels, and Newton's method with soft ones, each "
-        f"from the supervised weights and from {counted(settings.repeats, 'start', 'starts')} "
+        f"from the supervised weights and from {counted(settings.repeats, 'start')} "
         "around them, on the data of Figure 1."
     )
 
@@ -105,12 +101,12 @@ def _fig4(settings: Settings) -> str:
 
 
 def _fig5(settings: Settings) -> str:
-    resamples = counted(settings.repeats, "resample", "resamples")
+    resamples = counted(settings.repeats, "resample")
     return (
         f"{resamples} of {_sets(settings)}, raw features. In each, "
-        f"{_percent(TEST_SHARE[settings.preset])} of the rows are for testing and "
-        f"{_percent(UNLABELED_SHARE)} of the others lose their label; {N_STARTS} random starts and "
-        "the supervised one, for soft labels by block descent, soft labels solved exactly, and "
+        f"{percent(TEST_SHARE[settings.preset], 0)} of the rows are for testing and "
+        f"{percent(UNLABELED_SHARE, 0)} of the others lose their label; {N_STARTS} random starts "
+        "and the supervised one, for soft labels by block descent, soft labels solved exactly, and "
         "hard labels."
     )
 
@@ -118,7 +114,7 @@ def _fig5(settings: Settings) -> str:
 def _fig6(settings: Settings) -> str:
     most = "1, 2, 4, … 256" if settings.preset == "paper" else "2, 4, 8, … 1024"
     return (
-        f"{counted(settings.repeats, 'repeat', 'repeats')} on each of {_sets(settings)}, with "
+        f"{counted(settings.repeats, 'repeat')} on each of {_sets(settings)}, with "
         f"{most} unlabeled rows as far as there are rows; supervised, soft, hard, and the oracle "
         "that knows the labels of the unlabeled rows."
     )
@@ -126,7 +122,7 @@ def _fig6(settings: Settings) -> str:
 
 def _ridge(settings: Settings) -> str:
     return (
-        f"{counted(settings.repeats, 'repeat', 'repeats')} on each of {_sets(settings)}, drawn as "
+        f"{counted(settings.repeats, 'repeat')} on each of {_sets(settings)}, drawn as "
         f"in Figure 6; ridges of λ = {', '.join(f'{alpha:g}' for alpha in ALPHAS)}, a supervised "
         "ridge tuned by leave-one-out, and hard labels that start at the soft solution. The "
         "intercept is free."
@@ -135,7 +131,7 @@ def _ridge(settings: Settings) -> str:
 
 def _fractions(settings: Settings) -> str:
     return (
-        f"{counted(settings.repeats, 'repeat', 'repeats')} on each of {_sets(settings)}: 20 % of "
+        f"{counted(settings.repeats, 'repeat')} on each of {_sets(settings)}: 20 % of "
         "the rows are for testing, and 10, 20, … 90 % of the others have labels."
     )
 
@@ -143,7 +139,7 @@ def _fractions(settings: Settings) -> str:
 def _rivals(settings: Settings) -> str:
     most = "1, 4, 16, 64, 256" if settings.preset == "paper" else "2, 8, 32, 128, 512"
     return (
-        f"{counted(settings.repeats, 'repeat', 'repeats')} on each of {_sets(settings)}, drawn as "
+        f"{counted(settings.repeats, 'repeat')} on each of {_sets(settings)}, drawn as "
         f"in Figure 6, with {most} unlabeled rows as far as there are rows; {len(METHODS)} "
         "methods, and regression with missing outcomes beside them. The intercept is free."
     )

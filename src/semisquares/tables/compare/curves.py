@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._utils.words import percent
 from ...estimators import SoftLabelClassifier
 from .choice import fit_pair, fit_rows
 from .comparison import CurvePoint, Estimate
 from .evaluation import Progress, in_order, split_seed
 from .intervals import honest_score, interval
 from .splits import Plan, plan, stratified_order, training_mask
-from .verdict import MARGIN, most_to_gain, percent
+from .verdict import MARGIN, most_to_gain
 
 __all__ = ["LabelCurve", "curve_repeats", "label_curve", "label_sentence", "unlabeled_curve"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._utils.words import percent, points_between
 from .comparison import Estimate, Notice
 from .intervals import honest_gain, interval
 from .splits import Plan
-from .verdict import percent, points
 
 __all__ = ["Majority", "against_majority", "worth"]
 
@@ -99,7 +99,7 @@ def worth(
     else:
         sentence = (
             f"{who} may be no better than {answer}: {errors}, 95 % interval of the difference "
-            f"{points(gain.low, gain.high)}"
+            f"{points_between(gain.low, gain.high)}"
         )
         meaning = "The labels are too few to tell whether the predicted classes are worth anything."
     if auc is not None and auc.mean - _SURER * (auc.mean - auc.low) > 0.5:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+from ..._utils.words import fixed, percent, points_between
 from .comparison import Estimate, Verdict
 from .intervals import LEVEL, honest_gain, unseen
 
-__all__ = ["MARGIN", "decide", "labels_needed", "most_to_gain", "percent", "points"]
+__all__ = ["MARGIN", "decide", "labels_needed", "most_to_gain"]
 
 MARGIN = 0.02
 """A gain worth having, as a fraction of the rows: two points."""
@@ -106,37 +107,10 @@ def _fewest_labels_for_no(gain: float) -> int:
     return math.floor(math.log(1.0 - LEVEL) / math.log1p(max(gain, 0.0) - MARGIN)) + 1
 
 
-def percent(fraction: float) -> str:
-    """Write a fraction as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.0814)
-    '8.1 %'
-    """
-    return f"{_decimal(100 * fraction)} %"
-
-
-def points(low: float, high: float) -> str:
-    """Write an interval of fractions in points.
-
-    Examples
-    --------
-    >>> points(0.004, 0.022), points(-0.004, 0.022), points(0.0002, 0.01)
-    ('0.4–2.2 points', '−0.4 to 2.2 points', '0.02–1.0 points')
-    """
-    low, high = 100 * low, 100 * high
-    if low > 0.0 and round(low, 1) == 0.0:  # "0.0–1.0" would not say that 0 is outside
-        return f"{_decimal(low, 2)}–{_decimal(high)} points"
-    if low >= 0.0:
-        return f"{_decimal(low)}–{_decimal(high)} points"
-    return f"{_decimal(low)} to {_decimal(high)} points"
-
-
 def _help(error: float, ridge_error: float, gain: Estimate) -> str:
     return (
         f"Unlabeled rows help: error {percent(error)} against {percent(ridge_error)} for tuned "
-        f"ridge, 95 % interval of the difference {points(gain.low, gain.high)}."
+        f"ridge, 95 % interval of the difference {points_between(gain.low, gain.high)}."
     )
 
 
@@ -144,17 +118,17 @@ def _harm(error: float, ridge_error: float, gain: Estimate) -> str:
     return (
         f"Unlabeled rows do harm here; use the tuned ridge: error {percent(ridge_error)} against "
         f"{percent(error)} with them, 95 % interval of the difference "
-        f"{points(-gain.high, -gain.low)}."
+        f"{points_between(-gain.high, -gain.low)}."
     )
 
 
 def _no_help(error: float, ridge_error: float, gain: Estimate, n_labels: int) -> str:
-    most = percent(most_to_gain(gain, n_labels)).replace(" %", " points")
+    most = fixed(100 * most_to_gain(gain, n_labels))
     old, new = percent(ridge_error), percent(error)
     errors = f"{old} against {new} with" if old != new else f"{old} with and without"
     return (
         f"Unlabeled rows do not help here; use the tuned ridge: error {errors} them, and a gain of "
-        f"more than {most} is unlikely."
+        f"more than {most} points is unlikely."
     )
 
 
@@ -170,9 +144,3 @@ def _round_up(n: float) -> int:
     """Round up to two digits, to tens below 100, and to 10 at the least."""
     step = 10 ** max(1, math.floor(math.log10(max(n, 1.0))) - 1)
     return max(10, step * math.ceil(n / step - 1e-9))
-
-
-def _decimal(number: float, digits: int = 1) -> str:
-    """Write a number with a proper minus sign, and zero without one."""
-    text = f"{number:.{digits}f}"
-    return text.removeprefix("-") if not float(text) else text.replace("-", "−")

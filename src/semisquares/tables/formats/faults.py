@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterator
 
+from ..._utils.words import counted
 from ..errors import TableError
 from .format import Format, spelled
 from .opening import TableFile, open_bytes, open_lines
@@ -132,9 +133,9 @@ def _ragged(file: TableFile, line: int, found: int, width: int, delimiter: str) 
         remedy = f"put cells that hold a {spelled(delimiter)} in quotation marks"
     else:
         remedy = "complete the row, or remove it"
-    cells = "1 cell" if found == 1 else f"{found} cells"
     return TableError(
-        f"{file.name} has {cells} in line {line}, but {width} in its header; {remedy}."
+        f"{file.name} has {counted(found, 'cell')} in line {line}, but {width} in its header; "
+        f"{remedy}."
     )
 
 

@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
+from ..._utils.words import did_you_mean
 from ..errors import TableError
 from .faults import undecodable
 from .format import Format, spelled
@@ -93,8 +93,7 @@ def check_there(wanted: Sequence[str], names: Sequence[str], where: str) -> None
     there = set(names)
     for name in wanted:
         if name not in there:
-            near = get_close_matches(name, names, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:20])}."
+            hint = did_you_mean(name, names, f"it has {', '.join(names[:20])}.", cutoff=0.5)
             raise TableError(f"{where} has no column {name!r}; {hint}")
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..._utils.words import os_error
 from ..errors import TableError
 from .sniffing import compression_of
 
@@ -150,10 +151,11 @@ def may_hold_newlines(file: TableFile, encoding: str) -> bool:
 def refused(name: str, error: OSError) -> TableError:
     """Say in a sentence why a file cannot be read."""
     name = "Standard input" if name == "-" else name
-    if isinstance(error, PermissionError):
-        return TableError(f"{name} may not be read by you; ask for the permission to read it.")
     if isinstance(error, FileNotFoundError):
         return TableError(f"{name} is not there any more; check the path.")
-    if error.errno is None:  # of pyarrow, from a compressed file
+    if error.errno is None:  # pyarrow's, from a compressed file
         return TableError(f"{name} is damaged or cut off; get it once more.")
-    return TableError(f"{name} cannot be read ({error.strerror}); copy it to another place.")
+    remedy = "copy it to another place"
+    if isinstance(error, PermissionError):
+        remedy = "ask for permission to read it"
+    return TableError(f"{os_error(error, 'reading', name)}; {remedy}.")

@@ -14,10 +14,10 @@ import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO
 
+from ..._utils.words import did_you_mean
 from ..arguments import path_text, refuse
 from ..errors import TableError
 from . import sniffing
@@ -124,8 +124,9 @@ def _resolved(table: str) -> tuple[str, ...]:
     folder, name = os.path.split(table)
     if not os.path.isdir(folder or "."):
         raise TableError(f"There is no file {table}, nor the folder {folder}; check the path.")
-    near = get_close_matches(name, _names(folder), n=1, cutoff=0.6)
-    hint = f"did you mean {os.path.join(folder, near[0])}?" if near else "check the path."
+    hint = did_you_mean(
+        name, _names(folder), "check the path.", show=lambda near: os.path.join(folder, near)
+    )
     raise TableError(f"There is no file {table}; {hint}")
 
 

@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 
 from ..._utils.files import replaced
 from ..._utils.versions import versions
+from ..._utils.words import os_error
 from ..arguments import instance, path_text
 from ..errors import TableError
 from .audit import ALLOWED, checked_model, import_skops, refuse_other_types
@@ -72,7 +73,7 @@ def save(model: TableModel, path: str | Path) -> None:
     ['no', 'no', 'yes', 'yes']
     """
     path = path_text("path", path)
-    write_whole(dumps(model), path, "The model")
+    write_whole(dumps(model), path, "the model")
 
 
 def dumps(model: TableModel) -> bytes:
@@ -109,8 +110,8 @@ def write_whole(data: bytes, path: str | Path, what: str) -> None:
             file.write(data)
     except OSError as error:
         raise TableError(
-            f"{what} cannot be written to {str(path)!r} ({_reason(error)}); "
-            "give a path in a folder that can be written to."
+            f"{os_error(error, 'writing', repr(str(path)))}; give {what} a path in a folder that "
+            "can be written to."
         ) from error
 
 
@@ -145,7 +146,7 @@ def load(path: str | Path) -> TableModel:
         ) from error
     except OSError as error:
         raise TableError(
-            f"The model {name!r} cannot be read ({_reason(error)}); give a file that can be opened."
+            f"{os_error(error, 'reading', repr(name))}; give a model file that can be opened."
         ) from error
     return loads(data, name=name)
 
@@ -235,7 +236,3 @@ def _senseless(name: str, error: Exception) -> TableError:
 
 def _damaged(name: str) -> str:
     return f"{name!r} is damaged or cut short; copy it again, or fit the model again."
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

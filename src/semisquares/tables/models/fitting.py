@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ..._utils.versions import versions
+from ..._utils.words import percent
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifierCV
 from ..arguments import instance, texts
 from ..compare.choice import thinned
@@ -22,7 +23,6 @@ from ..compare.comparison import plain
 from ..compare.majority import worth
 from ..compare.notices import leaks
 from ..compare.rivals import LOST_CLASS
-from ..compare.verdict import percent
 from ..prepared import PREPARED, Prepared, Understood
 from ..written import filled_note
 from .measuring import METHODS, Measured, Order, Rows, decided, fit_as_asked, measure

@@ -115,7 +115,7 @@ def export_onnx(
     add_classifier(graph, model, features)
     data = _serialized(graph, model, reason)
     n_checked, largest = _compare(data, graph, model, sample)
-    write_whole(data, path, "The ONNX model")
+    write_whole(data, path, "the ONNX model")
     note = _note(model, reason)
     return OnnxExport(path, not reason, note, tuple(graph.inputs), n_checked, largest)
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..._html.tables import Grid
+from ..._utils.words import NONE, points, signed
 from ..compare.comparison import Comparison, CurvePoint, Estimate, Rival
 from ..kinds import Column
 from .drawing import LOOKS, in_order
-from .numbers import NONE, few_digits, percent, points, signed, spread, with_interval
+from .numbers import few_digits, percent, spread, with_interval
 from .words import KINDS, METRICS, shortened
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ from ... import __version__, plotting
 from ..._html.environment import load_templates, style
 from ..._html.pictures import Picture, packed
 from ..._utils.files import replaced
+from ..._utils.words import os_error, points
 from ..compare.comparison import Comparison, Estimate
 from ..errors import TableError
 from . import drawing, words
 from . import grids as tables
-from .numbers import few_digits, percent, points, spread, unbroken
+from .numbers import few_digits, percent, spread, unbroken
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,7 @@ def write_comparison(comparison: Comparison, path: str | Path, command: str) -> 
             file.write(text.encode(errors="replace"))  # the command may hold bytes that are no text
     except OSError as error:
         raise TableError(
-            f"The report cannot be written to {path} ({error.strerror}); name another file."
+            f"{os_error(error, 'writing', str(path))}; name another file for the report."
         ) from error
     return Path(path)
 

@@ -9,11 +9,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..._html.typeset import counted
+from ..._utils.words import counted, points
 from ..compare.comparison import Comparison, CurvePoint, Rival
 from . import drawing
 from .drawing import LOOKS, in_order
-from .numbers import few_digits, percent, points, spread
+from .numbers import few_digits, percent, spread
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -133,7 +133,7 @@ def fewer_rows(comparison: Comparison) -> str:
     ]
     if not said:
         return ""
-    total = counted(most, "unlabeled row", "unlabeled rows")
+    total = counted(most, "unlabeled row")
     return f"To save time, a random sample of the {total} was given to {', '.join(said)}."
 
 
@@ -158,7 +158,7 @@ def curve_words(comparison: Comparison) -> str:
         return ""
     return (
         "To save time the curves rest on "
-        f"{counted(comparison.curve_repeats, 'repeat', 'repeats')} of the folds, not on "
+        f"{counted(comparison.curve_repeats, 'repeat')} of the folds, not on "
         f"{comparison.repeats} as the verdict does, so their numbers may differ a little from its."
     )
 
@@ -167,7 +167,7 @@ def change_words(comparison: Comparison) -> str:
     """Say how many predictions the unlabeled rows changed, or would have."""
     found = comparison.changes
     share = percent(found.n_flipped / max(found.n_rows, 1))
-    of = f"Of {counted(found.n_rows, 'unlabeled row', 'unlabeled rows')}, {found.n_flipped:,}"
+    of = f"Of {counted(found.n_rows, 'unlabeled row')}, {found.n_flipped:,}"
     if found.used:
         verb = "gets" if found.n_flipped == 1 else "get"
         return (
