@@ -109,7 +109,7 @@ def test_an_open_ledger_is_refused_to_another_process(path, used):
     ledger.close()
     assert other.stderr.splitlines()[-1].endswith(
         f"ReproduceError: {path.parent} is in use by another run; wait for that one to end, or "
-        "give another folder (--out)."
+        "give another folder (out)."
     )
 
 

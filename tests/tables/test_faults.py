@@ -239,7 +239,7 @@ def test_a_table_is_read_without_damaged_notes_of_pandas(tmp_path, name, write, 
     ("name", "content", "words"),
     [
         ("a.tsv", PLAIN, "split at each tab (its header is 'age,kind'); name the delimiter, as in "
-         "--delimiter ','."),
+         "delimiter=','."),
         ("a.csv", "a b\n1 2\n", "split at each comma (its header is 'a b')"),
         ("a.csv", "x" * 99 + "\n1\n", f"header is '{'x' * 40}…')"),
     ],
@@ -295,7 +295,7 @@ def test_a_row_beyond_all_bounds_is_an_error_of_one_sentence(tmp_path, monkeypat
     ("content", "words"),
     [
         (b"a,b\n1,x\n2,caf\xe9\n", "is not UTF-8: line 3 has the bytes E9 0A; save it as UTF-8, or "
-         "say --encoding latin-1 if"),
+         "give encoding='latin-1' if"),
         (b"caf\xe9,b\n1,x\n", "is not UTF-8: line 1 has the bytes E9 2C 62 0A"),
         ("a,b\n1,ü\n".encode() + b"2,caf\xe9\n", "mixes encodings: line 2 is UTF-8 but line 3 has "
          "the bytes E9 0A; save it as UTF-8."),
@@ -319,7 +319,7 @@ def test_bytes_that_are_not_utf8_are_found(tmp_path, content, words):
         (
             PLAIN.encode("utf-16"),
             "utf-8",
-            "line 1 has the bytes FF FE 61 00; say --encoding utf-16.",
+            "line 1 has the bytes FF FE 61 00; give encoding='utf-16'.",
         ),
         (PLAIN.encode("utf-16")[:-1], "utf-16", "is not in utf-16 after line 2; give the right"),
         ("age,kind\n30,r\u00fcd\n", "utf-16", "is not in utf-16 after line 0; give the right"),

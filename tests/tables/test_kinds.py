@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from semisquares.cli.parameters import in_options
 from semisquares.tables import TableError
 from semisquares.tables.cells import level_of, text_cells, to_dates, to_numbers
 from semisquares.tables.kinds import KINDS, Column, kinds_of
@@ -111,7 +112,7 @@ def test_one_other_number_in_a_long_table_is_enough_to_vary():
 def test_whole_numbers_with_the_name_of_an_identifier_are_ids_even_if_they_repeat(name):
     column = kind_of([5, 3, 9, 5] * 10, name)
     assert column.kind == "id"
-    assert "--group" in column.reason
+    assert f"group={name!r}" in column.reason
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_a_number_is_an_identifier_only_if_it_hardly_repeats():
 def test_an_id_without_repeats_gets_no_hint_at_groups():
     column = kind_of(np.arange(N)[::-1] * 7, "case_id")
     assert column.kind == "id"
-    assert "--group" not in column.reason
+    assert "group" not in column.reason
 
 
 def test_fractions_are_no_identifiers_whatever_their_name():
@@ -318,14 +319,18 @@ def test_a_column_of_numbers_and_text_is_refused_with_ways_out():
     cells[16] = cells[99] = "unknown"
     assert error_of(cells, "age") == (
         "Column 'age' mixes numbers and text: 498 cells are numbers and 2 are not (the first is "
-        "'unknown', row 17); clean it, name the text that means missing with --missing unknown, "
-        "treat it as text with --kind age=category, or leave it out with --drop age."
+        "'unknown', row 17); clean it, name the text that means missing with "
+        "missing=['unknown'], treat it as text with kinds={'age': 'category'}, or leave it out "
+        "with drop=['age']."
     )
 
 
 def test_objects_of_both_types_are_refused_and_names_are_quoted_for_the_shell():
     cells = pd.Series([1, 2.5, None, "?"] * 3, dtype=object)
-    assert error_of(cells, "my age") == (
+    with pytest.raises(TableError) as caught:
+        kind_of(cells, "my age")
+    assert caught.value.code == "mixed_column"
+    assert in_options(caught.value) == (
         "Column 'my age' mixes numbers and text: 6 cells are numbers and 3 are not (the first is "
         "'?', row 4); clean it, name the text that means missing with --missing '?', treat it as "
         "text with --kind 'my age=category', or leave it out with --drop 'my age'."
@@ -346,8 +351,8 @@ def test_below_one_half_numbers_among_text_are_remarked_on_from_a_tenth_on():
     assert (column.kind, column.reason) == (
         "category",
         "49 of its 100 cells are numbers and the others text, and all are taken for categories: "
-        "name the text that means missing with --missing, or say --kind 'my dose=category' if all "
-        "of them are categories",
+        "name the text that means missing with missing=['TEXT'], or give kinds={'my dose': "
+        "'category'} if all of them are categories",
     )
     assert kind_of(["1"] * 10 + ["x", "y"] * 45).reason.startswith("10 of its 100 cells")
     assert kind_of(["1"] * 9 + ["x", "y"] * 45 + ["z"]).reason == ""
@@ -443,14 +448,14 @@ def test_plain_numbers_fit_a_column_that_was_written_with_a_sign_but_another_sig
 def test_infinities_are_refused(cells):
     assert error_of(cells) == (
         "Column 'x' has 2 cells that are infinite (the first in row 2), and numbers have to be "
-        "finite; empty such cells, or leave the column out with --drop x."
+        "finite; empty such cells, or leave the column out with drop=['x']."
     )
 
 
 def test_numbers_too_large_to_square_are_refused():
     assert error_of([1.0, 2.0, -1e160]) == (
         "Column 'x' has 1 cell that is beyond 1e+150 (the first in row 3), and numbers have to be "
-        "finite; empty such cells, or leave the column out with --drop x."
+        "finite; empty such cells, or leave the column out with drop=['x']."
     )
     assert kind_of([1.0, 2.0, -1e149]).kind == "number"
 
@@ -473,7 +478,7 @@ def test_cells_that_are_no_values_are_refused(cell, sentence):
 def test_columns_of_other_types_are_refused(cells):
     assert error_of(cells).endswith(
         " values, but a table needs numbers, texts or dates; rewrite it, or leave the column out "
-        "with --drop x."
+        "with drop=['x']."
     )
 
 
@@ -483,7 +488,8 @@ def test_a_table_without_anything_to_learn_from_is_refused():
         kinds_of(frame, drop=["nr"])
     assert str(caught.value) == (
         "The table has no column to learn from ('nr': as asked; 'site': it is 'A' in all rows; "
-        "'note': it holds no value); add one, or settle the kind of one with --kind COLUMN=KIND."
+        "'note': it holds no value); add one, or settle the kind of one with kinds={'COLUMN': "
+        "'KIND'}."
     )
 
 

@@ -429,7 +429,7 @@ def save_in_a_child(path, moment):
 def test_a_writer_killed_at_any_moment_leaves_the_old_model_or_the_new_one(tmp_path, monkeypatch):
     found, killed = [], []
     old, new = stored(), dumps(replace(fitted(), target="new"))
-    monkeypatch.setattr(files, "dumps", lambda model: new)
+    monkeypatch.setattr(files, "dumps", lambda model, write: new)
     n_calls = min(calls_of_saving(tmp_path / "model") for _ in range(3))
     for moment in np.linspace(1, 2 * n_calls, 80).astype(int):  # a child has to make a few more
         path = tmp_path / str(moment) / "model"  # what the dead leave would cost more calls

@@ -713,7 +713,7 @@ def test_wishes_that_make_no_sense_for_the_target_are_refused():
     )
     assert error_of(prepare, frame, "y", kinds={"y": "number"}) == (
         "Column 'y' is the target, whose values are classes and cannot be of kind 'number'; leave "
-        "that out, or say --kind y=category to take each value as a class."
+        "that out, or give kinds={'y': 'category'} to take each value as a class."
     )
 
 

@@ -113,18 +113,18 @@ def test_dates_beside_a_mark_of_no_label_are_dates_unless_they_are_said_to_be_cl
 
 def test_a_class_that_looks_like_a_missing_label_is_pointed_out():
     assert target_of(["a", "b", "?"]).hints == (
-        "Class '?' of column 'y' looks like a missing label; if it is, give --unlabeled '?'.",
+        "Class '?' of column 'y' looks like a missing label; if it is, give unlabeled='?'.",
     )
     assert target_of(["a", "b", "Unknown"]).hints == (
         "Class 'Unknown' of column 'y' looks like a missing label; if it is, give "
-        "--unlabeled Unknown.",
+        "unlabeled='Unknown'.",
     )
 
 
 def test_minus_one_is_pointed_out_only_beside_two_other_classes():
     assert target_of([-1, 1, 1]).hints == ()
     assert target_of([-1, 0, 1]).hints == (
-        "Class -1 of column 'y' looks like a missing label; if it is, give --unlabeled -1.",
+        "Class -1 of column 'y' looks like a missing label; if it is, give unlabeled='-1'.",
     )
 
 
@@ -223,8 +223,8 @@ def test_many_numbers_are_a_quantity():
 def test_fractions_are_a_quantity(cells):
     assert error_of(cells) == (
         "Column 'y' holds 3 different numbers, such as 0.5: that is a quantity, not a class; name "
-        "another column as the target, or cut this one into classes first, or say --kind "
-        "y=category if each of them is a class."
+        "another column as the target, or cut this one into classes first, or give "
+        "kinds={'y': 'category'} if each of them is a class."
     )
     target = target_of(cells, as_levels=True)
     assert target.classes == ("0.5", "1", "2")

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from .messages import Message
+
+TYPE_CHECKING = False  # a command imports this before it listens to Ctrl-C
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
 __all__ = ["NotEnoughMemory", "UserError"]
 
 
@@ -9,7 +16,35 @@ class UserError(Exception):
     """One sentence: what was given, what is needed, what to do.
 
     The command line prints it and ends with exit code 2; any other error is a defect of ours.
+
+    Parameters
+    ----------
+    template : str
+        The sentence, or a format string if there are fields: see `Message`.
+    code : str, default=""
+        A name for this error that programs can rely on: sentences may change.
+    **fields : object
+        What the sentence is about.
+
+    Examples
+    --------
+    >>> error = UserError("Column {name!r} is empty; fill it.", code="empty_column", name="age")
+    >>> print(error, error.code, error.fields)
+    Column 'age' is empty; fill it. empty_column {'name': 'age'}
     """
+
+    def __init__(self, template: str, /, *, code: str = "", **fields: Any) -> None:
+        if isinstance(template, Message) and not fields:
+            self.message = template
+        else:
+            self.message = Message(template, **fields)
+        self.code = code
+        super().__init__(self.message)  # enough to pickle it: a message keeps its fields
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The values that the sentence is made of, by name."""
+        return self.message.fields
 
 
 class NotEnoughMemory(MemoryError):

@@ -69,7 +69,9 @@ def _command(stop: Stop) -> int:
 def _explained(error: BaseException) -> int:
     """Say what went wrong, and return the exit code."""
     if isinstance(error, UserError):
-        return _refused(str(error))
+        from .parameters import in_options
+
+        return _refused(in_options(error))
     if isinstance(error, BrokenPipeError):  # as in `semisquares … | head`: nobody reads on
         return 0
     if isinstance(error, SystemExit):  # click's way to say the same is 1

@@ -11,6 +11,7 @@ import click
 from .._utils.words import counted, percent, points
 from . import NO, options
 from .options import Columns, Reading
+from .parameters import option
 from .places import FILE, beside, checked, files_of
 
 if TYPE_CHECKING:
@@ -103,10 +104,10 @@ def _report(talk: Talk, comparison: Comparison, out: str, command: str) -> None:
     from ..tables.report.page import render_comparison, write_comparison
 
     if out == "-":
-        click.echo(render_comparison(comparison, command), nl=False)
+        click.echo(render_comparison(comparison, command, write=option), nl=False)
         return
     with talk.busy(f"Writing {out}"):
-        write_comparison(comparison, out, command)
+        write_comparison(comparison, out, command, write=option)
     talk.say(f"Report: {out}")
 
 
@@ -114,7 +115,7 @@ def _print(talk: Talk, comparison: Comparison) -> None:
     verdict = comparison.verdict
     talk.answer(verdict.sentence, _STYLES[verdict.answer])
     for notice in comparison.notices:
-        talk.warn(f"{notice.sentence} {notice.meaning}")
+        talk.warn(notice.text)
     _print_rivals(talk, comparison)
     talk.say(comparison.label_sentence)
 

@@ -8,11 +8,12 @@ from typing import Any
 from .._utils.words import counted
 from ..tables.kinds import KINDS, Column
 from ..tables.prepared import Understood
+from .parameters import in_options
 from .talk import Talk
 
 _SHOWN = 6
 _PLURALS = {"number": "numbers", "category": "categories", "boolean": "booleans", "date": "dates"}
-_WHY = {"id": "an id", "constant": "constant", "empty": "empty", "text": "free text"}
+_WHY = {"id": "an id", "constant": "constant", "empty": "empty"}
 
 
 def describe(talk: Talk, prepared: Understood) -> None:
@@ -28,7 +29,7 @@ def describe(talk: Talk, prepared: Understood) -> None:
     talk.say(f"  {used(prepared.columns)}")
     if prepared.n_groups is not None:
         talk.say(f"  {prepared.n_groups:,} groups by {prepared.group!r}")
-    left_out = [line for line in listed(prepared.columns) if line.startswith("left out: ")]
+    left_out = _left_out(prepared.columns)
     for line in left_out[:_SHOWN]:
         talk.say(f"  {line}")
     if len(left_out) > _SHOWN:
@@ -70,7 +71,11 @@ def listed(columns: tuple[Column, ...]) -> list[str]:
     for kind in KINDS:
         if names := [column.name for column in columns if column.used and column.kind == kind]:
             lines.append(f"{_PLURALS[kind]}: {', '.join(names)}")
-    return lines + [f"left out: {c.name}, {why(c)}" for c in columns if not c.used]
+    return lines + _left_out(columns)
+
+
+def _left_out(columns: tuple[Column, ...]) -> list[str]:
+    return [f"left out: {column.name}, {why(column)}" for column in columns if not column.used]
 
 
 def why(column: Column) -> str:
@@ -78,13 +83,13 @@ def why(column: Column) -> str:
 
     Examples
     --------
-    >>> why(Column("remark", "text", "it is free text, 90 different ones in 99 cells", 0, 90))
+    >>> why(Column("remark", "text", "free text, 90 different ones in 99 cells", 0, 90))
     'free text, 90 different ones in 99 cells'
+    >>> why(Column("nr", "id", "it counts the rows"))
+    'an id (it counts the rows)'
     """
-    what = _WHY.get(column.kind, "")
-    if what and column.reason.startswith(f"it is {what}"):
-        return column.reason.removeprefix("it is ")
-    return f"{what} ({column.reason})" if what and column.reason else what or column.reason
+    what, reason = _WHY.get(column.kind, ""), in_options(column.reason)
+    return f"{what} ({reason})" if what and reason else what or reason
 
 
 def facts(prepared: Understood) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import sys
 import skops.io  # noqa: F401 (now, not in the middle of the work)
 
 from ..tables.models import TableModel, files
+from .parameters import option
 from .talk import Talk
 
 
@@ -24,7 +25,7 @@ def open_model(talk: Talk, path: str) -> TableModel:
 def store_model(model: TableModel, path: str) -> None:
     """Write a model, whole or not at all."""
     if path == "-":
-        sys.stdout.buffer.write(files.dumps(model))
+        sys.stdout.buffer.write(files.dumps(model, write=option))
         sys.stdout.buffer.flush()
     else:
-        files.save(model, path)
+        files.save(model, path, write=option)

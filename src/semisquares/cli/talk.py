@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from .parameters import in_options
 from .streams import hush
 from .watch import Meter
 
@@ -61,12 +62,12 @@ class Talk:
 
     def warn(self, text: str) -> None:
         """Say what has to be known, whoever listens."""
-        self._beside.print(f"Note: {text}", style="yellow")
+        self._beside.print(f"Note: {in_options(text)}", style="yellow")
 
     def hand_over(self, facts: Mapping[str, Any]) -> None:
         """Print the facts where JSON was asked for."""
         if self.json:
-            click.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
+            click.echo(json.dumps(in_options(facts), indent=2, ensure_ascii=False, allow_nan=False))
 
     @contextmanager
     def busy(self, what: str) -> Iterator[Callable[[str], None]]:

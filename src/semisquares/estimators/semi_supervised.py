@@ -35,6 +35,10 @@ LEAST_WEIGHT = 1e-150
 """A smaller weight of unlabeled rows is 0: products of such numbers vanish."""
 
 
+class VanishedClassWarning(UserWarning):
+    """No unlabeled row got the label of a class that the supervised classifier predicts."""
+
+
 class SemiSupervised(LinearLeastSquares):
     """Base of the classifiers that fill in missing labels."""
 
@@ -95,7 +99,7 @@ class SemiSupervised(LinearLeastSquares):
         else:
             self._warn_of_copies(self.solution_.dependent, stacklevel=5)
         if lost:
-            warnings.warn(lost, UserWarning, stacklevel=5)
+            warnings.warn(lost, VanishedClassWarning, stacklevel=5)
         return self
 
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Problem, str]:

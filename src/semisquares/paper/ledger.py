@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.errors import UserError
+from .._utils.messages import Parameter
 from .figures.figure import Arrays
 
 __all__ = ["Ledger", "Record", "ReproduceError", "pack", "unpack"]
@@ -84,8 +85,11 @@ class Ledger:
         (owner,) = self._db.execute("pragma application_id").fetchone()
         if n_tables and owner != _OURS:
             raise ReproduceError(
-                f"{self.path} is a database of something else, or of another version of "
-                "semisquares; move it away, or give another folder (--out)."
+                "{path} is a database of something else, or of another version of semisquares; "
+                "move it away, or give another folder ({out}).",
+                code="not_ours",
+                path=self.path,
+                out=Parameter("out"),
             )
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = full")
@@ -178,24 +182,28 @@ class Ledger:
             sentence = _SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
             if sentence is None:
                 raise
-            raise ReproduceError(
-                sentence.format(path=self.path, folder=self.path.parent, error=error)
-            ) from error
+            raise self._error(sentence, error) from error
         except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError) as error:
-            raise ReproduceError(_DAMAGED.format(path=self.path, error=error)) from error
+            raise self._error(_DAMAGED, error) from error
+
+    def _error(self, sentence: str, error: Exception) -> ReproduceError:
+        out, folder = Parameter("out"), self.path.parent
+        return ReproduceError(
+            sentence, code="ledger", path=self.path, folder=folder, error=str(error), out=out
+        )
 
 
 _DAMAGED = (
     "{path} is damaged or not a ledger of semisquares ({error}); move it away to compute its cells "
-    "again, or give another folder (--out)."
+    "again, or give another folder ({out})."
 )
-_NO_ACCESS = "{path} cannot be written ({error}); make it writable, or give another folder (--out)."
+_NO_ACCESS = "{path} cannot be written ({error}); make it writable, or give another folder ({out})."
 _NO_SPACE = (
     "{path} cannot be written ({error}); cells stored before are kept, so make room on the disk "
     "or make it writable, and run the same command again."
 )
 _IN_USE = (
-    "{folder} is in use by another run; wait for that one to end, or give another folder (--out)."
+    "{folder} is in use by another run; wait for that one to end, or give another folder ({out})."
 )
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: _IN_USE,

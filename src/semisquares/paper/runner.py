@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from .._utils.files import make_folder
+from .._utils.messages import Parameter
 from .._utils.processes import each
 from .._utils.words import os_error
 from .figures.figure import Figure, Settings, Table
@@ -88,13 +89,19 @@ def _opened(out: Path) -> Ledger:
         make_folder(out)
     except OSError as error:
         raise ReproduceError(
-            f"{os_error(error, 'making the folder', str(out))}; give another one (--out)."
+            "{what}; give another one ({out}).",
+            code="folder",
+            what=os_error(error, "making the folder", str(out)),
+            out=Parameter("out"),
         ) from error
     ledger, report = out / "ledger.sqlite", out / "report.html"
     if report.exists() and not ledger.exists() and not any(out.glob("*/settings.json")):
         raise ReproduceError(
-            f"{report} is there and was not written by semisquares reproduce; give another folder "
-            "(--out), or move it away."
+            "{path} is there and was not written by semisquares reproduce; give another folder "
+            "({out}), or move it away.",
+            code="not_ours",
+            path=report,
+            out=Parameter("out"),
         )
     return Ledger(ledger)
 
@@ -109,20 +116,33 @@ def _agreed(
     known = noted or read_record(folder)
     if known is None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ReproduceError(
-            f"{folder} is there and was not written by semisquares reproduce; give another folder "
-            "(--out), or move it away."
+            "{path} is there and was not written by semisquares reproduce; give another folder "
+            "({out}), or move it away.",
+            code="not_ours",
+            path=folder,
+            out=Parameter("out"),
         )
     found = known or now
     if changes := _changes(found.settings, now.settings):
         raise ReproduceError(
-            f"{out} holds {figure.name} with other settings: {changes}; give the settings that it "
-            "has, or another folder (--out)."
+            "{folder} holds {figure} with other settings: {changes}; give the settings that it "
+            "has, or another folder ({out}).",
+            code="other_settings",
+            folder=out,
+            figure=figure.name,
+            changes=changes,
+            out=Parameter("out"),
         )
     missing = set(figure.cells(settings)) - set(ledger.cells(figure.name))
     if missing and (changes := _changes(found.versions, now.versions)):
         raise ReproduceError(
-            f"{out} holds {figure.name} as computed by other versions: {changes}; use those "
-            "versions, or another folder (--out)."
+            "{folder} holds {figure} as computed by other versions: {changes}; use those "
+            "versions, or another folder ({out}).",
+            code="other_versions",
+            folder=out,
+            figure=figure.name,
+            changes=changes,
+            out=Parameter("out"),
         )
     if note and noted is None:
         ledger.begin(figure.name, found)
@@ -171,9 +191,15 @@ def _compute_missing(
         raise
     except BrokenProcessPool as error:
         raise ReproduceError(
-            f"A process that computed {figure.name} was killed, perhaps for want of memory; {done} "
-            f"of {len(cells)} cells are kept in {ledger.path.parent}, so run the same command to "
-            "continue, with fewer --jobs if memory is short."
+            "A process that computed {figure} was killed, perhaps for want of memory; {done} of "
+            "{total} cells are kept in {folder}, so run the same command to continue, with fewer "
+            "{jobs} if memory is short.",
+            code="killed",
+            figure=figure.name,
+            done=done,
+            total=len(cells),
+            folder=ledger.path.parent,
+            jobs=Parameter("jobs"),
         ) from error
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._utils.files import replaced
+from .._utils.messages import Parameter
 from .._utils.versions import versions as versions_of
 from .._utils.words import os_error
 from .figures.figure import Figure, Settings, Table
@@ -76,8 +77,12 @@ def read_record(folder: str | Path) -> Record | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReproduceError(
-            f"{path} cannot be read as settings of semisquares ({error}); move it away, or give "
-            "another folder (--out)."
+            "{path} cannot be read as settings of semisquares ({error}); move it away, or give "
+            "another folder ({out}).",
+            code="not_ours",
+            path=path,
+            error=str(error),
+            out=Parameter("out"),
         ) from error
 
 

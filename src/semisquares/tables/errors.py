@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from .._utils.errors import UserError
+from .._utils.messages import Message
 
 __all__ = ["CellError", "TableError"]
 
 
 class TableError(UserError, ValueError):
-    """A table, a model file or a wish that cannot be met."""
+    """A table, a model file or an option that cannot be used."""
 
 
 class CellError(TableError):
-    """Cells that make no sense in a column, whatever the column is to the model.
+    """Cells that make no sense in a column, whatever type the column has.
 
     Parameters
     ----------
     fault : str
-        What is wrong, a sentence without its end.
+        What is wrong: a sentence without a full stop.
     remedy : str
         What to do with the cells.
     """
 
     def __init__(self, fault: str, remedy: str) -> None:
-        super().__init__(f"{fault}; {remedy}.")
-        self.fault, self.remedy = fault, remedy
+        super().__init__("{fault}; {remedy}.", code="cells", fault=fault, remedy=remedy)
 
     def __reduce__(self) -> tuple[type[CellError], tuple[str, str]]:
         """Let the error travel between processes."""
-        return type(self), (self.fault, self.remedy)
+        return type(self), (self.fields["fault"], self.fields["remedy"])
 
-    def with_way_out(self, other: str) -> CellError:
-        """Return the same error with something else to do, where that is possible."""
-        return CellError(self.fault, f"{self.remedy}, or {other}")
+    def or_else(self, other: str) -> CellError:
+        """Return the same error with another thing that can be done."""
+        remedy = Message("{first}, or {other}", first=self.fields["remedy"], other=other)
+        return CellError(self.fields["fault"], remedy)

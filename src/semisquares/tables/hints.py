@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from shlex import quote
 from typing import Any
 
+from .._utils.messages import Message, Parameter
 from .._utils.words import counted
 from .cells import level_of
 from .errors import TableError
@@ -46,11 +46,16 @@ def free_text(name: str, n: int, n_labeled: int) -> TableError:
 
 def quantity(name: str, n: int, example: str = "") -> TableError:
     """Say that numbers are no classes."""
-    levels = f", or say --kind {quote(f'{name}=category')} if each of them is a class"
+    kinds = Parameter("kinds", {name: "category"})
+    levels = Message(", or give {kinds} if each of them is a class", kinds=kinds)
     return TableError(
-        f"Column {name!r} holds {n:,} different numbers{example}: that is a quantity, not a class; "
-        f"name another column as the target, or cut this one into classes first"
-        f"{levels if n <= FEW_CLASSES else ''}."
+        "Column {name!r} holds {n:,} different numbers{example}: that is a quantity, not a class; "
+        "name another column as the target, or cut this one into classes first{levels}.",
+        code="target_quantity",
+        name=name,
+        n=n,
+        example=example,
+        levels=levels if n <= FEW_CLASSES else "",
     )
 
 
@@ -86,9 +91,13 @@ def hints_of(
     name: str, classes: tuple[Any, ...], marks: Mapping[str, int], unlabeled: str | None
 ) -> tuple[str, ...]:
     """Say what may be a slip: a mark taken for a class, a class for a mark, two spellings."""
-    found = [
-        f"Class {value!r} of column {name!r} looks like a missing label; if it is, give "
-        f"--unlabeled {quote(str(value))}."
+    found: list[str] = [
+        Message(
+            "Class {value!r} of column {name!r} looks like a missing label; if it is, give {mark}.",
+            value=value,
+            name=name,
+            mark=Parameter("unlabeled", str(value)),
+        )
         for value in classes
         # -1 and 1 are a usual pair of classes
         if _looks_missing(value) and (isinstance(value, str) or len(classes) > 2)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from shlex import quote
 
 import numpy as np
 
+from .._utils.messages import Message, Parameter
 from .quantities import Numbers
 from .tallies import Tally
 
@@ -29,8 +29,13 @@ def why_id(name: str, numbers: Numbers, n_rows: int, n_filled: int) -> str:
     ):
         return ""
     repeats = numbers.n_distinct < numbers.n_sample
-    hint = f", and it repeats: rows may belong together, see --group {quote(name)}"
-    return f"{word!r} in its name says that it is an identifier{hint if repeats else ''}"
+    why = Message("{word!r} in its name says that it is an identifier", word=word)
+    if not repeats:
+        return why
+    group = Parameter("group", name)
+    return Message(
+        "{why}, and it repeats: rows may belong together, see {group}", why=why, group=group
+    )
 
 
 def kind_of_words(name: str, tally: Tally, n_distinct: int, n_filled: int) -> tuple[str, str]:
@@ -46,13 +51,13 @@ def kind_of_words(name: str, tally: Tally, n_distinct: int, n_filled: int) -> tu
         return "id", f"{how} of its {about}{n_distinct:,} values occurs once"
     many = share > 0.5 and n_filled >= FEW_ROWS
     if many and short and word_of_ids(name) in ("id", "uuid", "guid", "key"):
-        why = "its name says that it is an identifier: rows may belong together, see --group "
-        return "id", why + quote(name)
+        why = "its name says that it is an identifier: rows may belong together, see {group}"
+        return "id", Message(why, group=Parameter("group", name))
     wordy = np.average(n_words, weights=tally.counts[sample]) >= 4.0
     if many or (share > 0.2 and wordy) or not tally.complete:  # whose levels are not all known
         return (
             "text",
-            f"it is free text, {about}{n_distinct:,} different ones in {n_filled:,} cells",
+            f"free text, {about}{n_distinct:,} different ones in {n_filled:,} cells",
         )
     return "category", ""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from shlex import quote
 from typing import Any
 
 import pandas as pd
 
+from .._utils.messages import Message, Parameter, join
 from .amounts import described
 from .arguments import column_kinds, columns_to_drop
 from .cells import BOOLEANS, Stray, check_finite, level_of, no_such
@@ -152,12 +152,19 @@ def columns_of(
         with _way_out(name):
             columns.append(_decided(look, name, kinds.get(name)))
     if not any(column.used for column in columns):
-        listed = "; ".join(f"{column.name!r}: {column.reason}" for column in columns[:10])
+        listed = join("; ", (_named(column) for column in columns[:10]))
         raise TableError(
-            f"The table has no column to learn from ({listed or 'it has no columns'}); add one, or "
-            "settle the kind of one with --kind COLUMN=KIND."
+            "The table has no column to learn from ({listed}); add one, or settle the kind of one "
+            "with {kinds}.",
+            code="no_features",
+            listed=listed or "it has no columns",
+            kinds=Parameter("kinds", {"COLUMN": "KIND"}),
         )
     return tuple(columns)
+
+
+def _named(column: Column) -> Message:
+    return Message("{name!r}: {reason}", name=column.name, reason=column.reason)
 
 
 @contextmanager
@@ -166,7 +173,8 @@ def _way_out(name: str) -> Iterator[None]:
     try:
         yield
     except CellError as error:
-        raise error.with_way_out(f"leave the column out with --drop {quote(name)}") from None
+        drop = Message("leave the column out with {drop}", drop=Parameter("drop", [name]))
+        raise error.or_else(drop) from None
 
 
 # -- deciding what a column is ------------------------------------------------------------------
@@ -202,8 +210,12 @@ def _decided_as_asked(look: Look, name: str, kind: str) -> Column:
     column = _as_kind(look, name, kind, form)
     if kind == "category" and column.used and not _complete(look):
         raise TableError(
-            f"Column {name!r} holds about {column.n_distinct:,} different values, too many for "
-            f"categories in a table that is read in parts; leave it out with --drop {quote(name)}."
+            "Column {name!r} holds about {n_distinct:,} different values, too many for categories "
+            "in a table that is read in parts; leave it out with {drop}.",
+            code="too_many_categories",
+            name=name,
+            n_distinct=column.n_distinct,
+            drop=Parameter("drop", [name]),
         )
     return column
 
@@ -267,13 +279,17 @@ def _with_mix(column: Column, n_numbers: int, n_cells: int) -> Column:
     """Say that many cells of a column of text are numbers."""
     if column.kind == "id" or n_numbers < _REMARKED * n_cells:
         return column
-    mix = f"{n_numbers:,} of its {n_cells:,} cells are numbers and the others text"
-    ways = (
-        "name the text that means missing with --missing, or say --kind "
-        f"{quote(f'{column.name}=category')} if all of them are categories"
+    taken = ", and all are taken for categories" if column.used else ""
+    reason = Message(
+        "{n_numbers:,} of its {n_cells:,} cells are numbers and the others text{taken}: name the "
+        "text that means missing with {missing}, or give {kinds} if all of them are categories",
+        n_numbers=n_numbers,
+        n_cells=n_cells,
+        taken=taken,
+        missing=Parameter("missing", ["TEXT"]),
+        kinds=Parameter("kinds", {column.name: "category"}),
     )
-    verb = ", and all are taken for categories: " if column.used else ": "
-    return replace(column, reason=mix + verb + ways)
+    return replace(column, reason=reason)
 
 
 def _decided_words(column: Column, tally: Tally, n_filled: int) -> Column:
@@ -297,8 +313,17 @@ def _complete(look: Look) -> bool:
 
 def _mixed(name: str, n_good: int, bad: Stray) -> TableError:
     return TableError(
-        f"Column {name!r} mixes numbers and text: {n_good:,} cells are numbers and {bad.n:,} "
-        f"{'are' if bad.n > 1 else 'is'} not (the first is {bad.cell!r}, row {bad.row}); clean it, "
-        f"name the text that means missing with --missing {quote(bad.cell)}, treat it as text with "
-        f"--kind {quote(f'{name}=category')}, or leave it out with --drop {quote(name)}."
+        "Column {name!r} mixes numbers and text: {n_good:,} cells are numbers and {n_bad:,} {are} "
+        "not (the first is {cell!r}, row {row}); clean it, name the text that means missing with "
+        "{missing}, treat it as text with {kinds}, or leave it out with {drop}.",
+        code="mixed_column",
+        name=name,
+        n_good=n_good,
+        n_bad=bad.n,
+        are="are" if bad.n > 1 else "is",
+        cell=bad.cell,
+        row=bad.row,
+        missing=Parameter("missing", [bad.cell]),
+        kinds=Parameter("kinds", {name: "category"}),
+        drop=Parameter("drop", [name]),
     )

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .._utils.messages import Parameter
 from .cells import text_of
 from .errors import TableError
 from .kinds import Column
@@ -145,8 +146,11 @@ def _check_names(
         )
     if only_missing and model.target not in cells.column_names:
         raise TableError(
-            f"The table has no column {model.target!r} whose empty cells could be filled; leave "
-            "--only-missing out to predict all rows."
+            "The table has no column {target!r} whose empty cells could be filled; leave "
+            "{only_missing} out to predict all rows.",
+            code="no_target",
+            target=model.target,
+            only_missing=Parameter("only_missing"),
         )
 
 
@@ -184,9 +188,13 @@ def _filled(
         filled = pc.replace_with_mask(column, pa.array(empty), labels.cast(column.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise TableError(
-            f"Column {model.target!r} holds {column.type} here, and the model's classes "
-            f"{', '.join(map(repr, model.classes))} cannot be written into it; leave "
-            "--only-missing out to get them in a column of their own."
+            "Column {target!r} holds {type} here, and the model's classes {classes} cannot be "
+            "written into it; leave {only_missing} out to get them in a column of their own.",
+            code="target_type",
+            target=model.target,
+            type=str(column.type),
+            classes=", ".join(map(repr, model.classes)),
+            only_missing=Parameter("only_missing"),
         ) from None
     cells = cells.set_column(place, model.target, filled)
     return cells.append_column(name, [pa.array(empty)])

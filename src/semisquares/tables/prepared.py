@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from shlex import quote
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .._utils.messages import Message, Parameter
 from .._utils.words import counted
 from .arguments import column_kinds, columns_to_drop, mark_text, optional_text, text
 from .cells import family_of, text_cells, text_of, to_booleans
@@ -250,7 +250,10 @@ class Wish:
         if marker is not None and marker.n_filled:
             notes.append(filled_note(labels.name, labels.n_labeled, marker.n_filled))
         remarked = [column for column in preparation.columns_ if column.used and column.reason]
-        notes += [f"Column {column.name!r}: {column.reason}." for column in remarked]
+        notes += [
+            Message("Column {name!r}: {reason}.", name=column.name, reason=column.reason)
+            for column in remarked
+        ]
         if n_alone:
             one = n_alone == 1
             notes.append(
@@ -270,9 +273,12 @@ def _check_target(target: str, kinds: Mapping[str, str], drop: Sequence[str]) ->
         )
     if kinds.get(target, "category") != "category":
         raise TableError(
-            f"Column {target!r} is the target, whose values are classes and cannot be of kind "
-            f"{kinds[target]!r}; leave that out, or say --kind {quote(f'{target}=category')} to "
-            "take each value as a class."
+            "Column {target!r} is the target, whose values are classes and cannot be of kind "
+            "{kind!r}; leave that out, or give {kinds} to take each value as a class.",
+            code="target_kind",
+            target=target,
+            kind=kinds[target],
+            kinds=Parameter("kinds", {target: "category"}),
         )
 
 

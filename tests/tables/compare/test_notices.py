@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from semisquares.cli.parameters import in_options
 from semisquares.tables.compare.notices import (
     _auc_by_feature,
     _recall_by_level,
@@ -103,7 +104,8 @@ def test_a_column_filled_with_the_label_is_a_leak_and_no_shift(kind):
     (notice,) = notices(prepare(frame, "y"), seed=0)
     assert notice.kind == "leak"
     assert notice.sentence.startswith("Column 'found on' is filled almost exactly where 'y' has")
-    assert notice.sentence.endswith("--drop 'found on'.")
+    assert notice.sentence.endswith("drop=['found on'].")
+    assert in_options(notice.sentence).endswith("--drop 'found on'.")
 
 
 def test_a_column_empty_where_there_is_a_label_is_a_leak():
@@ -126,7 +128,7 @@ def test_a_number_that_alone_tells_the_classes_apart_is_a_leak():
     (notice,) = leaks(prepare(frame, "y"), seed=0)
     assert notice.sentence == (
         "Column 'score' alone predicts 'y' almost perfectly; if it is known only after 'y', leave "
-        "it out with --drop score."
+        "it out with drop=['score']."
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..._utils.messages import join
 from ..arguments import refuse, text
 from ..kinds import Column
 
@@ -71,6 +72,11 @@ class Notice:
     sentence: str
     meaning: str
     """What it means for the verdict."""
+
+    @property
+    def text(self) -> str:
+        """Both in a row."""
+        return join(" ", (self.sentence, self.meaning))
 
 
 @dataclass(frozen=True)

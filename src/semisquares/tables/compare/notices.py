@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from ..._inputs.untested import describe_untested
+from ..._utils.messages import Message, Parameter
 from ..prepared import Prepared
 from .comparison import Notice
 from .shift import FOLDS, MOST_LABELED, equal_rows_expected, shift
@@ -104,8 +104,8 @@ def _leak(columns: list[str], one: str, many: str, meaning: str) -> list[Notice]
     names = ", ".join(map(repr, columns[:5]))
     names += f" and {len(columns) - 5} more" if len(columns) > 5 else ""
     claim = f"Columns {names} {many}" if len(columns) > 1 else f"Column {names} {one}"
-    drop = " ".join(f"--drop {shlex.quote(column)}" for column in columns)
-    return [Notice("leak", f"{claim} with {drop}.", meaning)]
+    sentence = Message("{claim} with {drop}.", claim=claim, drop=Parameter("drop", columns))
+    return [Notice("leak", sentence, meaning)]
 
 
 def _filled_with_the_label(prepared: Prepared) -> dict[str, str]:
@@ -179,10 +179,11 @@ def copies_across(prepared: Prepared) -> Notice | None:
     n = int((_copies(prepared, ~labeled)[labeled] > 0).sum())
     if n <= COPIES * labeled.sum():
         return None
-    meaning = (
+    meaning = Message(
         "While such a row is tested, methods that learn from unlabeled rows have its copy: an "
         "advantage for them in this comparison, which they will not have with new rows. Remove "
-        "the copies, or name with --group a column that says which rows belong together."
+        "the copies, or name with {group} a column that says which rows belong together.",
+        group=Parameter("group"),
     )
     sentence = f"{_share(n, labeled)} an unlabeled row in every used column."
     return Notice("copies_across", sentence, _natural(prepared) or meaning)
@@ -200,10 +201,11 @@ def copies_labeled(prepared: Prepared) -> Notice | None:
     sentence = f"{_share(n, labeled)} another labeled row in every used column" + (
         f"; {n_other:,} of them {verb} with another label." if n_other else "."
     )
-    meaning = (
+    meaning = Message(
         "A row may be learned from while its copy is tested, so that all errors look smaller than "
-        "they are. Remove the copies, or name with --group a column that says which rows belong "
-        "together."
+        "they are. Remove the copies, or name with {group} a column that says which rows belong "
+        "together.",
+        group=Parameter("group"),
     )
     return Notice("copies_labeled", sentence, _natural(prepared) or meaning)
 

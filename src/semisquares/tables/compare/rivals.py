@@ -17,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from ...estimators import HardLabelClassifier, SoftLabelClassifier
+from ...estimators.semi_supervised import VanishedClassWarning
 from .choice import FOLDS, Pair, fit_pair, fit_rows, sample_rows
 from .splits import grouped_folds, stratified_order
 
@@ -43,8 +44,6 @@ MOST_LOGISTIC = 20_000
 """More labeled rows than this are sampled for logistic regression and self-training."""
 PENALTIES = np.logspace(-3, 3, 7)
 """The values of C that logistic regression chooses from."""
-LOST_CLASS = "No unlabeled row got the label"
-"""How the classifiers begin to warn of a class that they lost."""
 MAX_ITER = 1000
 """Steps of logistic regression; the usual 100 are not always enough."""
 
@@ -291,7 +290,7 @@ def _timed(work: Callable[[], Any]) -> Fitted:
 
 def _complaint(caught: warnings.WarningMessage) -> Complaint:
     text = str(caught.message)
-    if text.startswith(LOST_CLASS):
+    if issubclass(caught.category, VanishedClassWarning):
         return Complaint("lost_class", text)
     kind = "convergence" if issubclass(caught.category, ConvergenceWarning) else "other"
     return Complaint(kind, text)

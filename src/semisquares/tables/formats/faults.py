@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterator
 
+from ..._utils.messages import Parameter
 from ..._utils.words import counted
 from ..errors import TableError
 from .format import Format, spelled
@@ -36,9 +37,7 @@ def known_fault_of(file: TableFile, form: Format, width: int) -> TableError | No
 
 def undecodable(file: TableFile, encoding: str) -> TableError:
     """Say which bytes of a file are not in its encoding."""
-    return _bad_bytes(file, encoding) or TableError(
-        f"{file.name} is not text in {encoding}; say its --encoding."
-    )
+    return _bad_bytes(file, encoding) or _not_in(encoding, file, where="")
 
 
 def _bad_bytes(file: TableFile, encoding: str) -> TableError | None:
@@ -62,9 +61,15 @@ def _bad_bytes(file: TableFile, encoding: str) -> TableError | None:
     number, found = fault
     where = f"line {number} has the bytes {found.hex(' ').upper()}"
     if encoding != "utf-8":
-        return TableError(f"{file.name} is not in {encoding}: {where}; give the right --encoding.")
+        return _not_in(encoding, file, where=f": {where}")
     if number == 1 and found.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return TableError(f"{file.name} is not UTF-8: {where}; say --encoding utf-16.")
+        return TableError(
+            "{file} is not UTF-8: {where}; give {better}.",
+            code="encoding",
+            file=file.name,
+            where=where,
+            better=Parameter("encoding", "utf-16"),
+        )
     if zero:
         return TableError(
             f"{file.name} is no text: line {zero} holds bytes of value zero; give a CSV, Parquet "
@@ -75,8 +80,12 @@ def _bad_bytes(file: TableFile, encoding: str) -> TableError | None:
             f"{file.name} mixes encodings: line {fine} is UTF-8 but {where}; save it as UTF-8."
         )
     return TableError(
-        f"{file.name} is not UTF-8: {where}; save it as UTF-8, or say --encoding latin-1 if it "
-        "comes from an older program."
+        "{file} is not UTF-8: {where}; save it as UTF-8, or give {better} if it comes from an "
+        "older program.",
+        code="encoding",
+        file=file.name,
+        where=where,
+        better=Parameter("encoding", "latin-1"),
     )
 
 
@@ -87,10 +96,19 @@ def _bad_wide(file: TableFile, encoding: str) -> TableError | None:
             for number, _ in enumerate(lines, 1):  # noqa: B007
                 pass
     except UnicodeError:
-        return TableError(
-            f"{file.name} is not in {encoding} after line {number}; give the right --encoding."
-        )
+        return _not_in(encoding, file, where=f" after line {number}")
     return None
+
+
+def _not_in(encoding: str, file: TableFile, where: str) -> TableError:
+    return TableError(
+        "{file} is not in {encoding}{where}; give the right {parameter}.",
+        code="encoding",
+        file=file.name,
+        encoding=encoding,
+        where=where,
+        parameter=Parameter("encoding"),
+    )
 
 
 def _bad_row(file: TableFile, form: Format, width: int) -> TableError | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..._utils.messages import Parameter
 from ..._utils.words import did_you_mean
 from ..errors import TableError
 from .faults import undecodable
@@ -164,8 +165,12 @@ def _names_index(entry: Any, names: Sequence[str]) -> bool:
 def _single(file: TableFile, header: str, delimiter: str) -> TableError:
     shown = header if len(header) <= 40 else header[:40] + "…"
     better = next((mark for mark in CANDIDATES if mark in header), ";")
-    example = "tab" if better == "\t" else f"'{better}'"
     return TableError(
-        f"{file.name} has a single column when it is split at each {spelled(delimiter)} (its "
-        f"header is {shown!r}); name the delimiter, as in --delimiter {example}."
+        "{file} has a single column when it is split at each {delimiter} (its header is "
+        "{header!r}); name the delimiter, as in {better}.",
+        code="single_column",
+        file=file.name,
+        delimiter=spelled(delimiter),
+        header=shown,
+        better=Parameter("delimiter", "tab" if better == "\t" else better),
     )

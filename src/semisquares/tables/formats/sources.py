@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from ..._utils.messages import Parameter
 from ..._utils.words import did_you_mean
 from ..arguments import path_text, refuse
 from ..errors import TableError
@@ -217,8 +218,11 @@ def _decoded(file: TableFile, sample: bytes, encoding: str, whole: bool) -> str:
         raise undecodable(file, encoding) from error
     if "\0" in text:
         raise TableError(
-            f"{file.name} holds binary data and no text (a NUL in its first lines); give a CSV, or "
-            "say --encoding utf-16-le if it was saved like that."
+            "{file} holds binary data and no text (a NUL in its first lines); give a CSV, or "
+            "{better} if it was saved like that.",
+            code="binary",
+            file=file.name,
+            better=Parameter("encoding", "utf-16-le"),
         )
     return text.removeprefix("\ufeff")
 

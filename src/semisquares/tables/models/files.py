@@ -13,6 +13,7 @@ import json
 import re
 import struct
 import warnings
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from zipfile import ZIP_DEFLATED
@@ -21,6 +22,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
 from ..._utils.files import replaced
+from ..._utils.messages import Parameter, render
 from ..._utils.versions import versions
 from ..._utils.words import os_error
 from ..arguments import instance, path_text
@@ -50,7 +52,7 @@ LOOKS = (
 # -- writing ------------------------------------------------------------------------------------
 
 
-def save(model: TableModel, path: str | Path) -> None:
+def save(model: TableModel, path: str | Path, *, write: Callable[[Parameter], str] = str) -> None:
     """Write a model to a file, at once: whatever happens, the file is the old or the new one.
 
     Parameters
@@ -58,6 +60,8 @@ def save(model: TableModel, path: str | Path) -> None:
     model : TableModel
         It is written without anything of its rows, but for the levels of its categories.
     path : str or Path
+    write : callable, default=str
+        Writes the parameters that the model's notes name: the command line stores options.
 
     Examples
     --------
@@ -73,20 +77,23 @@ def save(model: TableModel, path: str | Path) -> None:
     ['no', 'no', 'yes', 'yes']
     """
     path = path_text("path", path)
-    write_whole(dumps(model), path, "the model")
+    write_whole(dumps(model, write=write), path, "the model")
 
 
-def dumps(model: TableModel) -> bytes:
+def dumps(model: TableModel, *, write: Callable[[Parameter], str] = str) -> bytes:
     """Return the content of a model file.
 
     Parameters
     ----------
     model : TableModel
+    write : callable, default=str
+        Writes the parameters that the model's notes name: the command line stores options.
     """
     instance("model", model, TableModel, MODEL)
     skops = import_skops()
-    preparation, classifier = without_cells(model.preparation), slim(model.classifier)
-    steps = [("preparation", preparation), ("classifier", classifier)]
+    preparation = without_cells(model.preparation, write)
+    steps = [("preparation", preparation), ("classifier", slim(model.classifier))]
+    about = render(dict(model.about), write)
     content = {
         "pipeline": Pipeline(steps),
         "target": model.target,
@@ -94,7 +101,7 @@ def dumps(model: TableModel) -> bytes:
         "group": model.group,
         "unlabeled": model.unlabeled,
         "missing": list(model.missing),
-        "about": json.dumps({"versions": versions("pandas", "skops"), **model.about}),
+        "about": json.dumps({"versions": versions("pandas", "skops"), **about}),
     }
     data = skops.dumps(content, compression=ZIP_DEFLATED)
     comment = f"semisquares-model {FORMAT} sha256:".encode()

@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from ..._utils.messages import Message, Parameter
 from ..._utils.versions import versions
 from ..._utils.words import percent
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifierCV
+from ...estimators.semi_supervised import VanishedClassWarning
 from ..arguments import instance, texts
 from ..compare.choice import thinned
 from ..compare.comparison import plain
 from ..compare.majority import worth
 from ..compare.notices import leaks
-from ..compare.rivals import LOST_CLASS
 from ..prepared import PREPARED, Prepared, Understood
 from ..written import filled_note
 from .measuring import METHODS, Measured, Order, Rows, decided, fit_as_asked, measure
@@ -132,17 +133,19 @@ def told() -> Iterator[list[str]]:
         warnings.simplefilter("always")
         yield notes
     said = (w for w in caught if issubclass(w.category, UserWarning))  # not of files left open, say
-    notes += [_for_people(str(warning.message)) for warning in said]
+    notes += [_for_people(warning) for warning in said]
 
 
-def _for_people(warning: str) -> str:
-    """Write a warning of a fit, which knows classes by numbers, for the command line."""
-    if warning.startswith(LOST_CLASS):
-        return (
+def _for_people(warning: warnings.WarningMessage) -> str:
+    """Write a warning of a fit, which knows classes by numbers and has other parameters."""
+    if issubclass(warning.category, VanishedClassWarning):
+        return Message(
             "Some class was given to no unlabeled row at all: the labels may have collapsed; try "
-            "--method soft, or a smaller --weight."
+            "{method}, or a smaller {weight}.",
+            method=Parameter("method", "soft"),
+            weight=Parameter("weight"),
         )
-    return warning
+    return str(warning.message)
 
 
 def _filled(table: Understood) -> list[str]:
@@ -153,7 +156,7 @@ def _filled(table: Understood) -> list[str]:
 
 def _leaks(sample: Prepared, seed: int) -> list[str]:
     """Say which columns give the label away, as `compare_table` does."""
-    return [f"{found.sentence} {found.meaning}" for found in leaks(sample, seed=seed)]
+    return [found.text for found in leaks(sample, seed=seed)]
 
 
 def _worth(table: Understood, measured: Measured, predicted: Array) -> list[str]:
@@ -163,7 +166,7 @@ def _worth(table: Understood, measured: Measured, predicted: Array) -> list[str]
         return notes
     auc, classes = measured.metrics["auc"], table.target.classes
     said = worth("The model", measured.majority, auc, predicted, classes)
-    return [*notes, f"{said.sentence} {said.meaning}"] if said else notes
+    return [*notes, said.text] if said else notes
 
 
 def _about(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._utils.messages import Parameter, join
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from ..arguments import amount, check_splits, some_function, text
 from ..compare.choice import fit_pair, fit_rows
@@ -77,13 +78,20 @@ class Order:
             )
         if self.method == "auto" and (self.alpha is not None or self.weight is not None):
             raise TableError(
-                "Method auto chooses alpha and weight itself; leave --alpha and --weight out, or "
-                "name the method (--method soft)."
+                "Method auto chooses alpha and weight itself; leave {alpha} and {weight} out, or "
+                "name the method ({method}).",
+                code="method_auto",
+                alpha=Parameter("alpha"),
+                weight=Parameter("weight"),
+                method=Parameter("method", "soft"),
             )
         if self.method == "supervised" and self.weight is not None:
             raise TableError(
                 "Method supervised leaves the unlabeled rows out, so it has no weight for them; "
-                "leave --weight out, or give --method soft or hard."
+                "leave {weight} out, or give {method} or hard.",
+                code="method_supervised",
+                weight=Parameter("weight"),
+                method=Parameter("method", "soft"),
             )
 
 
@@ -110,7 +118,7 @@ def measure(rows: Rows, names: Sequence[Any], order: Order) -> Measured:
             progress=progress, rivals=tuple(rivals), names=names,
         )  # fmt: skip
     except TableError as error:
-        return Measured({}, note=f"No scores could be measured. {error}")
+        return Measured({}, note=join(" ", ("No scores could be measured.", error.message)))
     name = _RIVALS[decided(method, found.verdict)]
     scores = next(rival.scores for rival in found.rivals if rival.name == name)
     measured = _summed_up(scores, found.scores[name], found.plan, codes, found.verdict)
@@ -120,7 +128,7 @@ def measure(rows: Rows, names: Sequence[Any], order: Order) -> Measured:
 def _untested(planned: Plan, names: Sequence[Any], groups: Array | None) -> str:
     """Say which classes the scores say nothing about; "" if there are none."""
     found = untested(planned, names, grouped=groups is not None)
-    return " ".join(f"{notice.sentence} {notice.meaning}" for notice in found)
+    return join(" ", (notice.text for notice in found))
 
 
 def _summed_up(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from ..._utils.messages import Parameter, render
 from ...estimators.base import soft_labels
 from ..arguments import instance, optional_text, refuse, text, texts, whole_number
 from ..preparation import TablePreparation, as_frame
@@ -227,12 +228,16 @@ def slim(classifier: Any) -> Any:
     return bare
 
 
-def without_cells(preparation: TablePreparation) -> TablePreparation:
+def without_cells(
+    preparation: TablePreparation, write: Callable[[Parameter], str] = str
+) -> TablePreparation:
     """Return a copy of a fitted preparation that does the same, without its examples of cells.
 
     Parameters
     ----------
     preparation : TablePreparation
+    write : callable, default=str
+        Writes the parameters that reasons name.
 
     Examples
     --------
@@ -245,7 +250,10 @@ def without_cells(preparation: TablePreparation) -> TablePreparation:
     ['', '']
     """
     bare = copy(preparation)
-    bare.columns_ = tuple(replace(column, example="") for column in preparation.columns_)
+    bare.columns_ = tuple(
+        replace(column, example="", reason=render(column.reason, write))
+        for column in preparation.columns_
+    )
     return bare
 
 

@@ -6,8 +6,8 @@ Names from the table are data: they are escaped wherever they stand, and never s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from ... import __version__, plotting
 from ..._html.environment import load_templates, style
 from ..._html.pictures import Picture, packed
 from ..._utils.files import replaced
+from ..._utils.messages import Parameter, render
 from ..._utils.words import os_error, points
 from ..compare.comparison import Comparison, Estimate
 from ..errors import TableError
@@ -56,7 +57,13 @@ class Line:
     ends: str
 
 
-def write_comparison(comparison: Comparison, path: str | Path, command: str) -> Path:
+def write_comparison(
+    comparison: Comparison,
+    path: str | Path,
+    command: str,
+    *,
+    write: Callable[[Parameter], str] = str,
+) -> Path:
     """Write the page of a comparison to a file, whole or not at all, and return its path.
 
     Parameters
@@ -66,8 +73,10 @@ def write_comparison(comparison: Comparison, path: str | Path, command: str) -> 
         Where to write it.
     command : str
         What made the comparison, for whoever wants to run it again.
+    write : callable, default=str
+        Writes the parameters that notices name: the command line shows options.
     """
-    text = render_comparison(comparison, command)
+    text = render_comparison(comparison, command, write=write)
     try:
         with replaced(path) as file:
             file.write(text.encode(errors="replace"))  # the command may hold bytes that are no text
@@ -78,8 +87,11 @@ def write_comparison(comparison: Comparison, path: str | Path, command: str) -> 
     return Path(path)
 
 
-def render_comparison(comparison: Comparison, command: str) -> str:
+def render_comparison(
+    comparison: Comparison, command: str, *, write: Callable[[Parameter], str] = str
+) -> str:
     """Return the page of a comparison as text; the same comparison gives the same text."""
+    comparison = _rendered(comparison, write)
     environment = load_templates("tables")  # a missing package is said before any work
     environment.filters |= {"few_digits": few_digits, "percent": percent, "unbroken": unbroken}
     return environment.get_template("comparison.html").render(
@@ -95,6 +107,16 @@ def render_comparison(comparison: Comparison, command: str) -> str:
         most_features=MOST_FEATURES,
         style=style(environment, "style.css", "comparison.css"),
     )
+
+
+def _rendered(comparison: Comparison, write: Callable[[Parameter], str]) -> Comparison:
+    """Write the parameters that columns and notices name."""
+    columns = tuple(replace(one, reason=render(one.reason, write)) for one in comparison.columns)
+    notices = tuple(
+        replace(one, sentence=render(one.sentence, write), meaning=render(one.meaning, write))
+        for one in comparison.notices
+    )
+    return replace(comparison, columns=columns, notices=notices)
 
 
 def _line(gain: Estimate) -> Line | None:
