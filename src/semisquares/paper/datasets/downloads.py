@@ -15,7 +15,7 @@ from sklearn.datasets import get_data_home
 
 from ..._utils.files import replaced
 from .dataset import PIP, Dataset
-from .reading import Table, read_table, write_csv
+from .reading import Table, WrongTable, read_table, write_csv
 
 HOSTS = {
     "openml": "https://api.openml.org",
@@ -71,8 +71,8 @@ def download_table(dataset: Dataset) -> tuple[Table | None, list[str]]:
             response = getattr(error, "response", None)
             reason = type(error).__name__ if response is None else f"status {response.status_code}"
             failures.append(f"{url} gave nothing ({reason})")
-        except ValueError as error:  # with its advice about files left out
-            failures.append(str(error).partition("; ")[0])
+        except WrongTable as error:
+            failures.append(error.fault)  # the remedy is about files
     return None, failures
 
 

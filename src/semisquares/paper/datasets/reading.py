@@ -45,6 +45,17 @@ class Table:
         return digest.hexdigest()
 
 
+class WrongTable(ValueError):
+    """A file that does not hold the published table: what is wrong, and what to do."""
+
+    def __init__(self, fault: str, remedy: str) -> None:
+        super().__init__(fault, remedy)
+        self.fault, self.remedy = fault, remedy
+
+    def __str__(self) -> str:
+        return f"{self.fault}; {self.remedy}."
+
+
 def checked(table: Table, dataset: Dataset, where: str) -> Table:
     """Return the table if shape, class counts and hash are the published ones."""
     found = (*table.data.shape, table.class_counts)
@@ -58,8 +69,8 @@ def checked(table: Table, dataset: Dataset, where: str) -> Table:
         )
     else:
         return table
-    raise ValueError(
-        f"{where} is not the published {dataset.name} table: {problem}; {_remedy(dataset)}."
+    raise WrongTable(
+        f"{where} is not the published {dataset.name} table: {problem}", _remedy(dataset)
     )
 
 
@@ -80,10 +91,10 @@ def read_table(raw: bytes, dataset: Dataset, where: str) -> Table:
     try:
         table = _parse(raw, dataset)
     except (ValueError, csv.Error, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"{where} cannot be read as the {dataset.name} table ({error}); it needs a header, "
-            f"{dataset.n_features} columns of numbers and a column 'target' of 0 and 1, so "
-            f"{_remedy(dataset)}."
+        raise WrongTable(
+            f"{where} cannot be read as the {dataset.name} table ({error})",
+            f"it needs a header, {dataset.n_features} columns of numbers and a column 'target' of "
+            f"0 and 1, so {_remedy(dataset)}",
         ) from error
     return checked(table, dataset, where)
 
