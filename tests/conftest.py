@@ -1,4 +1,4 @@
-"""What holds for every test: reproducible hypothesis runs, data sets, no network, a keyboard."""
+"""Settings of all tests: reproducible hypothesis runs, data sets, no network, Ctrl-C."""
 
 import atexit
 import io
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from semisquares import cli
-from semisquares.cli import watch
+from semisquares.cli import _progress
 from support import offline
 from support.reference import SHARED
 
@@ -24,7 +24,7 @@ settings.register_profile(
     max_examples=50,
     derandomize=True,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow],  # a stopwatch, which a busy machine fails
+    suppress_health_check=[HealthCheck.too_slow],  # would fail on a busy machine
 )
 settings.load_profile("default")
 
@@ -32,20 +32,20 @@ if (SHARED / "datasets").is_dir():
     os.environ.setdefault("SEMISQUARES_DATA", str(SHARED / "datasets"))
 
 if "MPLCONFIGDIR" not in os.environ:
-    # the list of fonts that another installation of matplotlib left may name files that are gone
+    # a font cache that another installation of matplotlib wrote may name files that are gone
     os.environ["MPLCONFIGDIR"] = tempfile.mkdtemp(prefix="semisquares-fonts-")
     atexit.register(shutil.rmtree, os.environ["MPLCONFIGDIR"], ignore_errors=True)
 
 offline.enforce()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # as in a job in the background: the commands that tests stop by Ctrl-C would not hear it
+    # as in a background job: the commands that tests stop by Ctrl-C would ignore it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
 def no_network():
-    """Fail a test that has tried to use the network, whatever it made of the refusal."""
+    """Fail a test that has tried to use the network, even if it handled the refusal."""
     yield
     refused = [offline.attempts.pop() for _ in list(offline.attempts)]
     assert not refused, refused[0]
@@ -53,7 +53,7 @@ def no_network():
 
 @pytest.fixture
 def bare(monkeypatch, tmp_path):
-    """A machine with no folder of data, no cache and no package that brings data."""
+    """A machine without a data folder, a cache, or a package that contains data."""
     monkeypatch.delenv("SEMISQUARES_DATA", raising=False)
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "cache"))
     monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
@@ -61,10 +61,10 @@ def bare(monkeypatch, tmp_path):
 
 @pytest.fixture
 def semisquares(monkeypatch, capfdbinary, tmp_path):
-    """Give a function that runs a command in an empty folder: exit code, output and errors."""
+    """Return a function that runs a command in an empty folder: exit code, output, errors."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LINES", math.inf)  # as on a fast machine
+    monkeypatch.setattr(_progress, "_SECONDS_BETWEEN_LINES", math.inf)  # as on a fast machine
 
     def type_in(*words, stdin=b""):
         monkeypatch.setattr(sys, "argv", ["semisquares", *map(str, words)])

@@ -20,7 +20,7 @@ from joblib import cpu_count
 from rich.console import Console
 
 from semisquares._utils.errors import UserError
-from semisquares.cli.watch import Meter
+from semisquares.cli._progress import Progress
 from semisquares.paper.ledger import Ledger
 
 from . import accuracy, cost, sets
@@ -119,11 +119,11 @@ def _measure(options: argparse.Namespace) -> None:
         others = [method for method in methods if method not in options.again]
         restore(ledger, read(options.out), part, others)
         try:
-            with Meter(console, options.part, "fits") as meter:
+            with Progress(console, options.part, "fits") as progress:
                 if options.part == "accuracy":
-                    accuracy.run(plan, ledger, new_fitter, jobs=options.jobs, progress=meter)
+                    accuracy.run(plan, ledger, new_fitter, jobs=options.jobs, progress=progress)
                 else:
-                    cost.run(plan, ledger, new_fitter, progress=meter)
+                    cost.run(plan, ledger, new_fitter, progress=progress)
         except KeyboardInterrupt:
             command = "the same command without --again" if options.again else "the same command"
             console.print(f"Stopped; what was measured is kept: run {command} to go on.")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from semisquares._utils.files import replaced
+from semisquares._utils.files import atomic_write
 
 from . import storing
 from .accuracy_page import accuracy_page
@@ -65,6 +65,6 @@ def write_pages(results: Path = storing.RESULTS, docs: Path = DOCS) -> None:
     pictures = possible(drawn_from(stored))
     files |= {f"pictures/{name}.svg": draw(name, stored, inputs) for name in pictures}
     for name, content in files.items():
-        with replaced(docs / "evidence" / name) as file:
+        with atomic_write(docs / "evidence" / name) as file:
             file.write(content)
         sys.stdout.write(f"evidence/{name}: {len(content):,} bytes\n")

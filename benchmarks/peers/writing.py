@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from semisquares._utils.files import replaced
+from semisquares._utils.files import atomic_write
 from semisquares.paper.ledger import Ledger
 
 from . import accuracy, cost, sets
@@ -149,5 +149,5 @@ def _versions(
 
 
 def _write(path: Path, text: str) -> None:
-    with replaced(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())

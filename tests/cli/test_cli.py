@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it refuses, and how."""
+"""The command line and its command reproduce: output, progress and error messages."""
 
 import math
 import re
@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from semisquares import __version__, cli
-from semisquares.cli import stopping, watch
+from semisquares.cli import _progress, _signals
 from semisquares.paper import figures
 from semisquares.paper.datasets import DATASETS
 from support.toy_figure import PlainToy, use_plain_plots
@@ -42,7 +42,7 @@ class Broken(PlainToy):
 
 @pytest.fixture
 def world(monkeypatch):
-    """The command line with two toys as its figures, and what it did with them."""
+    """The command line with two toy figures; yields a record of what it loaded and wrote."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     seen = SimpleNamespace(loaded=[], reports=[], missing={})
 
@@ -59,7 +59,7 @@ def world(monkeypatch):
     monkeypatch.setattr("semisquares.paper.datasets.load", load)
     monkeypatch.setattr("semisquares.paper.report.write", write)
     monkeypatch.setattr("semisquares.plotting.render", None)
-    monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LINES", math.inf)  # as on a fast machine
+    monkeypatch.setattr(_progress, "_SECONDS_BETWEEN_LINES", math.inf)  # as on a fast machine
     use_plain_plots()
     yield seen
     for number, handler in before.items():
@@ -68,7 +68,7 @@ def world(monkeypatch):
 
 @pytest.fixture
 def semisquares(monkeypatch, capsys, world):
-    """Give a function that runs a command, and returns its exit code, output and errors."""
+    """Return a function that runs a command and returns its exit code, output and errors."""
 
     def type_in(*words):
         monkeypatch.setattr(sys, "argv", ["semisquares", *map(str, words)])
@@ -119,7 +119,7 @@ def test_datasets_prints_citation_licence_and_source_of_all_sixteen(semisquares)
         ("jinja2", "reproduce"),
     ],
 )
-def test_a_missing_package_is_said_with_the_line_that_installs_it(
+def test_the_message_about_a_missing_package_says_how_to_install_it(
     semisquares, monkeypatch, package, command
 ):
     monkeypatch.setitem(sys.modules, package, None)
@@ -127,18 +127,18 @@ def test_a_missing_package_is_said_with_the_line_that_installs_it(
     code, _, errors = semisquares(command)
     assert code == 2
     assert one_sentence(errors) == (
-        f"Error: this command needs {package}, not installed here; run "
+        f"Error: This command needs {package}; run "
         f"pip install 'semisquares[{extras.get(command, 'cli,tables')}]'.\n"
     )
 
 
-def test_datasets_needs_no_package_of_the_experiments(semisquares, monkeypatch):
+def test_datasets_needs_no_package_of_reproduce(semisquares, monkeypatch):
     for package in ("pandas", "matplotlib", "jinja2", "pooch"):
         monkeypatch.setitem(sys.modules, package, None)
     assert semisquares("datasets")[0] == 0
 
 
-def test_a_run_says_what_it_does_finds_and_leaves(semisquares, world, tmp_path):
+def test_a_run_prints_its_settings_findings_and_results(semisquares, world, tmp_path):
     code, printed, errors = semisquares("reproduce", "--preset", "quick", "--out", tmp_path)
     assert (code, errors) == (0, "")
     lines = printed.splitlines()
@@ -172,8 +172,8 @@ def test_a_finished_command_computes_nothing_again(semisquares, monkeypatch, tmp
     monkeypatch.setitem(figures.FIGURES, "toy", Broken())
     code, second, _ = semisquares(*command)
     assert code == 0
-    assert "  6 cells; 6 of them are kept from before\n" in second
-    assert first.replace("6 cells", "6 cells; 6 of them are kept from before") == second
+    assert "  6 cells; 6 of them are already done\n" in second
+    assert first.replace("6 cells", "6 cells; 6 of them are already done") == second
     assert {path: path.read_bytes() for path in tmp_path.glob("toy/*")} == before
 
 
@@ -188,14 +188,14 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize(("words", "expected"), COMMANDS.values(), ids=COMMANDS.keys())
-def test_the_report_gets_a_command_that_makes_the_same_numbers(
+def test_the_report_gets_a_command_that_reproduces_its_numbers(
     semisquares, world, tmp_path, words, expected
 ):
     assert semisquares("reproduce", *words, "--out", tmp_path)[0] == 0
     assert world.reports == [f"semisquares reproduce {expected}".replace("OUT", str(tmp_path))]
 
 
-def test_chosen_data_sets_are_taken_in_any_case_and_order(semisquares, world, tmp_path):
+def test_data_sets_may_be_named_in_any_case_and_order(semisquares, world, tmp_path):
     options = ("--datasets", "wdbc, SONAR", "--repeats", "2", "--out", tmp_path)
     _, printed, _ = semisquares("reproduce", "data", *options)
     assert "  Sonar, WDBC; repeats 2, preset authors, seed 1\n  4 cells\n" in printed
@@ -210,7 +210,7 @@ def test_a_figure_on_generated_data_runs_whatever_data_sets_are_chosen(semisquar
     assert "  Sonar; repeats 6" in printed
 
 
-def test_a_figure_without_the_chosen_data_sets_is_left_out_and_said(
+def test_a_figure_without_the_chosen_data_sets_is_skipped_with_a_message(
     semisquares, monkeypatch, tmp_path
 ):
     class Other(DataToy):
@@ -221,7 +221,7 @@ def test_a_figure_without_the_chosen_data_sets_is_left_out_and_said(
     options = ("--preset", "quick", "--datasets", "Sonar", OUT, tmp_path)
     code, printed, _ = semisquares("reproduce", "data", "other", *options)
     assert code == 0
-    assert printed.startswith("other is left out: it uses none of these data sets\n\ndata: ")
+    assert printed.startswith("other is skipped: it uses none of these data sets\n\ndata: ")
 
 
 OUT = "--out"
@@ -235,11 +235,11 @@ USAGE = {
     "no data set": (["--datasets", "", OUT], "No data set is called ''"),
     "data for a figure without": (
         ["toy", "--datasets", "WDBC", OUT],
-        "Preset authors of toy does not use WDBC; leave --datasets out.",
+        "Preset authors of toy does not use WDBC; omit --datasets.",
     ),
     "data that a preset lacks": (
         ["--preset", "quick", "--datasets", "Sonar,WDBC", OUT],
-        "Preset quick of toy, data does not use WDBC; it has Haberman, Sonar.",
+        "Preset quick of toy, data does not use WDBC; it uses Haberman, Sonar.",
     ),
     "no repeats": (["--repeats", "0", OUT], "'--repeats': 0 is not in the range x>=1."),
     "repeats in words": (["--repeats", "many", OUT], "'many' is not a valid integer"),
@@ -250,7 +250,7 @@ USAGE = {
 
 
 @pytest.mark.parametrize(("words", "sentence"), USAGE.values(), ids=USAGE.keys())
-def test_what_is_typed_wrong_is_said_in_one_sentence_before_any_work(
+def test_wrong_arguments_are_refused_in_one_sentence_before_any_work(
     semisquares, tmp_path, words, sentence
 ):
     out = tmp_path / "new"
@@ -268,7 +268,7 @@ def test_an_unknown_command_is_refused(semisquares):
     assert semisquares("fig6") == (2, "", "Error: No such command 'fig6'.\n")
 
 
-def test_verdicts_are_words_where_the_terminal_has_no_such_signs(monkeypatch, capsys):
+def test_verdicts_are_words_if_the_terminal_cannot_encode_the_signs(monkeypatch, capsys):
     import io
 
     from rich.console import Console
@@ -283,19 +283,19 @@ def test_verdicts_are_words_where_the_terminal_has_no_such_signs(monkeypatch, ca
     assert stream.buffer.getvalue().decode() == "  yes: A: a\n  no: B: b\n"
 
 
-def test_data_that_is_missing_is_said_before_any_work(semisquares, world, tmp_path):
+def test_missing_data_is_reported_before_any_work(semisquares, world, tmp_path):
     world.missing["Sonar"] = "Sonar is not on this machine; run pip install sonar."
     out = tmp_path / "new"
     code, printed, errors = semisquares("reproduce", OUT, out)
     assert (code, printed) == (2, "")
     assert one_sentence(errors) == (
-        "Error: Data that cannot be loaded: Sonar (Sonar is not on this machine; run pip install "
-        "sonar); get what is missing, or leave it out by --datasets Haberman,WDBC.\n"
+        "Error: Cannot load Sonar (Sonar is not on this machine; run pip install sonar); get what "
+        "is missing, or omit it by --datasets Haberman,WDBC.\n"
     )
     assert not out.exists()
 
 
-def test_missing_data_that_is_left_out_is_no_trouble(semisquares, world, tmp_path):
+def test_missing_data_that_is_omitted_is_not_reported(semisquares, world, tmp_path):
     world.missing["Sonar"] = "Sonar is not on this machine."
     options = ("--datasets", "Haberman,WDBC", "--repeats", "1", OUT, tmp_path)
     assert semisquares("reproduce", *options)[0] == 0
@@ -314,27 +314,25 @@ def test_other_settings_of_any_figure_are_refused_before_any_work(semisquares, t
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_file_is_no_folder(semisquares, tmp_path):
+def test_a_file_is_not_accepted_as_a_folder(semisquares, tmp_path):
     (tmp_path / "file").write_text("mine")
     code, printed, errors = semisquares("reproduce", "toy", OUT, tmp_path / "file")
     assert (code, printed) == (2, "")
     assert "file is not a folder; give another one" in one_sentence(errors)
 
 
-def test_a_fault_of_the_code_shows_its_traceback_and_how_to_report_it(
-    semisquares, monkeypatch, tmp_path
-):
+def test_a_bug_shows_its_traceback_and_how_to_report_it(semisquares, monkeypatch, tmp_path):
     monkeypatch.setitem(figures.FIGURES, "toy", Broken())
     code, _, errors = semisquares("reproduce", "toy", "--jobs", "1", OUT, tmp_path)
     assert code == 3
     assert "ZeroDivisionError: one over zero" in errors
     assert "CellError: Cell 'c/0' of toy failed" in errors
-    assert "This is a defect of semisquares, not of your input. Please report it" in errors
+    assert "This is a bug in semisquares, not an error in your input. Please report it" in errors
     assert f"semisquares reproduce toy --jobs 1 --out {tmp_path}" in errors
     assert f"semisquares {__version__}, Python" in errors
 
 
-def test_ctrl_c_while_data_is_loaded_is_a_sentence(semisquares, monkeypatch, tmp_path):
+def test_ctrl_c_while_data_is_loaded_prints_one_sentence(semisquares, monkeypatch, tmp_path):
     def load(name):
         raise KeyboardInterrupt
 
@@ -343,10 +341,10 @@ def test_ctrl_c_while_data_is_loaded_is_a_sentence(semisquares, monkeypatch, tmp
     assert (code, errors.strip()) == (130, "Stopped; run the same command to continue.")
 
 
-def test_a_second_ctrl_c_waits_for_the_first(monkeypatch):
-    handler, now = stopping.Stop(), 100.0
-    handler.loading = False
-    monkeypatch.setattr(stopping, "time", SimpleNamespace(monotonic=lambda: now))
+def test_a_second_ctrl_c_does_not_interrupt_the_cleanup(monkeypatch):
+    handler, now = _signals.SignalHandler(), 100.0
+    handler.importing = False
+    monkeypatch.setattr(_signals, "time", SimpleNamespace(monotonic=lambda: now))
     with pytest.raises(KeyboardInterrupt):
         handler(signal.SIGINT, None)
     handler(signal.SIGINT, None)
@@ -358,21 +356,21 @@ def test_a_second_ctrl_c_waits_for_the_first(monkeypatch):
 # Progress
 
 
-def watched(console, steps):
-    watching = watch.Watch(console, "fig6")
-    with watching:
+def printed_progress(console, steps):
+    progress = _progress.CellProgress(console, "fig6")
+    with progress:
         for step in steps:
-            watching.hear(*step)
+            progress.update(*step)
     return console.file.getvalue()
 
 
-def test_lines_tell_the_time_left_where_nobody_watches(monkeypatch):
+def test_lines_show_the_time_left_without_a_terminal(monkeypatch):
     clock = iter([0.0, 5.0, 20.0, 25.0, 600.0])
-    monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     steps = [(10, 100, 1.0), (11, 100, 2.0), (20, 100, 3.0), (21, 100, 4.0), (70, 100, 5.0)]
     console = Console(file=StringIO(), highlight=False)
-    assert watched(console, steps).splitlines() == [
-        "  100 cells; 10 of them are kept from before",
+    assert printed_progress(console, steps).splitlines() == [
+        "  100 cells; 10 of them are already done",
         "  20 of 100 cells, about 2 min 40 s left",  # ten in 20 seconds, 80 to go
         "  70 of 100 cells, about 5 min 0 s left",  # sixty in ten minutes, 30 to go
     ]
@@ -380,7 +378,7 @@ def test_lines_tell_the_time_left_where_nobody_watches(monkeypatch):
 
 def test_a_bar_shows_cells_and_time_left_on_a_terminal():
     console = Console(file=StringIO(), force_terminal=True, width=100, color_system=None)
-    printed = watched(console, [(0, 4, 0.0), (3, 4, 0.1)])
+    printed = printed_progress(console, [(0, 4, 0.0), (3, 4, 0.1)])
     assert "3/4 cells, " in printed
     assert "left" in printed
-    assert "of them are kept" not in printed
+    assert "of them are already done" not in printed

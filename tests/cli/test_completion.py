@@ -1,4 +1,4 @@
-"""The Tab key: what it completes, and that it does not wait for numerical libraries."""
+"""Tab completion: what is completed, and that no numerical library is imported for it."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ HEAVY = {"joblib", "matplotlib", "numpy", "pandas", "pyarrow", "rich", "scipy", 
 
 
 def tab(*words):
-    """Return what bash is told at the last of these words: kind and text."""
+    """Return the completions of the last word in bash, as pairs of type and text."""
     env = {"_SEMISQUARES_COMPLETE": "bash_complete", "COMP_CWORD": str(len(words))}
     env |= {**os.environ, **env, "COMP_WORDS": " ".join(["semisquares", *words])}
     command = [sys.executable, "-m", "semisquares"]
@@ -45,7 +45,7 @@ def test_choices_are_completed():
     ],
     ids=" ".join,
 )
-def test_names_of_files_are_left_to_the_shell(words):
+def test_file_names_are_completed_by_the_shell(words):
     assert tab(*words) == [("file", "da")]
 
 
@@ -62,7 +62,7 @@ def test_names_of_files_are_left_to_the_shell(words):
         ("", "reproduce --preset q"),
     ],
 )
-def test_neither_help_nor_the_tab_key_waits_for_numerical_libraries(words, complete):
+def test_help_and_completion_import_no_numerical_library(words, complete):
     script = (
         "import atexit, sys; from semisquares.cli import main\n"
         "atexit.register(lambda: print(*sys.modules, sep='\\n', file=sys.stderr))\n"
@@ -77,12 +77,12 @@ def test_neither_help_nor_the_tab_key_waits_for_numerical_libraries(words, compl
     assert HEAVY.isdisjoint(done.stderr.splitlines())
 
 
-def test_what_is_completed_is_what_there_is():
+def test_the_completed_choices_are_the_actual_ones():
     assert fit.METHODS == METHODS
     assert reproduce.PRESETS == PRESETS
 
 
-def test_the_package_has_its_classifiers_though_they_are_imported_late():
+def test_the_package_has_its_classifiers_although_they_are_imported_late():
     assert set(semisquares.__all__) <= set(dir(semisquares))
     assert all(isinstance(getattr(semisquares, name), type) for name in semisquares.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):

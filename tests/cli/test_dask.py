@@ -1,4 +1,4 @@
-"""``semisquares fit --engine dask``: the same model from a table in parts."""
+"""``semisquares fit --engine dask``: the same model from a table in chunks."""
 
 import json
 
@@ -54,8 +54,8 @@ ORDERS = {
 
 @pytest.mark.parametrize("name", ORDERS)
 @pytest.mark.parametrize("group", [None, "clinic"], ids=["alone", "in groups"])
-def test_a_table_in_parts_gives_the_model_of_the_whole_table(folder, name, group):
-    """All rows are in the sample that choosing sees, so that nothing is left to chance."""
+def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, group):
+    """The sample for tuning has all rows, so the result does not depend on chance."""
     source = find(str(folder / "rows*.parquet"))
     prepared = prepare(read(source, labels=["ill"]), "ill", group=group)
     parts = cut(source, labels=["ill"], n_bytes=4096)
@@ -65,10 +65,10 @@ def test_a_table_in_parts_gives_the_model_of_the_whole_table(folder, name, group
     np.testing.assert_allclose(other.coef_, one.coef_, rtol=0, atol=1e-9 * abs(one.coef_).max())
     same = ("method", "alpha", "unlabeled_weight", "rows", "labeled", "metrics", "verdict", "notes")
     for key in same:
-        assert told(found, key) == pytest.approx(told(expected, key), rel=1e-9), key
+        assert flat_entry(found, key) == pytest.approx(flat_entry(expected, key), rel=1e-9), key
 
 
-def test_what_has_to_be_known_of_a_model_is_told_of_a_table_in_parts_too(folder):
+def test_notes_about_a_table_in_chunks_are_those_of_the_whole_table(folder):
     ill = frame()["ill"]
     rows = frame().assign(ill_filled=np.arange(600) % 2 == 0, ill_predicted=ill.fillna("no"))
     rows.assign(result=3 * (ill == "yes")).to_parquet(folder / "t.parquet", row_group_size=200)
@@ -85,8 +85,8 @@ def test_what_has_to_be_known_of_a_model_is_told_of_a_table_in_parts_too(folder)
     ]
 
 
-def told(model, key):
-    """Return the numbers and texts of what a model says of itself, one after the other."""
+def flat_entry(model, key):
+    """Return an entry of a model's description as a flat list of numbers and hashes of texts."""
     flat = pd.json_normalize({key: model.about[key]}, sep=".").iloc[0]
     return [value if isinstance(value, float | int) else hash(str(value)) for value in flat]
 
@@ -117,7 +117,7 @@ def test_the_command_fits_on_a_scheduler_and_says_so(semisquares, folder, schedu
     assert load(str(folder / "m")).about["labeled"] == 60
 
 
-def test_tables_that_fit_stay_in_memory(semisquares, folder):
+def test_tables_that_fit_in_memory_are_read_at_once(semisquares, folder):
     code, out, err = semisquares(
         "fit", str(folder / "rows.csv"), "--target", "ill", "-o", str(folder / "m"),
         "--method", "soft", "--alpha", "1", "--weight", "1", "--folds", "2", "--repeats", "1",
@@ -129,16 +129,16 @@ def test_tables_that_fit_stay_in_memory(semisquares, folder):
 WRONG = {
     "no scheduler": (["--scheduler", "tcp://127.0.0.1:9"], "No Dask scheduler answers"),
     "no address": (["--scheduler", "nowhere"], "No Dask scheduler answers"),
-    "no amount": (["--engine", "dask", "--memory-limit", "much"], "is no amount of memory"),
-    "no number": (["--engine", "dask", "--memory-limit", "1e400"], "is no amount of memory"),
+    "no amount": (["--engine", "dask", "--memory-limit", "much"], "is not an amount of memory"),
+    "no number": (["--engine", "dask", "--memory-limit", "1e400"], "is not an amount of memory"),
     "too little": (["--engine", "dask", "--memory-limit", "100MB"], "leaves too little"),
-    "both": (["--engine", "memory", "--memory-limit", "2GB"], "are for --engine dask"),
+    "both": (["--engine", "memory", "--memory-limit", "2GB"], "need --engine dask"),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_wishes_get_one_sentence(semisquares, folder, monkeypatch, name):
-    monkeypatch.setattr("semisquares.cli.engine.PATIENCE", "1s")
+def test_wrong_options_get_one_sentence(semisquares, folder, monkeypatch, name):
+    monkeypatch.setattr("semisquares.cli._engine.SCHEDULER_TIMEOUT", "1s")
     options, sentence = WRONG[name]
     code, _, err = semisquares(
         "fit", str(folder / "rows.csv"), "--target", "ill", "-o", str(folder / "m"), *options

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from semisquares._utils.messages import Message, Parameter
-from semisquares.cli.parameters import option
+from semisquares.cli._parameters import option
 from semisquares.tables.report.page import render_comparison
 from support.comparisons import binary
 

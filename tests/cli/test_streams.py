@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full, narrow, or left by their reader."""
+"""Standard streams that are closed, full, narrow, or abandoned by their reader."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from semisquares.cli import compare, talk
+from semisquares.cli import _output, compare
 from semisquares.tables.compare.comparison import Estimate
 from support.command_line import PATIENCE, begin, complaints
 from support.comparisons import binary
@@ -19,7 +19,7 @@ FIT = ("fit", "t.csv", "--target", "state", "--method", "soft", "--alpha", "1", 
 
 @pytest.fixture
 def table(tmp_path):
-    """A table of two classes, whose model is larger than any buffer."""
+    """A table of two classes whose model is larger than any buffer."""
     names = [f"c{j}" for j in range(60)]
     rest = [",".join(str((i * j) % 11) for j in range(1, 60)) for i in range(40)]
     lines = [f"{i % 3 + 2 * (i % 2)},{cells},{'xy'[i % 2]}" for i, cells in enumerate(rest)]
@@ -35,22 +35,22 @@ def on_a_full_disk(*words, folder):
     return process.returncode, errors
 
 
-SENTENCE = "Error: No space left on device writing standard output; send it to another place.\n"
+SENTENCE = "Error: No space left on device writing standard output; redirect it to another place.\n"
 
 
 @FULL
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["completion", "bash"]])
-def test_a_full_standard_output_is_one_sentence(tmp_path, words):
+def test_a_full_standard_output_is_reported_in_one_sentence(tmp_path, words):
     assert on_a_full_disk(*words, folder=tmp_path) == (2, SENTENCE)
 
 
 @FULL
-def test_a_model_does_not_fit_on_a_full_disk(table, tmp_path):
+def test_a_model_on_a_full_standard_output_is_reported_in_one_sentence(table, tmp_path):
     assert on_a_full_disk(*FIT, "-o", "-", "--quiet", folder=tmp_path) == (2, SENTENCE)
 
 
 @FULL
-def test_what_standard_error_does_not_take_is_not_missed(tmp_path):
+def test_a_full_standard_error_does_not_change_the_exit_code(tmp_path):
     with open("/dev/full", "w") as full:
         process = begin("nonsense", folder=tmp_path, stderr=full)
         printed, _ = process.communicate(timeout=PATIENCE)
@@ -61,22 +61,20 @@ def test_what_standard_error_does_not_take_is_not_missed(tmp_path):
 @pytest.mark.parametrize(
     ("closed", "code", "printed", "errors"),
     [
-        (">&-", 2, "", "Error: Standard output is closed; leave it open, or send it to a file.\n"),
+        (">&-", 2, "", "Error: Standard output is closed; open it, or redirect it to a file.\n"),
         (">&- 2>&-", 2, "", ""),
         ("2>&-", 0, "semisquares", ""),
         ("<&-", 0, "semisquares", ""),
     ],
 )
-def test_closed_streams_are_no_reason_to_fail_in_other_ways(
-    tmp_path, closed, code, printed, errors
-):
+def test_closed_streams_cause_at_most_one_sentence(tmp_path, closed, code, printed, errors):
     script = f'"$0" -m semisquares --version {closed}'
     done = subprocess.run(["sh", "-c", script, sys.executable], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (code, errors)
     assert done.stdout.startswith(printed)
 
 
-def test_a_reader_that_leaves_does_not_keep_the_model_from_being_written(table, tmp_path):
+def test_the_model_is_written_even_if_the_reader_of_the_output_leaves(table, tmp_path):
     process = begin(*FIT, "-o", "m", folder=tmp_path)
     process.stdout.close()
     with process.stderr as stream:
@@ -89,14 +87,14 @@ def test_a_reader_that_leaves_does_not_keep_the_model_from_being_written(table, 
 
 
 def printed_rivals(found, width, capsys):
-    words = talk.Talk()
-    words._out = Console(width=width, highlight=False, markup=False, soft_wrap=True)
-    compare._print_rivals(words, found)
+    output = _output.Output()
+    output.console = Console(width=width, highlight=False, markup=False, soft_wrap=True)
+    compare._print_rivals(output, found)
     return capsys.readouterr().out.splitlines()[2:]
 
 
 @pytest.mark.parametrize("width", [40, 50, 60, 80, 100, 120])
-def test_the_names_of_all_rivals_are_there_in_any_terminal(capsys, width):
+def test_the_names_of_all_rivals_fit_in_any_terminal(capsys, width):
     found = binary()
     lines = printed_rivals(found, width, capsys)
     table = lines[1 : lines.index("")]
@@ -107,13 +105,13 @@ def test_the_names_of_all_rivals_are_there_in_any_terminal(capsys, width):
     assert all("…" not in line for line in table)
 
 
-def test_columns_that_do_not_fit_are_named(capsys):
+def test_columns_that_do_not_fit_are_listed(capsys):
     lines = printed_rivals(binary(), 60, capsys)
     assert lines[0].split("  ")[-1].strip() == "gain, in points"
     assert lines[-1] == "A wider terminal shows more: balanced acc.; AUC; squared loss."
 
 
-def test_why_a_rival_failed_stands_below_the_table(capsys):
+def test_the_reason_why_a_rival_failed_is_below_the_table(capsys):
     found = binary()
     first, *others = found.rivals
     why = "5 of 5 fits failed: There is no way to do this with so few rows."
@@ -123,11 +121,11 @@ def test_why_a_rival_failed_stands_below_the_table(capsys):
     assert f"tuned ridge failed: {why}" in lines
 
 
-def test_one_repeat_is_singular_and_no_gain_has_no_sign(capsys):
+def test_one_repeat_is_singular_and_a_gain_of_zero_has_no_sign(capsys):
     found = binary(repeats=1)
     none = replace(found.rivals[1], gains={"accuracy": Estimate(-0.0001, -0.033, 0.033)})
-    words = talk.Talk()
-    compare._print_rivals(words, replace(found, rivals=(found.rivals[0], none, *found.rivals[2:])))
+    output = _output.Output()
+    compare._print_rivals(output, replace(found, rivals=(found.rivals[0], none, *found.rivals[2:])))
     printed = capsys.readouterr().out
     assert "5 folds × 1 repeat, 95 %" in printed
     assert " 0.0 (−3.3 to +3.3) " in printed

@@ -1,4 +1,4 @@
-"""The commands for people's own tables: what they print, write and refuse."""
+"""The commands for people's own tables: what they print and write, and their error messages."""
 
 import io
 import json
@@ -27,7 +27,7 @@ COMMANDS = [
 
 
 def patients(n_rows=80, n_labeled=30, seed=0):
-    """A small table of two well separated classes, and the truth."""
+    """Return a small table of two well separated classes, and the true labels."""
     rng = np.random.default_rng(seed)
     sick = rng.random(n_rows) < 0.5
     frame = pd.DataFrame(
@@ -59,7 +59,7 @@ GIVEN = ("--method", "soft", "--alpha", "1", "--weight", "1", "--jobs", "1")
 
 @pytest.fixture(scope="module")
 def fitted():
-    """The bytes of a model of that table, once it is fitted."""
+    """A list that holds the bytes of a model of that table once it is fitted."""
     return []
 
 
@@ -101,7 +101,7 @@ def test_completion_prints_the_script_of_the_shell(semisquares, shell):
     assert f"_SEMISQUARES_COMPLETE={shell}_complete" in printed
 
 
-def test_the_output_has_no_colours_where_there_is_no_terminal(semisquares, model):
+def test_the_output_has_no_colours_without_a_terminal(semisquares, model):
     _, printed, errors = semisquares("inspect", model)
     assert "\x1b" not in printed + errors
 
@@ -118,7 +118,7 @@ def test_the_example_prints_three_commands_that_work(semisquares, tmp_path):
     assert [f"  {command}" for command in facts["commands"]] == commands
 
 
-def test_predictions_are_right_and_cells_are_kept(semisquares, model, table, tmp_path):
+def test_predictions_are_correct_and_cells_are_kept(semisquares, model, table, tmp_path):
     frame, truth = patients()
     code, printed, errors = semisquares("predict", model, table, "-o", tmp_path / "out.csv")
     assert (code, errors) == (0, "")
@@ -133,7 +133,7 @@ def test_predictions_are_right_and_cells_are_kept(semisquares, model, table, tmp
     np.testing.assert_allclose(decision, load(model).predict(frame).decision, rtol=1e-12)
 
 
-def test_predict_says_nothing_with_quiet(semisquares, model, table):
+def test_predict_prints_nothing_with_quiet(semisquares, model, table):
     assert semisquares("predict", model, table, "-o", "out.csv", "--quiet") == (0, "", "")
     assert Path("out.csv").exists()
 
@@ -167,7 +167,7 @@ def test_filled_cells_are_spelled_as_the_table_spells_its_labels(semisquares, tm
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather", "csv.gz"])
-def test_the_kind_of_file_changes_no_prediction(semisquares, model, table, tmp_path, ending):
+def test_the_file_format_does_not_change_predictions(semisquares, model, table, tmp_path, ending):
     code, _, _ = semisquares("predict", model, table, "-o", tmp_path / f"out.{ending}")
     assert code == 0
     code, _, _ = semisquares("predict", model, table, "-o", "plain.csv")
@@ -181,21 +181,21 @@ def test_the_kind_of_file_changes_no_prediction(semisquares, model, table, tmp_p
     np.testing.assert_allclose(out["state_decision_well"], plain["state_decision_well"], rtol=1e-12)
 
 
-def test_standard_input_and_output_take_the_place_of_files(semisquares, model, table):
+def test_standard_input_and_output_replace_files(semisquares, model, table):
     content = table.read_bytes()
     code, printed, errors = semisquares("predict", model, "-", "-o", "-", stdin=content)
     assert code == 0
     assert len(pd.read_csv(io.StringIO(printed))) == 80
-    assert "80 rows" in errors  # words do not mix with data
+    assert "80 rows" in errors  # text is not mixed with data
 
 
-def test_a_worthless_model_is_told_by_fit_and_again_by_inspect(semisquares):
+def test_fit_and_inspect_warn_about_a_worthless_model(semisquares):
     frame, _ = patients()
     frame["state"] = np.where(np.arange(80) < 50, np.where(np.arange(80) % 5, "ok", "worn"), None)
     frame[["age", "state"]].to_csv("noise.csv", index=False)
     words = ("--target", "state", "-o", "noise.model", "--method", "supervised", "--alpha", "60")
-    told = [semisquares("fit", "noise.csv", *words), semisquares("inspect", "noise.model")]
-    for code, _, errors in told:
+    runs = [semisquares("fit", "noise.csv", *words), semisquares("inspect", "noise.model")]
+    for code, _, errors in runs:
         assert code == 0
         assert errors.startswith("Note: The model is no better than always answering 'ok': error")
 
@@ -215,7 +215,7 @@ def test_a_model_goes_through_a_pipe(semisquares, table, model, capfdbinary, mon
 FAST = ("--target", "state", "--repeats", "1", "--folds", "2", "--jobs", "1")
 
 
-def test_compare_says_what_it_understood_then_answers_and_writes_the_page(semisquares, table):
+def test_compare_describes_the_table_then_answers_and_writes_the_report(semisquares, table):
     code, printed, _ = semisquares("compare", table, *FAST)
     assert code == 0
     assert "patients.csv: 80 rows, 30 with a label in 'state' (ill " in printed
@@ -227,19 +227,19 @@ def test_compare_says_what_it_understood_then_answers_and_writes_the_page(semisq
     for rival in ("tuned ridge", "logistic regression", "soft labels", "hard labels",
                   "soft labels, chosen by the labels", "self-training"):  # fmt: skip
         assert re.search(rf"^{rival} +\d+\.\d %", printed, re.MULTILINE), rival
-    assert "the verdict is about 'tuned ridge' and 'soft labels, chosen by the labels'" in printed
-    assert "bold" not in printed  # there is none in a pipe
+    assert "the verdict compares 'tuned ridge' with 'soft labels, chosen by the labels'" in printed
+    assert "bold" not in printed  # styles are for terminals
     assert "Report: patients.report.html" in printed
     page = Path("patients.report.html").read_text()
     assert "Too few labels to tell: 30" in page
 
 
-def test_json_is_the_same_with_any_number_of_jobs_and_check_tells_no(semisquares, table):
+def test_json_is_the_same_with_any_number_of_jobs_and_check_exits_with_1(semisquares, table):
     found, texts = [], []
     for jobs in (1, 2):
         words = ("--json", "--check", "--no-report", "--jobs", jobs)
         code, printed, _ = semisquares("compare", table, *FAST, *words)
-        assert code == 1  # it is not a yes
+        assert code == 1  # the answer is not yes
         found.append(json.loads(printed))
         texts.append(printed)
     assert texts[0] == texts[1]
@@ -253,7 +253,7 @@ def test_json_is_the_same_with_any_number_of_jobs_and_check_tells_no(semisquares
 
 def test_two_runs_give_the_same_bytes(table, tmp_path):
     answers = []
-    for seed in ("1", "2"):  # in processes whose sets and hashes are in another order
+    for seed in ("1", "2"):  # sets are in another order in each process
         environment = os.environ | {"PYTHONHASHSEED": seed}
         words = ("compare", table, *FAST, "--json", "-o", "page.html")
         printed, _ = begin(*words, folder=tmp_path, env=environment).communicate(timeout=PATIENCE)
@@ -262,12 +262,12 @@ def test_two_runs_give_the_same_bytes(table, tmp_path):
     assert answers[0] == answers[1]
 
 
-def test_the_terminal_says_how_long_a_fit_took(semisquares, table):
+def test_compare_prints_the_seconds_per_fit(semisquares, table):
     _, printed, _ = semisquares("compare", table, *FAST, "--no-report")
-    assert re.search(r"^Seconds of a fit: tuned ridge \d\S*, .*\d\.$", printed, re.MULTILINE)
+    assert re.search(r"^Seconds per fit: tuned ridge \d\S*, .*\d\.$", printed, re.MULTILINE)
 
 
-def test_a_yes_is_exit_code_0_with_check_and_one_line_with_quiet(semisquares, table, monkeypatch):
+def test_yes_is_exit_code_0_with_check_and_one_line_with_quiet(semisquares, table, monkeypatch):
     monkeypatch.setattr(
         "semisquares.tables.compare.compare_table", lambda *a, **k: binary(notices=())
     )
@@ -278,7 +278,7 @@ def test_a_yes_is_exit_code_0_with_check_and_one_line_with_quiet(semisquares, ta
     assert binary().verdict.answer == "yes"
 
 
-def test_fit_auto_takes_soft_labels_where_they_help(semisquares, tmp_path):
+def test_fit_auto_uses_soft_labels_if_they_help(semisquares, tmp_path):
     semisquares("example", tmp_path)
     code, _, _ = semisquares("fit", TABLE, "--target", TARGET, "--repeats", "2", "-o", "m")
     about = load("m").about
@@ -343,18 +343,20 @@ def test_a_bad_table_gets_one_sentence_and_exit_code_2(semisquares, case, comman
     content, needs = BAD[case]
     name = "patient.csv" if content is None else written(content)
     out = ("-o", "m") if command == "fit" else ("--no-report",)
-    said = refused(semisquares(command, name, "--target", "state", *out, "--quiet"))
-    assert re.search(needs, said), said
+    message = refused(semisquares(command, name, "--target", "state", *out, "--quiet"))
+    assert re.search(needs, message), message
     assert not Path("m").exists()
 
 
-def test_a_wrong_delimiter_is_named(semisquares):
+def test_the_message_about_a_wrong_delimiter_names_the_option(semisquares):
     name = written("a;b;state\n" + rows("{i};1;x\n"))
-    said = refused(semisquares("compare", name, "--target", "state", "--delimiter", ",", "--quiet"))
-    assert "--delimiter" in said
+    message = refused(
+        semisquares("compare", name, "--target", "state", "--delimiter", ",", "--quiet")
+    )
+    assert "--delimiter" in message
 
 
-def test_a_fully_labeled_table_cannot_be_compared_but_fitted(semisquares):
+def test_a_fully_labeled_table_can_be_fitted_but_not_compared(semisquares):
     frame, truth = patients()
     frame.assign(state=truth).to_csv("t.csv", index=False)
     assert "Every row has a label" in refused(
@@ -384,7 +386,7 @@ def test_a_class_with_one_row_is_compared_and_fitted_but_not_tested(semisquares)
     assert load("m").about["metrics"]["accuracy"]["mean"] > 0.5
 
 
-def test_a_table_of_which_one_class_can_be_tested_is_fitted_without_scores(semisquares):
+def test_a_table_with_one_testable_class_is_fitted_without_scores(semisquares):
     frame, _ = patients()
     frame.loc[frame["state"] == "ill", "state"] = None
     frame.loc[70, "state"] = "ill"
@@ -398,7 +400,7 @@ def test_a_table_of_which_one_class_can_be_tested_is_fitted_without_scores(semis
     assert load("m").classes == ("ill", "well")
 
 
-def test_columns_missing_or_extra_at_predict_are_named(semisquares, model):
+def test_predict_names_missing_and_extra_columns(semisquares, model):
     frame, _ = patients()
     frame.drop(columns="pulse").to_csv("less.csv", index=False)
     frame.assign(height=1).to_csv("more.csv", index=False)
@@ -407,7 +409,7 @@ def test_columns_missing_or_extra_at_predict_are_named(semisquares, model):
         assert not Path("out.csv").exists()
 
 
-def test_new_levels_at_predict_are_accepted_and_counted(semisquares, model):
+def test_predict_accepts_and_counts_new_levels(semisquares, model):
     frame, _ = patients()
     frame.loc[:4, "ward"] = "west"
     frame.to_csv("t.csv", index=False)
@@ -428,7 +430,7 @@ def test_new_levels_at_predict_are_accepted_and_counted(semisquares, model):
         (("fit", "T", "--target", "state", "-o", "m", "--drop", "agee"), "'age'"),
         (("fit", "T", "--target", "state", "--group", "state", "-o", "m"), "both target and group"),
         (("fit", "T", "--target", "state", "-o", "m", "--unlabeled", "?", "--unlabeled", "-"),
-         "--unlabeled was given twice; give one, and the other spellings with --missing."),
+         "--unlabeled was given twice; give it once, and the other spellings with --missing."),
         (("compare", "T"), "--target"),
         (("predict", "T", "T", "-o", "out.csv"), "no semisquares model"),
         (("predict", "nothing", "T", "-o", "out.csv"), "'nothing'"),
@@ -449,11 +451,11 @@ def test_wrong_use_gets_one_sentence_and_exit_code_2(semisquares, model, table, 
 HOURS = ("--repeats", "1000")
 
 
-def test_ctrl_c_stops_a_comparison_amid_its_fits_and_says_what_was_kept(table, tmp_path):
+def test_ctrl_c_stops_a_comparison_during_its_fits(table, tmp_path):
     process = begin("compare", table, "--target", "state", *HOURS, folder=tmp_path)
     line = process.stdout.readline()  # the table is read
     assert "80 rows" in line
-    time.sleep(1.0)  # then workers are started, or at work
+    time.sleep(1.0)  # now workers are starting, or at work
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
@@ -473,7 +475,7 @@ def test_ctrl_c_keeps_the_old_model(model, table, tmp_path):
     assert model.read_bytes() == before
 
 
-def test_a_reader_that_leaves_early_is_no_error(model, table, tmp_path):
+def test_a_reader_that_leaves_early_is_not_an_error(model, table, tmp_path):
     process = begin("predict", model, table, "-o", "-", "--quiet", folder=tmp_path)
     process.stdout.close()
     with process.stderr as stream:

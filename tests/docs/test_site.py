@@ -11,7 +11,7 @@ import click
 import pytest
 
 from semisquares import cli
-from semisquares.cli.commands import COMMANDS, commands
+from semisquares.cli._commands import COMMANDS, commands
 from support.page_examples import check_examples
 
 DOCS = Path(__file__).parents[2] / "docs"

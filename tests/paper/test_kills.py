@@ -237,7 +237,7 @@ def test_a_command_stopped_amid_cells_continues_to_the_same_tables(tmp_path, uni
     again = command(tmp_path, jobs=1, seconds=0)
     printed, errors = again.communicate(timeout=PATIENCE)
     assert (again.returncode, errors) == (0, "")
-    assert "3 of them are kept from before" in printed
+    assert "3 of them are already done" in printed
     assert files(tmp_path) == uninterrupted
 
 

@@ -1,11 +1,11 @@
-"""The command line as tests use it: in a process of its own, and what a refusal looks like."""
+"""Run the command line in a process of its own, and check its error messages."""
 
 import re
 import subprocess
 import sys
 
 PATIENCE = 600
-"""Seconds after which a process hangs; no busy machine makes one of the tests take so long."""
+"""Seconds after which a process is considered to hang, even on a busy machine."""
 
 
 def begin(*words, folder, **options):
@@ -16,7 +16,7 @@ def begin(*words, folder, **options):
 
 
 def complaints(errors):
-    """Return what a command has said on standard error, but for how far it is, if it is slow."""
+    """Return the messages on standard error without the progress lines of a slow machine."""
     return re.sub(r"^  \d+ of \d+ \w+, about .* left\n", "", errors, flags=re.MULTILINE)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from semisquares.cli.parameters import in_options
+from semisquares.cli._parameters import in_options
 from semisquares.tables import TableError
 from semisquares.tables.cells import level_of, text_cells, to_dates, to_numbers
 from semisquares.tables.kinds import KINDS, Column, kinds_of

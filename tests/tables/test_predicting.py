@@ -91,7 +91,10 @@ def test_the_command_says_what_it_understood_and_what_it_replaced(semisquares):
     assert code == 0
     assert "Note: 15 cells of column 'damage' say 'NA', which is read as no label" in notes
     code, _, notes = semisquares("predict", "m", "t.csv", "--only-missing", "-o", "out.parquet")
-    assert (code, notes) == (0, "Note: 15 of the filled cells said 'NA', which is no label.\n")
+    assert (code, notes) == (
+        0,
+        "Note: 15 of the filled cells contained 'NA', which is not a label.\n",
+    )
     out = pd.read_parquet("out.parquet")
     assert out["damage"].tolist() == damages()["damage"].tolist()
     assert out.dtypes.astype(str)["size"] == "float64"

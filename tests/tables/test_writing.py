@@ -243,7 +243,7 @@ class FullDisk(io.BytesIO):
 
 @pytest.mark.parametrize("name", ENDINGS)
 def test_a_full_disk_is_said(monkeypatch, name):
-    monkeypatch.setattr(writing, "replaced", lambda path: FullDisk())
+    monkeypatch.setattr(writing, "atomic_write", lambda path: FullDisk())
     message = sentence(lambda: written(name, TABLE))
     assert message == (
         f"No space left on device writing {name}; make room, or choose another disk."
@@ -295,7 +295,7 @@ def test_a_place_without_permission_is_said(tmp_path, monkeypatch):
     def refuse(path):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(writing, "replaced", refuse)
+    monkeypatch.setattr(writing, "atomic_write", refuse)
     assert "Permission denied writing a.csv" in sentence(lambda: written("a.csv", TABLE))
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from semisquares._utils.files import replaced
+from semisquares._utils.files import atomic_write
 
 
 def names(folder):
@@ -17,12 +17,12 @@ def names(folder):
 
 
 def begin_and_stop(path):
-    with replaced(path) as file:
+    with atomic_write(path) as file:
         file.write(b"new")
         raise KeyboardInterrupt
 
 
-def test_a_failed_write_keeps_the_old_file_and_leaves_nothing(tmp_path):
+def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     with pytest.raises(KeyboardInterrupt):
@@ -31,13 +31,13 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing(tmp_path):
     assert names(tmp_path) == ["a.bin"]
 
 
-def test_permissions_of_the_old_file_are_kept_and_a_new_one_gets_the_usual(tmp_path):
+def test_permissions_of_an_old_file_are_kept_and_a_new_one_gets_the_default(tmp_path):
     old, new, usual = (tmp_path / name for name in ("old", "new", "usual"))
     old.write_bytes(b"")
     old.chmod(0o640)
     usual.write_bytes(b"")
     for path in (old, new):
-        with replaced(path) as file:
+        with atomic_write(path) as file:
             file.write(b"x")
     assert old.stat().st_mode & 0o777 == 0o640
     assert new.stat().st_mode == usual.stat().st_mode
@@ -46,45 +46,45 @@ def test_permissions_of_the_old_file_are_kept_and_a_new_one_gets_the_usual(tmp_p
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "target").write_bytes(b"old")
     (tmp_path / "link").symlink_to(tmp_path / "target")
-    with replaced(tmp_path / "link") as file:
+    with atomic_write(tmp_path / "link") as file:
         file.write(b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "target").read_bytes() == b"new"
 
 
 @pytest.mark.parametrize("links", [("a", "a"), ("a", "b", "a")], ids=["itself", "each other"])
-def test_a_link_that_leads_to_itself_is_refused(tmp_path, links):
+def test_a_circular_link_is_refused(tmp_path, links):
     for name, target in pairwise(links):
         (tmp_path / name).symlink_to(target)
-    with pytest.raises(OSError, match="symbolic links") as caught, replaced(tmp_path / "a"):
+    with pytest.raises(OSError, match="symbolic links") as caught, atomic_write(tmp_path / "a"):
         pass
     assert caught.value.filename == str(tmp_path / "a")
     assert names(tmp_path) == sorted(set(links))
 
 
-def test_a_dangling_link_leads_to_the_new_file(tmp_path):
+def test_the_target_of_a_dangling_link_is_created(tmp_path):
     (tmp_path / "link").symlink_to("new")
-    with replaced(tmp_path / "link") as file:
+    with atomic_write(tmp_path / "link") as file:
         file.write(b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "new").read_bytes() == b"new"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere paths are shorter")
-def test_folders_are_made_however_deep_they_are_and_go_again(tmp_path, monkeypatch):
+def test_folders_of_any_depth_are_created_and_removed_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(KeyboardInterrupt):
         begin_and_stop("f/" * 1500 + "a.bin")
     assert names(tmp_path) == []
 
 
-def test_what_a_killed_writer_left_is_cleared_by_the_next(tmp_path):
+def test_the_leftovers_of_a_killed_writer_are_removed_by_the_next(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     code = """
         import os, signal, sys
-        from semisquares._utils.files import replaced
-        with replaced(sys.argv[1]) as file:
+        from semisquares._utils.files import atomic_write
+        with atomic_write(sys.argv[1]) as file:
             file.write(b"half")
             file.flush()
             os.kill(os.getpid(), signal.SIGKILL)
@@ -93,40 +93,40 @@ def test_what_a_killed_writer_left_is_cleared_by_the_next(tmp_path):
     assert done.returncode == -signal.SIGKILL
     assert path.read_bytes() == b"old"
     assert len(names(tmp_path)) == 2
-    with replaced(path) as file:
+    with atomic_write(path) as file:
         file.write(b"new")
     assert names(tmp_path) == ["a.bin"]
     assert path.read_bytes() == b"new"
 
 
-def test_a_writer_at_work_is_left_alone(tmp_path):
+def test_the_file_of_a_running_writer_is_not_removed(tmp_path):
     path = tmp_path / "a.bin"
-    with replaced(path) as first:
+    with atomic_write(path) as first:
         first.write(b"first")
-        with replaced(path) as second:
+        with atomic_write(path) as second:
             second.write(b"second")
     assert path.read_bytes() == b"first"
     assert names(tmp_path) == ["a.bin"]
 
 
 def test_a_folder_is_refused(tmp_path):
-    with pytest.raises(IsADirectoryError, match="it is a folder"), replaced(tmp_path):
+    with pytest.raises(IsADirectoryError, match="it is a folder"), atomic_write(tmp_path):
         pass
     assert os.listdir(tmp_path) == []
 
 
-def test_a_pipe_is_written_into_and_not_replaced(tmp_path):
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    with replaced(path) as file:
+    with atomic_write(path) as file:
         file.write(b"through")
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert path.is_fifo()
 
 
-def test_a_folder_made_for_a_failed_write_goes_again(tmp_path):
+def test_a_folder_created_for_a_failed_write_is_removed(tmp_path):
     (tmp_path / "old").mkdir()
     with pytest.raises(KeyboardInterrupt):
         begin_and_stop(tmp_path / "old" / "new" / "newer" / "a.bin")

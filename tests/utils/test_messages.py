@@ -7,7 +7,7 @@ import pytest
 
 from semisquares._utils.errors import UserError
 from semisquares._utils.messages import Message, Parameter, join
-from semisquares.cli.parameters import in_options, option
+from semisquares.cli._parameters import in_options, option
 from semisquares.tables.errors import CellError, TableError
 
 NAMED = Message("{cell!r} is odd; see {group}", cell="{x}", group=Parameter("group", "town"))

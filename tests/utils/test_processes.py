@@ -1,4 +1,4 @@
-"""Work spread over processes gives the same results, with one BLAS thread in each."""
+"""Worker processes give the same results, with one BLAS thread each."""
 
 import os
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from semisquares._utils.processes import each
+from semisquares._utils.processes import parallel_map
 
 
 def threads_and_process(item):
@@ -19,17 +19,17 @@ def sum_of(array, item):
     return item, float(array.sum()), isinstance(array, np.memmap)
 
 
-def test_one_job_stays_here_in_order_with_one_thread():
-    assert list(each(threads_and_process, range(2))) == [(1, os.getpid())] * 2
+def test_one_job_runs_in_this_process_in_order_with_one_thread():
+    assert list(parallel_map(threads_and_process, range(2))) == [(1, os.getpid())] * 2
 
 
-def test_two_jobs_are_other_processes_with_one_thread_each():
-    found = list(each(threads_and_process, range(4), jobs=2))
+def test_two_jobs_run_in_other_processes_with_one_thread_each():
+    found = list(parallel_map(threads_and_process, range(4), jobs=2))
     assert {threads for threads, _ in found} == {1}
     assert os.getpid() not in {process for _, process in found}
 
 
-def test_a_large_array_is_mapped_and_not_sent():
+def test_a_large_array_is_memory_mapped_and_not_sent():
     array = np.ones(200_000)
-    found = sorted(each(partial(sum_of, array), range(3), jobs=2, share=1_000_000))
+    found = sorted(parallel_map(partial(sum_of, array), range(3), jobs=2, max_nbytes=1_000_000))
     assert found == [(i, 200_000.0, True) for i in range(3)]

@@ -11,44 +11,44 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["make_folder", "replaced"]
+__all__ = ["atomic_write", "make_folder"]
 
-PART = ".part"
+_SUFFIX = ".part"
 
 
 @contextmanager
-def replaced(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file whose content takes the place of `path` at the end, at once; or of nothing.
+def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces `path` at the end of the block.
 
-    Where the writing fails, is interrupted or killed, whatever was at `path` is still there. The
-    folder is made where it is missing, and goes again if the writing fails.
+    If writing fails, is interrupted or killed, `path` stays as it was. Missing folders are created,
+    and removed again if writing fails. Devices and pipes are written to directly.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "notes" / "a.txt"
-    >>> with replaced(path) as file:
+    >>> with atomic_write(path) as file:
     ...     _ = file.write(b"all of it")
     >>> path.read_bytes()
     b'all of it'
     """
     path = Path(path)
-    if path.is_symlink():  # the file that the link is to, as an ordinary write would
-        path = _followed(path)
+    if path.is_symlink():  # replace the target of the link, not the link
+        path = _resolve(path)
     if path.is_dir():
-        raise IsADirectoryError(21, "it is a folder", str(path))
-    if path.exists() and not path.is_file():  # a device or a pipe takes bytes, and stays
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    if path.exists() and not path.is_file():
         with path.open("wb") as file:
             yield file
         return
     prefix = f".{path.name[:100]}."
-    part = path.parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}{PART}"
-    made = _missing(path.parent)
-    try:  # from before there is anything: a signal may come between any two lines
-        for folder in reversed(made):
+    part = path.parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}{_SUFFIX}"
+    missing = _missing_folders(path.parent)
+    try:  # before anything is created: a signal may come between any two lines
+        for folder in reversed(missing):
             folder.mkdir(exist_ok=True)
-        _clear(path.parent, prefix)
-        with open(part, "xb", opener=_for_me_alone) as file:
+        _remove_leftovers(path.parent, prefix)
+        with open(part, "xb", opener=_open_private) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -57,48 +57,51 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
     except BaseException:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-            for folder in made:
-                folder.rmdir()  # the deepest first, and only while they are empty
+            for folder in missing:  # deepest first; rmdir fails if another process uses it
+                folder.rmdir()
         raise
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it: `parents=True` would recurse, in vain for a long path."""
-    for folder in (*reversed(_missing(path)), path):
+    """Create a folder and its parents.
+
+    `mkdir(parents=True)` is recursive, and a long path exceeds the recursion limit.
+    """
+    for folder in (*reversed(_missing_folders(path)), path):
         folder.mkdir(exist_ok=True)
 
 
-def _missing(path: Path) -> list[Path]:
-    """Return the folders that are not there, of a folder and those above it, the deepest first."""
+def _missing_folders(path: Path) -> list[Path]:
+    """Return those of `path` and its parents that do not exist, deepest first."""
     return [folder for folder in (path, *path.parents) if not folder.exists()]
 
 
-def _followed(link: Path) -> Path:
-    """Return the file that a link leads to, there or not; OSError where it leads to itself."""
+def _resolve(link: Path) -> Path:
+    """Return the target of a link, which need not exist; OSError if the link is circular."""
     path = Path(os.path.realpath(link))
     if path.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(link))
     return path
 
 
-def _for_me_alone(path: str, flags: int) -> int:
-    """Open a file that nobody else may read, until it has the permissions of the one before."""
+def _open_private(path: str, flags: int) -> int:
+    """Let nobody else read the temporary file: its final permissions are set at the end."""
     return os.open(path, flags, 0o600)
 
 
-def _clear(folder: Path, prefix: str) -> None:
-    """Remove what killed writers of the same file have left."""
-    for part in folder.glob(f"{glob.escape(prefix)}*{PART}"):
-        writer = part.name.removeprefix(prefix).partition("-")[0]
-        if writer.isdigit() and not _alive(int(writer)):
+def _remove_leftovers(folder: Path, prefix: str) -> None:
+    """Remove temporary files of the same name whose process is dead."""
+    for part in folder.glob(f"{glob.escape(prefix)}*{_SUFFIX}"):
+        pid = part.name.removeprefix(prefix).partition("-")[0]
+        if pid.isdigit() and not _is_running(int(pid)):
             part.unlink(missing_ok=True)
 
 
-def _alive(process: int) -> bool:
-    if os.name != "posix":  # elsewhere the question itself would end the process
+def _is_running(pid: int) -> bool:
+    if os.name != "posix":  # on Windows os.kill(pid, 0) ends the process
         return True
     try:
-        os.kill(process, 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
@@ -107,7 +110,7 @@ def _alive(process: int) -> bool:
 
 
 def _mode(path: Path) -> int:
-    """Return the permissions of the file to replace, or those of a new one."""
+    """Return the permissions of the existing file, or the default ones of a new file."""
     if path.exists():
         return path.stat().st_mode & 0o7777
     mask = os.umask(0)

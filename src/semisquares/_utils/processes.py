@@ -1,4 +1,4 @@
-"""Work spread over processes: one BLAS thread in each, deaf to Ctrl-C, gone with their parent."""
+"""Worker processes with one BLAS thread each that ignore SIGINT and exit with their parent."""
 
 from __future__ import annotations
 
@@ -15,41 +15,43 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.backend import resource_tracker
 from threadpoolctl import threadpool_limits
 
-__all__ = ["each", "workers_deaf_to_ctrl_c"]
+__all__ = ["block_sigint", "parallel_map"]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-def each(
+def parallel_map(
     function: Callable[[_Item], _Result],
     items: Iterable[_Item],
     *,
     jobs: int = 1,
-    share: int | None = None,
+    max_nbytes: int | None = None,
 ) -> Generator[_Result, None, None]:
-    """Yield `function` of every item as it is done: in order with one job, else as they come.
+    """Yield `function(item)` for every item: in order with one job, else as results arrive.
 
     Parameters
     ----------
     function : callable
-        Of one item; large arrays that it holds (a `functools.partial`) are sent with every item
-        unless `share` says otherwise.
+        Takes one item. Large arrays that it holds (in a `functools.partial`) are pickled with every
+        item unless `max_nbytes` is given.
     items : iterable
     jobs : int, default=1
         Number of processes; 1 computes in this one.
-    share : int or None, default=None
-        Arrays of so many bytes or more are written to a file once, and mapped by all processes.
+    max_nbytes : int or None, default=None
+        Arrays of at least this size are written to a file once and memory-mapped by all processes.
 
     Examples
     --------
-    >>> list(each(abs, [-1, 2, -3]))
+    >>> list(parallel_map(abs, [-1, 2, -3]))
     [1, 2, 3]
     """
-    return _here(function, items) if jobs <= 1 else _spread(function, items, jobs, share)
+    if jobs <= 1:
+        return _map_here(function, items)
+    return _map_in_workers(function, items, jobs, max_nbytes)
 
 
-def _here(
+def _map_here(
     function: Callable[[_Item], _Result], items: Iterable[_Item]
 ) -> Generator[_Result, None, None]:
     with threadpool_limits(1):
@@ -57,55 +59,55 @@ def _here(
             yield function(item)
 
 
-def _spread(
-    function: Callable[[_Item], _Result], items: Iterable[_Item], jobs: int, share: int | None
+def _map_in_workers(
+    function: Callable[[_Item], _Result], items: Iterable[_Item], jobs: int, max_nbytes: int | None
 ) -> Generator[_Result, None, None]:
-    """Yield results one a message: sending one costs 0.3 ms."""
+    """Yield each result as soon as it is computed: sending one costs only 0.3 ms."""
     with parallel_config(
-        "loky", inner_max_num_threads=1, initializer=_follow, initargs=(os.getpid(),)
+        "loky", inner_max_num_threads=1, initializer=_start_worker, initargs=(os.getpid(),)
     ):
         parallel: Any = Parallel(
-            n_jobs=jobs, return_as="generator_unordered", batch_size=1, max_nbytes=share
+            n_jobs=jobs, return_as="generator_unordered", batch_size=1, max_nbytes=max_nbytes
         )
     results: Any = None
-    resource_tracker.ensure_running()  # now: before joblib 1.6 its start would end the blocking
+    resource_tracker.ensure_running()  # before joblib 1.6 its start unblocks SIGINT
     try:
-        with workers_deaf_to_ctrl_c():
+        with block_sigint():
             results = parallel(delayed(function)(item) for item in items)
-        # not `yield from`, which would close them before the warning is silenced
+        # not `yield from`, which would close the generator before its warning is silenced
         for result in results:  # noqa: UP028
             yield result
     finally:
-        with warnings.catch_warnings():  # joblib warns of items that nobody waits for any more
+        with warnings.catch_warnings():  # joblib warns about results that were not consumed
             warnings.simplefilter("ignore")
             if results is not None:
                 results.close()
 
 
-def _follow(parent: int) -> None:
-    """End this worker when its parent is gone: a killed parent tells nobody."""
+def _start_worker(parent: int) -> None:
+    """Ignore SIGINT, and exit once the parent is gone: a killed parent cannot stop its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def watch() -> None:
+    def follow_parent() -> None:
         while os.getppid() == parent:
             time.sleep(0.2)
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=follow_parent, daemon=True).start()
 
 
 @contextmanager
-def workers_deaf_to_ctrl_c() -> Iterator[None]:
-    """Start processes that leave Ctrl-C to this one, from their first moment on.
+def block_sigint() -> Iterator[None]:
+    """Block SIGINT here and, for good, in all processes started in this block.
 
-    A terminal sends it to all of them, and each would print a traceback.
+    A terminal sends Ctrl-C to all processes; each worker would print a traceback.
     """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows: they are deaf once `_follow` has run
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows `_start_worker` has to do
         yield
         return
     from multiprocessing import resource_tracker as standard_tracker
 
-    standard_tracker.ensure_running()  # now, as its start would end the blocking
+    standard_tracker.ensure_running()  # its start would unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,14 +1,15 @@
-"""The command line. Exit codes: 0 done, 1 the answer is "no" (only with ``--check``), 2 wrong use
-or bad input, 3 a defect of ours, 130 stopped by Ctrl-C, 143 stopped by SIGTERM."""
+"""The command line. Exit codes: 0 success, 1 the answer is not yes (only with ``--check``), 2 wrong
+use or bad input, 3 a bug in semisquares, 130 stopped by Ctrl-C, 143 stopped by SIGTERM."""
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from .. import __version__
 from .._utils.errors import NotEnoughMemory, UserError
-from . import streams
-from .stopping import Interrupted, Stop
+from . import _streams
+from ._signals import Interrupt, SignalHandler, set_handler
 
 __all__ = ["main"]
 
@@ -16,79 +17,73 @@ NO, WRONG, DEFECT = 1, 2, 3
 
 
 def main() -> None:
-    """Run the command that was typed; what a user can put right is said in one sentence."""
-    stop = Stop()
-    stop.listen()
+    """Run the command line; errors that the user can fix are printed as one sentence."""
+    handler = SignalHandler()
+    set_handler(handler)
     try:
-        code = _run(stop)
-        stop.ignore()
+        code = _run(handler)
+        set_handler(signal.SIG_IGN)  # a signal while Python exits would print a traceback
     except KeyboardInterrupt:
-        stop.ignore()
-        streams.complain(stop.last_words())
-        code = stop.code
-        exec("")  # Python would die of a KeyboardInterrupt that went through the last exec
-    streams.end()
+        set_handler(signal.SIG_IGN)
+        _print_error(handler.final_message())
+        code = handler.exit_code
+    _streams.finish()
     sys.exit(code)
 
 
 def require(*packages: str, extras: str) -> None:
-    """Raise UserError with the line that installs what is missing, if something is."""
+    """Raise UserError with the command that installs the missing packages, if any is missing."""
     from importlib.util import find_spec
 
     if missing := [name for name in packages if find_spec(name) is None]:
         raise UserError(
-            f"this command needs {' and '.join(missing)}, not installed here; run "
-            f"pip install 'semisquares[{extras}]'."
+            f"This command needs {' and '.join(missing)}; run pip install 'semisquares[{extras}]'."
         )
 
 
-def _run(stop: Stop) -> int:
-    """Run the command and return its exit code; KeyboardInterrupt whatever became of a signal."""
+def _run(handler: SignalHandler) -> int:
+    """Run the command and return its exit code; raise KeyboardInterrupt if a signal stopped it."""
     try:
-        streams.prepare()
-        code = _command(stop)
-        sys.stdout.flush()  # a full disk is to be noticed here, not when Python ends
+        _streams.prepare()
+        code = _command(handler)
+        sys.stdout.flush()  # report a full disk now, not while Python exits
+        return code
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:
-        if stop.signal is not None:
-            raise KeyboardInterrupt from None
+        if handler.signal is not None:  # the exception of the signal has become another one
+            raise Interrupt from None
         return _explained(error)
-    return code
 
 
-def _command(stop: Stop) -> int:
+def _command(handler: SignalHandler) -> int:
     import warnings
 
     require("click", "rich", extras="cli,tables")
-    from .commands import commands
+    from ._commands import run
 
-    # what joblib says of work that Ctrl-C cut short
+    # joblib's warning about work that Ctrl-C has cut short
     warnings.filterwarnings("ignore", message=r"\d+ tasks which", category=UserWarning)
-    return commands.main(prog_name="semisquares", standalone_mode=False, obj=stop) or 0
+    return run(sys.argv[1:], handler)
 
 
 def _explained(error: BaseException) -> int:
-    """Say what went wrong, and return the exit code."""
+    """Print what went wrong, and return the exit code."""
     if isinstance(error, UserError):
-        from .parameters import in_options
+        from ._parameters import in_options
 
         return _refused(in_options(error))
-    if isinstance(error, BrokenPipeError):  # as in `semisquares … | head`: nobody reads on
+    if isinstance(error, BrokenPipeError):  # the reader has left, as in `semisquares … | head`
         return 0
-    if isinstance(error, SystemExit):  # click's way to say the same is 1
-        return 0 if error.code == 1 else int(error.code or 0)
-    if isinstance(error, KeyboardInterrupt | Interrupted):
-        raise KeyboardInterrupt from None
     import click
 
-    if isinstance(error, click.Abort) and error.__cause__ is not None:
-        error = error.__cause__
-    if isinstance(error, click.ClickException):  # without click's page of usage before it
+    if isinstance(error, click.ClickException):  # without click's usage text
         return _refused(error.format_message())
     return _beyond_us(error) or _defect(error)
 
 
 def _beyond_us(error: BaseException) -> int:
-    """Say that the machine is at its limits, if that is what an error means."""
+    """Explain an error of a full disk or memory; return 0 if it is another one."""
     import errno
     from concurrent.futures.process import BrokenProcessPool
 
@@ -101,7 +96,7 @@ def _beyond_us(error: BaseException) -> int:
         )
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         where = f" of {error.filename}" if error.filename else ""
-        return _refused(f"The disk{where} is full; make room, and run the command again.")
+        return _refused(f"The disk{where} is full; free some space, and run the command again.")
     return 0
 
 
@@ -109,11 +104,11 @@ def _defect(error: BaseException) -> int:
     import shlex
     import traceback
 
-    streams.complain("".join(traceback.format_exception(error)).rstrip())
+    _print_error("".join(traceback.format_exception(error)).rstrip())
     python = ".".join(map(str, sys.version_info[:3]))
-    streams.complain(
-        f"\nThis is a defect of semisquares, not of your input. Please report it to the project "
-        "with the lines above and these two:\n"
+    _print_error(
+        f"\nThis is a bug in semisquares, not an error in your input. Please report it to the "
+        "project with the lines above and these two:\n"
         f"  {shlex.join(['semisquares', *sys.argv[1:]])}\n"
         f"  semisquares {__version__}, Python {python} on {sys.platform}"
     )
@@ -121,5 +116,9 @@ def _defect(error: BaseException) -> int:
 
 
 def _refused(sentence: str) -> int:
-    streams.complain(f"Error: {sentence}")
+    _print_error(f"Error: {sentence}")
     return WRONG
+
+
+def _print_error(text: str) -> None:
+    sys.stderr.write(f"{text}\n")

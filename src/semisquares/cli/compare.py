@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .._utils.words import counted, percent, points
-from . import NO, options
-from .options import Columns, Reading
-from .parameters import option
-from .places import FILE, beside, checked, files_of
+from . import NO
+from . import _options as options
+from ._options import Columns, Reading
+from ._parameters import option
+from ._paths import FILE, STANDARD, checked_paths
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from ..tables.compare.comparison import Comparison, Estimate, Rival
-    from .talk import Talk
+    from ._output import Output
 
 _STYLES = {"yes": "bold green", "no": "bold", "unclear": "bold yellow"}
 _SCORES = ("error", "gain, in points", "balanced acc.", "AUC", "squared loss")
 _NAME, _GAP = 19, 2
-"""Characters for the names, which are folded between words to so many, and between columns."""
+"""Characters per line of the names, which wrap between words, and between columns."""
 
 
 @click.command(
@@ -38,21 +42,21 @@ _NAME, _GAP = 19, 2
 @options.columns
 @click.option(
     "-o", "--out", type=FILE, metavar="FILE",
-    help="The page to write; the table's name with .report.html if not given, - for standard "
-    "output.",
+    help="HTML report to write, or - for standard output. Default: the table's name with "
+    ".report.html.",
 )  # fmt: skip
-@click.option("--no-report", is_flag=True, help="Write no page.")
-@click.option("--check", is_flag=True, help="Exit code 1 unless the answer is yes.")
+@click.option("--no-report", is_flag=True, help="Write no report.")
+@click.option("--check", is_flag=True, help="Exit with code 1 unless the answer is yes.")
 @options.splits
 @options.reading
 @options.seed
 @options.jobs
-@options.words
+@options.output
 def compare(
     table: str,
     columns: Columns,
     reading: Reading,
-    talk: Talk,
+    output: Output,
     out: str | None,
     no_report: bool,
     check: bool,
@@ -61,90 +65,106 @@ def compare(
     seed: int,
     jobs: int,
 ) -> int:
-    """Say whether the unlabeled rows of TABLE help, and write a page about it.
+    """Find out whether the unlabeled rows of TABLE help, and write a report.
 
     TABLE is a CSV, TSV, Parquet or Feather file, a quoted pattern such as 'data/*.csv', or - for
-    standard input. Labels are in the target column; rows where it is empty are the unlabeled ones.
+    standard input. Labels are in the target column; rows whose cell there is empty are unlabeled.
 
-    Six classifiers are cross-validated on the labeled rows, with every unlabeled row in training.
-    The verdict compares two of them that were named beforehand: soft labels whose ridge and whose
-    use of unlabeled rows the labels choose, and the ridge classifier tuned on the labels alone.
+    Six classifiers are cross-validated on the labeled rows; unlabeled rows are only used for
+    training. The verdict compares two of them, chosen in advance: soft labels, with the ridge
+    penalty and the weight of unlabeled rows tuned on the labeled rows, and a ridge classifier that
+    is tuned on and fitted to the labeled rows alone.
     """
-    named = beside(table, ".report.html") if out is None else out
-    page = None if no_report else named
-    with checked(reads=files_of(table), writes={"-o": page}, endings={"-o": ".html"}):
+    page = None if no_report else out if out is not None else _default_report(table)
+    with checked_paths(reads=[table], writes={"-o": page}, endings={"-o": ".html"}):
         from ..tables.compare import compare_table
-        from .describe import describe
-        from .inputs import read_prepared
+        from ._describe import describe
+        from ._inputs import read_prepared
 
         if page is not None:
             from ..tables.report import page as _  # noqa: F401
 
-    prepared = read_prepared(talk, table, reading, columns)
-    describe(talk, prepared)
+    prepared = read_prepared(output, table, reading, columns)
+    describe(output, prepared)
     comparison = compare_table(
         prepared,
         folds=folds,
         repeats=repeats,
         seed=seed,
         jobs=jobs,
-        stage=lambda what: talk.progress(what, "fits"),
+        stage=lambda what: output.progress(what, "fits"),
     )
-    _print(talk, comparison)
-    words = [table, *columns.words(), *reading.words(), "--seed", str(seed), "--folds", str(folds)]
-    words += [] if repeats is None else ["--repeats", str(repeats)]
-    command = shlex.join(["semisquares", "compare", *words])
+    _print(output, comparison)
+    arguments = [table, *columns.arguments(), *reading.arguments()]
+    arguments += ["--seed", str(seed), "--folds", str(folds)]
+    arguments += [] if repeats is None else ["--repeats", str(repeats)]
+    command = shlex.join(["semisquares", "compare", *arguments])
     if page is not None:
-        _report(talk, comparison, page, command)
-    talk.hand_over({**comparison.as_dict(), "report": page, "command": command})
+        _report(output, comparison, page, command)
+    output.data({**comparison.as_dict(), "report": page, "command": command})
     return NO if check and comparison.verdict.answer != "yes" else 0
 
 
-def _report(talk: Talk, comparison: Comparison, out: str, command: str) -> None:
+def _default_report(table: str) -> str:
+    """Return the default name of the report, in the current folder.
+
+    Examples
+    --------
+    >>> _default_report("data/churn.csv.gz"), _default_report("-")
+    ('churn.report.html', 'report.html')
+    """
+    is_pattern = glob.has_magic(table) and not os.path.lexists(table)
+    if table == STANDARD or is_pattern:
+        return "report.html"
+    return Path(table).name.partition(".")[0] + ".report.html"
+
+
+def _report(output: Output, comparison: Comparison, out: str, command: str) -> None:
     from ..tables.report.page import render_comparison, write_comparison
 
     if out == "-":
         click.echo(render_comparison(comparison, command, write=option), nl=False)
         return
-    with talk.busy(f"Writing {out}"):
+    with output.status(f"Writing {out}"):
         write_comparison(comparison, out, command, write=option)
-    talk.say(f"Report: {out}")
+    output.info(f"Report: {out}")
 
 
-def _print(talk: Talk, comparison: Comparison) -> None:
+def _print(output: Output, comparison: Comparison) -> None:
     verdict = comparison.verdict
-    talk.answer(verdict.sentence, _STYLES[verdict.answer])
+    output.result(verdict.sentence, _STYLES[verdict.answer])
     for notice in comparison.notices:
-        talk.warn(notice.text)
-    _print_rivals(talk, comparison)
-    talk.say(comparison.label_sentence)
+        output.warn(notice.text)
+    _print_rivals(output, comparison)
+    output.info(comparison.label_sentence)
 
 
-def _print_rivals(talk: Talk, comparison: Comparison) -> None:
-    """Print the rivals as rows: error, its gain over the tuned ridge, and the other scores."""
+def _print_rivals(output: Output, comparison: Comparison) -> None:
+    """Print a row for each rival: error, gain over the tuned ridge, and the other scores."""
     from ..tables.compare.rivals import DECIDING
 
     first, second = (rival.label for rival in comparison.rivals if rival.name in DECIDING)
-    talk.say(
+    output.info(
         f"\n{comparison.folds} folds × {counted(comparison.repeats, 'repeat')}, 95 % intervals; "
-        f"the verdict is about {first!r} and {second!r}",
+        f"the verdict compares {first!r} with {second!r}",
         "dim",
     )
     rows = [(rival.label, _cells(rival)) for rival in comparison.rivals]
-    n_shown = _n_fitting([cells for _, cells in rows], talk.width)
+    n_shown = _n_fitting([cells for _, cells in rows], output.console.width)
     table = _table(n_shown)
     for rival, (label, cells) in zip(comparison.rivals, rows, strict=True):
         table.add_row(label, *cells[:n_shown], style="bold" if rival.name in DECIDING else None)
-    talk.say_table(table)
+    output.info(table)
+    output.info()
     for rival in comparison.rivals:
         if rival.failed:
-            talk.say(f"{rival.label} failed: {rival.failed}")
+            output.info(f"{rival.label} failed: {rival.failed}")
     taken = ", ".join(
         f"{rival.label} {rival.seconds:.2g}" for rival in comparison.rivals if not rival.failed
     )
-    talk.say(f"Seconds of a fit: {taken}.", "dim")
+    output.info(f"Seconds per fit: {taken}.", "dim")
     if n_shown < len(_SCORES):
-        talk.say(f"A wider terminal shows more: {'; '.join(_SCORES[n_shown:])}.", "dim")
+        output.info(f"A wider terminal shows more: {'; '.join(_SCORES[n_shown:])}.", "dim")
 
 
 def _table(n_shown: int) -> Table:
@@ -158,7 +178,7 @@ def _table(n_shown: int) -> Table:
 
 
 def _n_fitting(rows: Sequence[Sequence[str]], width: int) -> int:
-    """Count the columns of numbers that fit beside the names; there is one at least."""
+    """Return how many columns of numbers fit beside the names; at least one."""
     left, count = width - _NAME, 0
     for i, name in enumerate(_SCORES):
         left -= _GAP + max(len(name), *(len(cells[i]) for cells in rows))

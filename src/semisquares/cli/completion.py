@@ -1,4 +1,4 @@
-"""``semisquares completion``: the script that makes a shell complete the commands."""
+"""``semisquares completion``: Tab completion of the commands."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ _SHELLS = ("bash", "zsh", "fish")
 )
 @click.argument("shell", type=click.Choice(_SHELLS))
 def completion(shell: str) -> None:
-    """Print the script that makes SHELL complete commands and options at the Tab key."""
-    from .commands import commands
+    """Print a script that lets the shell complete commands, options and file names at the Tab key.
 
-    maker = get_completion_class(shell)
-    assert maker is not None
-    click.echo(maker(commands, {}, "semisquares", "_SEMISQUARES_COMPLETE").source())
+    Run the script when the shell starts, as in the examples.
+    """
+    from ._commands import COMPLETE_VARIABLE, commands
+
+    completer = get_completion_class(shell)
+    assert completer is not None
+    click.echo(completer(commands, {}, "semisquares", COMPLETE_VARIABLE).source())

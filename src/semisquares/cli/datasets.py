@@ -1,15 +1,15 @@
-"""``semisquares datasets``: whose the data sets are."""
+"""``semisquares datasets``: citation, licence and source of the paper's data sets."""
 
 from __future__ import annotations
 
 import click
 
-from .options import examples
+from ._options import examples
 
 
 @click.command(epilog=examples("semisquares datasets | less"))
 def datasets() -> None:
-    """Print citation, licence and source of the sixteen data sets."""
+    """Print citation, licence and source of the paper's sixteen data sets."""
     from ..paper.datasets.catalogue import sources_table
 
     for entry in sources_table():

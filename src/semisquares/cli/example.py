@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import options, require
-from .places import checked
+from . import _options as options
+from . import require
+from ._paths import checked_paths
 
 if TYPE_CHECKING:
-    from .stopping import Stop
-    from .talk import Talk
+    from ._output import Output
+    from ._signals import SignalHandler
 
 
 @click.command(epilog=options.examples("semisquares example pumps"))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@options.words
+@options.output
 @click.pass_obj
-def example(stop: Stop, folder: Path, talk: Talk) -> None:
-    """Write a small, made-up table with missing labels into DIR, and print what to try on it."""
+def example(handler: SignalHandler, folder: Path, output: Output) -> None:
+    """Write a small artificial table with missing labels to DIR; print commands to try on it."""
     require("pandas", extras="cli,tables")
-    with checked():
+    with checked_paths():
         from ..tables.example import NEW_ROWS, TABLE, TARGET, write_example
-    stop.sentence = lambda: "Stopped; run the same command to write what is missing."
+    handler.message = lambda: "Stopped; run the same command to write the missing files."
 
     written = write_example(folder)
     table, new = (shlex.quote(str(folder / name)) for name in (TABLE, NEW_ROWS))
@@ -36,7 +37,7 @@ def example(stop: Stop, folder: Path, talk: Talk) -> None:
         f"semisquares fit {table} --target {TARGET} -o {model}",
         f"semisquares predict {model} {new} -o {out}",
     ]
-    talk.say(f"Written: {', '.join(map(str, written))}. Try:\n")
+    output.info(f"Written: {', '.join(map(str, written))}. Try:\n")
     for command in commands:
-        talk.answer(f"  {command}", style=None)
-    talk.hand_over({"written": [str(path) for path in written], "commands": commands})
+        output.result(f"  {command}", style=None)
+    output.data({"written": [str(path) for path in written], "commands": commands})

@@ -1,4 +1,4 @@
-"""``semisquares export``: a stored model as ONNX."""
+"""``semisquares export``: convert a model to ONNX."""
 
 from __future__ import annotations
 
@@ -6,61 +6,60 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import options, require
-from .places import FILE, checked
+from . import _options as options
+from . import require
+from ._paths import FILE, checked_paths
 
 if TYPE_CHECKING:
     from ..tables.models import TableModel
-    from .talk import Talk
+    from ._output import Output
 
 
 @click.command(epilog=options.examples("semisquares export churn.model -o churn.onnx"))
 @click.argument("model", type=FILE)
-@click.option(
-    "-o", "--out", required=True, type=FILE, metavar="FILE", help="The ONNX file to write."
-)
-@options.words
-def export(model: str, talk: Talk, out: str) -> None:
-    """Write MODEL as ONNX, for programs without Python.
+@click.option("-o", "--out", required=True, type=FILE, metavar="FILE", help="ONNX file to write.")
+@options.output
+def export(model: str, output: Output, out: str) -> None:
+    """Convert MODEL to ONNX, for programs without Python.
 
-    The preparation of the columns is part of the file where ONNX can express it; dates cannot be
-    read there, and then the file holds the classifier alone, which is said. The file's predictions
-    are checked against the model's with onnxruntime before it is written.
+    The file includes the preparation of the columns if ONNX can express it. ONNX cannot read dates:
+    if the model uses some, the file has the classifier alone, and the command says so. Before the
+    file is written, onnxruntime checks that its predictions agree with the model's.
     """
     refuse_standard_output("-o", out)
-    with checked(reads=[model], writes={"-o": out}, endings={"-o": ".onnx"}):
+    with checked_paths(reads=[model], writes={"-o": out}, endings={"-o": ".onnx"}):
         load_onnx()
-        from .models import open_model
+        from ._models import open_model
 
-    talk.hand_over(write_onnx(talk, open_model(talk, model), out))
+    output.data(write_onnx(output, open_model(output, model), out))
 
 
 def refuse_standard_output(option: str, path: str | None) -> None:
-    """Raise click.UsageError where ONNX is to go to standard output."""
+    """Raise click.UsageError if ONNX would be written to standard output."""
     if path == "-":
         raise click.UsageError(
-            f"ONNX goes to a file only; give {option} a name that ends in .onnx."
+            f"ONNX cannot be written to standard output; give {option} a name that ends in .onnx."
         )
 
 
 def load_onnx() -> None:
-    """Import what writing ONNX takes, before the work."""
+    """Import what writing ONNX needs, before the work."""
     require("onnx", "onnxruntime", extras="cli,tables,export")
     import onnx  # noqa: F401
     import onnxruntime  # noqa: F401
 
 
-def write_onnx(talk: Talk, model: TableModel, path: str) -> dict[str, Any]:
-    """Write and check the file, say what is in it, and return that for JSON."""
+def write_onnx(output: Output, model: TableModel, path: str) -> dict[str, Any]:
+    """Check and write the file, describe it, and return the description for JSON."""
     from dataclasses import asdict
 
     from ..tables.models import export_onnx
 
-    with talk.busy("Checking the ONNX file"):
+    with output.status("Checking the ONNX file"):
         done = export_onnx(model, path)
-    talk.say(
+    output.info(
         f"{done.note} Its decision values for {done.n_checked:,} rows agree with the model's to "
         f"{done.largest_difference:.1e}."
     )
-    talk.answer(f"ONNX: {path}", style=None)
+    output.result(f"ONNX: {path}", style=None)
     return asdict(done)

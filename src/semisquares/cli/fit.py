@@ -1,4 +1,4 @@
-"""``semisquares fit``: from a table to a stored model."""
+"""``semisquares fit``: fit a classifier to a table and store it."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import options
-from .engine import Engine
-from .engine import options as engines
+from . import _options as options
+from ._engine import Engine
+from ._engine import options as engines
+from ._options import Columns, Reading
+from ._paths import FILE, checked_paths
 from .export import load_onnx, refuse_standard_output, write_onnx
-from .options import Columns, Reading
-from .places import FILE, checked, files_of
 
 if TYPE_CHECKING:
-    from .talk import Talk
+    from ._output import Output
 
 METHODS = ("auto", "soft", "hard", "supervised")
-"""Those of `fit_table`, here as well: a shell that completes them does not wait for imports."""
+"""The methods of `fit_table`, repeated here so that shells complete them without its imports."""
 
 
-class _Amount(click.ParamType):
-    """A number that is not negative, or auto (None)."""
+class _NumberOrAuto(click.ParamType):
+    """A number of at least 0, or auto (None)."""
 
     name = "number"
 
@@ -36,7 +36,7 @@ class _Amount(click.ParamType):
         except ValueError:
             number = -1.0
         if not 0.0 <= number < float("inf"):
-            self.fail(f"{value!r} is neither auto nor a number from 0 on.", param, ctx)
+            self.fail(f"{value!r} is neither auto nor a number of at least 0.", param, ctx)
         return number
 
 
@@ -52,36 +52,36 @@ class _Amount(click.ParamType):
 @options.columns
 @click.option(
     "-o", "--out", required=True, type=FILE, metavar="MODEL",
-    help="The file to write; - for standard output.",
+    help="Model file to write, or - for standard output.",
 )  # fmt: skip
 @click.option(
     "--method",
     type=click.Choice(METHODS),
     default="auto",
     show_default=True,
-    help="auto: soft labels where compare would find that they help, else the tuned ridge.",
+    help="auto: soft labels if compare would find that they help, otherwise the tuned ridge.",
 )
 @click.option(
-    "--alpha", type=_Amount(), default="auto", show_default=True, metavar="NUMBER",
-    help="The ridge; auto: chosen by cross-validation.",
+    "--alpha", type=_NumberOrAuto(), default="auto", show_default=True, metavar="NUMBER",
+    help="Ridge penalty; auto: chosen by cross-validation.",
 )  # fmt: skip
 @click.option(
-    "--weight", type=_Amount(), default="auto", show_default=True, metavar="NUMBER",
-    help="How much an unlabeled row counts, beside 1 for a labeled one; auto: chosen by "
-    "cross-validation for soft, 1 for hard.",
+    "--weight", type=_NumberOrAuto(), default="auto", show_default=True, metavar="NUMBER",
+    help="Weight of an unlabeled row, relative to a labeled one; auto: chosen by cross-validation "
+    "for soft, 1 for hard.",
 )  # fmt: skip
-@click.option("--onnx", type=FILE, metavar="FILE", help="Write the model as ONNX, too.")
+@click.option("--onnx", type=FILE, metavar="FILE", help="Also write the model as ONNX.")
 @options.splits
 @options.reading
 @options.seed
 @options.jobs
 @engines
-@options.words
+@options.output
 def fit(
     table: str,
     columns: Columns,
     reading: Reading,
-    talk: Talk,
+    output: Output,
     out: str,
     method: str,
     alpha: float | None,
@@ -93,50 +93,50 @@ def fit(
     jobs: int,
     engine: Engine,
 ) -> None:
-    """Fit a classifier to TABLE and store it with all that prepares a table for it.
+    """Fit a classifier to TABLE and store it in a model file.
 
     TABLE is a CSV, TSV, Parquet or Feather file, a quoted pattern such as 'data/*.csv', or - for
-    standard input. The stored file holds the cleaning, encoding and scaling of the columns, the
-    classifier, its scores on labeled rows that it had not seen, its certificate and all versions,
-    and none of the table's rows. Reading it runs no code.
+    standard input. The model file contains the cleaning, encoding and scaling of the columns, the
+    classifier, its scores on held-out labeled rows, its certificate of optimality and the versions
+    of all packages, but no row of the table. Reading it executes no code.
     """
     refuse_standard_output("--onnx", onnx)
-    with checked(
-        reads=files_of(table),
+    with checked_paths(
+        reads=[table],
         writes={"-o": out, "--onnx": onnx},
         endings={"-o": ".model", "--onnx": ".onnx"},
     ):
         from ..tables.models.fitting import fit_order
         from ..tables.models.measuring import Order
         from ..tables.models.streaming import fit_streamed
-        from .describe import describe, facts
-        from .inputs import open_table, read_in_parts, read_prepared
-        from .models import store_model
+        from ._describe import describe, facts
+        from ._inputs import open_table, read_in_chunks, read_prepared
+        from ._models import store_model
 
         if onnx is not None:
             load_onnx()
 
     source = open_table(table, reading)
-    where, why = engine.chosen(source)
-    talk.say(f"Engine: {where}{f' ({why})' if why else ''}")
-    with engine.workers(jobs) if where == "dask" else nullcontext():
+    engine_name, why = engine.choose(source)
+    output.info(f"Engine: {engine_name}{f' ({why})' if why else ''}")
+    with engine.workers(jobs) if engine_name == "dask" else nullcontext():
         prepared: Any
-        if where == "dask":
-            n_bytes = engine.partition(jobs)
-            prepared = read_in_parts(talk, table, reading, columns, source, n_bytes)
+        if engine_name == "dask":
+            n_bytes = engine.bytes_per_chunk(jobs)
+            prepared = read_in_chunks(output, table, reading, columns, source, n_bytes)
         else:
-            prepared = read_prepared(talk, table, reading, columns, source)
-        describe(talk, prepared)
-        with talk.progress("choosing", "fits") as progress:
+            prepared = read_prepared(output, table, reading, columns, source)
+        describe(output, prepared)
+        with output.progress("choosing", "fits") as progress:
             order = Order(method, alpha, weight, folds, repeats, seed, jobs, progress)
-            fitted = fit_streamed if where == "dask" else fit_order
+            fitted = fit_streamed if engine_name == "dask" else fit_order
             model = fitted(prepared, order, missing=reading.missing)
     store_model(model, out)
     for note in model.about["notes"]:
-        if note not in prepared.notes:  # which were told before the work
-            talk.warn(note)
-    talk.say(model.about["summary"])
-    talk.answer(f"Model: {out}", style=None)
-    exported = None if onnx is None else write_onnx(talk, model, onnx)
-    written = {"engine": where, "model": out, "onnx": exported}
-    talk.hand_over({**facts(prepared), **model.about, **written})
+        if note not in prepared.notes:  # which are printed already
+            output.warn(note)
+    output.info(model.about["summary"])
+    output.result(f"Model: {out}", style=None)
+    exported = None if onnx is None else write_onnx(output, model, onnx)
+    written = {"engine": engine_name, "model": out, "onnx": exported}
+    output.data({**facts(prepared), **model.about, **written})

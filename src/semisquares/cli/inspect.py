@@ -1,4 +1,4 @@
-"""``semisquares inspect``: what is in a stored model."""
+"""``semisquares inspect``: show what is in a model file."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import click
 
 from .._utils.errors import UserError
 from .._utils.words import os_error
-from . import options, require
-from .places import FILE, checked
+from . import _options as options
+from . import require
+from ._paths import FILE, checked_paths
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from ..tables.compare.comparison import Strength
     from ..tables.models import TableModel
-    from .talk import Talk
+    from ._output import Output
 
 _METRICS = {
     "accuracy": "accuracy",
@@ -38,40 +39,39 @@ _METRICS = {
 @click.argument("model", type=FILE)
 @click.option(
     "--top", type=click.IntRange(min=1), default=12, show_default=True, metavar="N",
-    help="How many of the strongest features to show.",
+    help="Number of features to show, the strongest first.",
 )  # fmt: skip
-@click.option(
-    "--plot", type=FILE, metavar="FILE", help="Draw them, as PNG or SVG by the name's ending."
-)
-@options.words
-def inspect(model: str, talk: Talk, top: int, plot: str | None) -> None:
-    """Show what MODEL predicts, from which columns, how well, and by which features."""
-    kind = None if plot is None else _kind_of_picture(plot)
-    with checked(reads=[model], writes={"--plot": plot}):
+@click.option("--plot", type=FILE, metavar="FILE", help="Plot them to a .png or .svg file.")
+@options.output
+def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
+    """Show what MODEL predicts, from which columns, how well, and which features count most."""
+    format = None if plot is None else _image_format(plot)
+    with checked_paths(reads=[model], writes={"--plot": plot}):
         from ..tables.compare.strengths import strengths
-        from .models import open_model
+        from ._models import open_model
 
         if plot is not None:
             require("matplotlib", extras="cli,tables")
             from ..tables.report import drawing  # noqa: F401
 
-    stored = open_model(talk, model)
+    stored = open_model(output, model)
     names = tuple(map(str, stored.classes))
     ranked = strengths(stored.classifier, stored.preparation.features_, names)
-    _print(talk, stored)
+    _print(output, stored)
     for note in stored.about.get("notes", ()):
-        talk.warn(note)
+        output.warn(note)
     direction = f" towards {names[1]!r}" if len(names) == 2 else ""
-    talk.say(
-        f"Strongest features: the change of the decision value{direction} by one standard "
-        "deviation of a number, or by a level (strength), and by one unit (effect)",
+    output.info(
+        f"Strongest features. Strength: change of the decision value{direction} per standard "
+        "deviation of a number, or for a level. Effect: the same per unit.",
         "dim",
     )
-    talk.say_table(_features(ranked[:top], names))
-    if plot is not None and kind is not None:
-        _plot(ranked[:top], plot, kind)
-        talk.answer(f"Plot: {plot}", style=None)
-    talk.hand_over(
+    output.info(_features(ranked[:top], names))
+    output.info()
+    if plot is not None and format is not None:
+        _plot(ranked[:top], plot, format)
+        output.result(f"Plot: {plot}", style=None)
+    output.data(
         {
             "target": stored.target,
             "group": stored.group,
@@ -82,36 +82,36 @@ def inspect(model: str, talk: Talk, top: int, plot: str | None) -> None:
     )
 
 
-def _print(talk: Talk, model: TableModel) -> None:
-    from .describe import listed, used
+def _print(output: Output, model: TableModel) -> None:
+    from ._describe import listed, used
 
     about = model.about
     counts = ", ".join(
         f"{name} {count:,}" for name, count in zip(model.classes, about["counts"], strict=True)
     )
-    talk.answer(f"Predicts {model.target!r}: {', '.join(map(str, model.classes))}")
-    talk.say(f"  {about['summary']}")
-    talk.say(
+    output.result(f"Predicts {model.target!r}: {', '.join(map(str, model.classes))}")
+    output.info(f"  {about['summary']}")
+    output.info(
         f"  fitted to {about['source']}: {about['rows']:,} rows, {about['labeled']:,} labeled "
         f"({counts}), on {about['created']}"
     )
     columns = model.preparation.columns_
-    talk.say(f"  {used(columns)}")
+    output.info(f"  {used(columns)}")
     for line in listed(columns):
-        talk.say(f"    {line}")
+        output.info(f"    {line}")
     if about["metrics"]:
-        talk.say("  on labeled rows that the fit had not seen (95 % interval):")
+        output.info("  on held-out labeled rows (95 % interval):")
         for name, label in _METRICS.items():
-            talk.say(f"    {label} {_estimate(about['metrics'][name])}")
+            output.info(f"    {label} {_estimate(about['metrics'][name])}")
     if about["verdict"]:
-        talk.say(f"  verdict on the unlabeled rows: {about['verdict']['sentence']}")
+        output.info(f"  verdict on the unlabeled rows: {about['verdict']['sentence']}")
     if about["certificate"] is not None:
-        talk.say(
+        output.info(
             f"  certificate: the fit is proven to be within {about['certificate']:.1e} of its "
             "optimum"
         )
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    talk.say(f"  {versions}\n")
+    output.info(f"  {versions}\n")
 
 
 def _estimate(estimate: Any) -> str:
@@ -123,7 +123,7 @@ def _estimate(estimate: Any) -> str:
 
 
 def _features(ranked: tuple[Strength, ...], names: tuple[str, ...]) -> Table:
-    """Return the strongest features: by a common measure, and in the units of their columns."""
+    """Return a table of the strongest features."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -140,21 +140,21 @@ def _features(ranked: tuple[Strength, ...], names: tuple[str, ...]) -> Table:
     return table
 
 
-def _kind_of_picture(path: str) -> str:
-    kind = Path(path).suffix.lower().removeprefix(".")
-    if kind not in ("png", "svg"):
-        raise UserError(f"{path} names no kind of picture; end it in .png or .svg.")
-    return kind
+def _image_format(path: str) -> str:
+    format = Path(path).suffix.lower().removeprefix(".")
+    if format not in ("png", "svg"):
+        raise UserError(f"{path} is neither a PNG nor an SVG file; end its name in .png or .svg.")
+    return format
 
 
-def _plot(ranked: tuple[Strength, ...], path: str, kind: str) -> None:
+def _plot(ranked: tuple[Strength, ...], path: str, format: str) -> None:
     from .. import plotting
-    from .._utils.files import replaced
+    from .._utils.files import atomic_write
     from ..tables.report import drawing
 
     picture = drawing.strengths(ranked, n_shown=len(ranked))
     try:
-        with replaced(path) as file:
-            file.write(plotting.render(picture, kind))
+        with atomic_write(path) as file:
+            file.write(plotting.render(picture, format))
     except OSError as error:
-        raise UserError(f"{os_error(error, 'writing', path)}; give another name.") from None
+        raise UserError(f"{os_error(error, 'writing', path)}; choose another place.") from None

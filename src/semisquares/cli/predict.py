@@ -1,4 +1,4 @@
-"""``semisquares predict``: labels for the rows of a table."""
+"""``semisquares predict``: predict the labels of a table's rows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from .._utils.words import counted
-from . import options
-from .options import Reading
-from .places import FILE, checked, files_of
+from . import _options as options
+from ._options import Reading
+from ._paths import FILE, checked_paths
 
 if TYPE_CHECKING:
-    from .talk import Talk
+    from ._output import Output
 
 _SHOWN = 5
 
@@ -29,53 +29,56 @@ _SHOWN = 5
 @click.argument("table", type=FILE)
 @click.option(
     "-o", "--out", required=True, type=FILE, metavar="FILE",
-    help="A CSV, TSV, Parquet or Feather file, or - for CSV on standard output.",
+    help="CSV, TSV, Parquet or Feather file to write, or - for CSV on standard output.",
 )  # fmt: skip
 @click.option(
     "--only-missing", is_flag=True,
-    help="Fill the cells of the target column that are empty or say NA, NaN or null, and mark them "
-    "in another column.",
+    help="Only fill the cells of the target column that are empty, NA, NaN or null; mark them in a "
+    "new column.",
 )  # fmt: skip
 @options.reading
-@options.words
+@options.output
 def predict(
-    model: str, table: str, reading: Reading, talk: Talk, out: str, only_missing: bool
+    model: str, table: str, reading: Reading, output: Output, out: str, only_missing: bool
 ) -> None:
-    """Write the rows of TABLE with the labels that MODEL predicts, to FILE.
+    """Predict the labels of the rows of TABLE with MODEL; write the rows and their labels.
 
-    Each row keeps its cells, and gets its predicted label, its soft label (what the method would
-    fill in, from 0 to 1; not a calibrated probability) and its decision value (above 0 for the
-    second class). Rows are read, predicted and written in batches: tables of any length will do.
+    Each row keeps its cells. New columns hold the predicted label, the soft label (from 0 to 1; not
+    a calibrated probability) and the decision value (above 0 for the second class). Rows are read,
+    predicted and written in batches, so the table may be larger than memory.
     """
-    with checked(reads=[model, *files_of(table)], writes={"-o": out}):
+    with checked_paths(reads=[model, table], writes={"-o": out}):
         from ..tables.predicting import Tally, predict_rows
         from ..tables.writing import writer
-        from .inputs import name_of, open_table
-        from .models import open_model
+        from ._inputs import name_of, open_table
+        from ._models import open_model
 
-    stored = open_model(talk, model).with_missing(reading.missing)
+    stored = open_model(output, model).with_missing(reading.missing)
     source = open_table(table, reading)
     tally = Tally()
-    with talk.busy(f"Predicting {name_of(table)}") as tell, writer(out, format=source.format) as to:
+    with (
+        output.status(f"Predicting {name_of(table)}") as update,
+        writer(out, format=source.format) as to,
+    ):
         for batch in predict_rows(
             stored,
             source,
             tally,
             only_missing=only_missing,
             typed=to.form.kind != "csv",
-            progress=lambda done: tell(f"{done:,} rows"),
+            progress=lambda done: update(f"{done:,} rows"),
         ):
             to.write(batch)
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tally.counts.items()))
     what = f"{tally.n_filled:,} missing labels filled" if only_missing else "labels predicted"
-    talk.say(f"{tally.n_rows:,} rows, {what} ({counts or 'none'}): {out}")
+    output.info(f"{tally.n_rows:,} rows, {what} ({counts or 'none'}): {out}")
     for text, count in tally.replaced.most_common():
-        talk.warn(f"{count:,} of the filled cells said {text!r}, which is no label.")
+        output.warn(f"{count:,} of the filled cells contained {text!r}, which is not a label.")
     for column, levels in tally.unseen.items():
-        talk.warn(_new_levels(column, dict(levels.most_common())))
+        output.warn(_new_levels(column, dict(levels.most_common())))
     for note in tally.notes:
-        talk.warn(note)
-    talk.hand_over(
+        output.warn(note)
+    output.data(
         {
             "rows": tally.n_rows,
             "predicted": tally.n_filled,
@@ -94,5 +97,5 @@ def _new_levels(column: str, levels: dict[str, int]) -> str:
     rows = counted(sum(levels.values()), "row")
     return (
         f"Column {column!r} has values that the model has not seen, in {rows}: "
-        f"{shown}{more}; they count as rare ones."
+        f"{shown}{more}; they are treated as rare values."
     )

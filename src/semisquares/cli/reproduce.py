@@ -1,4 +1,4 @@
-"""``semisquares reproduce``: run the paper's figures, and say how they compare."""
+"""``semisquares reproduce``: re-run the paper's figures and check its claims."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import options
-from .places import checked
+from . import _options as options
+from ._paths import checked_paths
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..paper.figures.figure import Figure, Finding, Settings
-    from .stopping import Stop
+    from ._signals import SignalHandler
 
     _Plan = list[tuple[Figure, Settings]]
 
 PRESETS = ("authors", "paper", "quick")
-"""Those of the figures, here as well: a shell that completes them does not wait for imports."""
+"""The presets of the figures, repeated here so that shells complete them without imports."""
 
 _CONTINUE = "Stopped; run the same command to continue."
 _SIGNS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
 _PLAIN = {"✓": "yes:", "✗": "no:", "–": "open:"}
-"""For a terminal, or a pipe, that has no such signs."""
+"""For terminals and pipes that cannot encode the signs."""
 
 
 @click.command(
@@ -42,23 +42,31 @@ _PLAIN = {"✓": "yes:", "✗": "no:", "–": "open:"}
     type=click.Choice(PRESETS),
     default="authors",
     show_default=True,
-    help="What made the published figures; what the paper's text says; or a minute of work on the "
-    "eight data sets that need no download.",
+    help="authors: the settings of the published figures; paper: those of the paper's text; quick: "
+    "one minute, on the eight data sets that need no download.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     required=True,
     metavar="DIR",
-    help="Folder of the results; the same command continues what it holds.",
+    help="Folder for the results; the same command continues a run that was stopped.",
 )
-@click.option("--datasets", metavar="A,B", help="Only these data sets.")
-@click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Instead of the preset's.")
+@click.option("--datasets", metavar="A,B", help="Use only these data sets.")
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Repeats, instead of those of the preset.",
+)
 @options.jobs
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="S")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="S",
+    help="Random seed.",
+)  # fmt: skip
 @click.pass_obj
 def reproduce(
-    stop: Stop,
+    handler: SignalHandler,
     figures: tuple[str, ...],
     preset: str,
     out: Path,
@@ -69,26 +77,26 @@ def reproduce(
 ) -> None:
     """Re-run the paper's figures, all of them if none is named.
 
-    Ctrl-C or a kill loses no finished cell: the same command continues. How many processes work
-    changes no number.
+    Results are stored as they are computed: a run that was stopped or killed is continued by the
+    same command.
     """
-    with checked():
+    with checked_paths():
         from ..paper import report  # noqa: F401
         from ..paper.runner import check
-        from .talk import console_on
+        from ._output import make_console
 
-    console = console_on(sys.stdout)
+    console = make_console(sys.stdout)
     chosen = None if datasets is None else _data_names(datasets)
     wanted = _figures(figures)
     plan = _plan(wanted, preset, chosen, repeats=repeats, seed=seed)
-    stop.sentence = lambda: _CONTINUE
+    handler.message = lambda: _CONTINUE
     _load_all(plan)
     check(plan, out)
     for figure in wanted:
         if figure not in [planned for planned, _ in plan]:
-            console.print(f"{figure.name} is left out: it uses none of these data sets\n")
+            console.print(f"{figure.name} is skipped: it uses none of these data sets\n")
     for figure, settings in plan:
-        _run(stop, console, figure, settings, out, jobs)
+        _run(handler, console, figure, settings, out, jobs)
     _report(console, out, _command(figures, preset, out, datasets, repeats, seed))
 
 
@@ -121,13 +129,13 @@ def _plan(
     repeats: int | None,
     seed: int,
 ) -> _Plan:
-    """Settle what is run: figures without any of the chosen data sets are left out."""
+    """Return the figures to run, without those that use none of the chosen data sets."""
     used = dict.fromkeys(name for figure in figures for name in figure.datasets.get(preset, ()))
     if unused := [name for name in chosen or () if name not in used]:
         names = ", ".join(figure.name for figure in figures)
         raise click.UsageError(
             f"Preset {preset} of {names} does not use {', '.join(unused)}; "
-            + (f"it has {', '.join(used)}." if used else "leave --datasets out.")
+            + (f"it uses {', '.join(used)}." if used else "omit --datasets.")
         )
     plan = []
     for figure in figures:
@@ -140,7 +148,7 @@ def _plan(
 
 
 def _load_all(plan: _Plan) -> None:
-    """Load every data set once: what is missing is said before hours of work, not after."""
+    """Load every data set once, to report missing ones before hours of work."""
     from ..paper.datasets import load
     from ..paper.ledger import ReproduceError
 
@@ -155,35 +163,40 @@ def _load_all(plan: _Plan) -> None:
         others = ",".join(name for name in wanted if name not in errors)
         reasons = "; ".join(str(error).rstrip(".") for error in errors.values())
         raise ReproduceError(
-            f"Data that cannot be loaded: {', '.join(errors)} ({reasons}); get what is missing"
-            + (f", or leave it out by --datasets {others}." if others else " first.")
+            f"Cannot load {', '.join(errors)} ({reasons}); get what is missing"
+            + (f", or omit it by --datasets {others}." if others else " first.")
         )
 
 
 def _run(
-    stop: Stop, console: Console, figure: Figure, settings: Settings, out: Path, jobs: int
+    handler: SignalHandler,
+    console: Console,
+    figure: Figure,
+    settings: Settings,
+    out: Path,
+    jobs: int,
 ) -> None:
     from .._utils.words import duration
     from ..paper.runner import run
-    from .watch import Watch
+    from ._progress import CellProgress
 
     console.print(f"{figure.name}: {figure.title}", style="bold")
     sets = f"{', '.join(settings.datasets)}; " if settings.datasets else ""
     console.print(
         f"  {sets}repeats {settings.repeats}, preset {settings.preset}, seed {settings.seed}"
     )
-    watch = Watch(console, figure.name)
-    stop.sentence = lambda: (
-        f"Stopped; {watch.done} of {watch.total} cells of {figure.name} are kept in {out}; "
+    cells = CellProgress(console, figure.name)
+    handler.message = lambda: (
+        f"Stopped; {cells.done} of {cells.total} cells of {figure.name} are kept in {out}; "
         "run the same command to continue."
-        if watch.total
+        if cells.total
         else _CONTINUE
     )
-    with watch:
-        table = run(figure, settings, out, jobs=jobs, progress=watch.hear)
+    with cells:
+        table = run(figure, settings, out, jobs=jobs, progress=cells.update)
     _print_findings(console, figure.findings(table))
     console.print(
-        f"  {duration(watch.cpu_seconds)} of CPU time in all; table and plots are in "
+        f"  {duration(cells.cpu_seconds)} of CPU time in all; table and plots are in "
         f"{out / figure.name}\n"
     )
 
@@ -212,7 +225,7 @@ def _command(
     repeats: int | None,
     seed: int,
 ) -> str:
-    """Return the command that makes the same numbers, for whoever reads the report."""
+    """Return the command that reproduces the numbers of the report."""
     words = ["semisquares", "reproduce", *(figures or ("all",)), "--preset", preset]
     words += ["--out", str(out), "--seed", str(seed)]
     words += [] if datasets is None else ["--datasets", datasets]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from .._utils.files import make_folder
 from .._utils.messages import Parameter
-from .._utils.processes import each
+from .._utils.processes import parallel_map
 from .._utils.words import os_error
 from .figures.figure import Figure, Settings, Table
 from .ledger import Ledger, Record, ReproduceError, pack
@@ -177,7 +177,7 @@ def _compute_missing(
     jobs = min(jobs, len(missing))
     compute = partial(_compute_far if jobs > 1 else _compute, figure, settings)
     try:
-        with closing(each(compute, missing, jobs=jobs)) as results:
+        with closing(parallel_map(compute, missing, jobs=jobs)) as results:
             for result in results:
                 if isinstance(result, CellError):
                     raise result

@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._utils.files import replaced
+from .._utils.files import atomic_write
 from .._utils.messages import Parameter
 from .._utils.versions import versions as versions_of
 from .._utils.words import os_error
@@ -123,7 +123,7 @@ def _typed(texts: list[str]) -> list[Any]:
 def _replace(path: Path, content: bytes) -> None:
     """Put a file in the place of another at once."""
     try:
-        with replaced(path) as file:
+        with atomic_write(path) as file:
             file.write(content)
     except OSError as error:
         raise ReproduceError(

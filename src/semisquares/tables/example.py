@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._utils.files import replaced
+from .._utils.files import atomic_write
 from .._utils.words import os_error
 from .errors import TableError
 
@@ -89,7 +89,7 @@ def write_example(folder: str | Path) -> list[Path]:
     try:
         missing = [path for path, content in files.items() if not _holds(path, content)]
         for path in missing:
-            with replaced(path) as file:
+            with atomic_write(path) as file:
                 file.write(files[path])
     except OSError as error:
         raise TableError(

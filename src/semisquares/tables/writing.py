@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from semisquares._utils.files import replaced
+from semisquares._utils.files import atomic_write
 from semisquares._utils.words import os_error
 
 from .errors import TableError
@@ -157,7 +157,7 @@ def _destination(path: str, stdout: BinaryIO | None) -> Iterator[BinaryIO]:
         return
     raised = None
     try:
-        with replaced(path) as file:
+        with atomic_write(path) as file:
             try:
                 yield file
             except BaseException as error:

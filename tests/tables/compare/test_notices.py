@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from semisquares.cli.parameters import in_options
+from semisquares.cli._parameters import in_options
 from semisquares.tables.compare.notices import (
     _auc_by_feature,
     _recall_by_level,

@@ -302,7 +302,7 @@ def test_unlabeled_rows_of_tested_groups_are_kept_from_the_rivals():
 def test_an_interrupted_evaluation_closes_its_workers(monkeypatch):
     closed = []
 
-    def each(function, items, *, jobs=1, share=None):
+    def parallel_map(function, items, *, jobs=1, max_nbytes=None):
         try:
             yield from map(function, items)
         finally:
@@ -312,7 +312,7 @@ def test_an_interrupted_evaluation_closes_its_workers(monkeypatch):
         if done > 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluation, "each", each)
+    monkeypatch.setattr(evaluation, "parallel_map", parallel_map)
     monkeypatch.setattr(evaluation, "WORTH_PROCESSES", 0.0)
     with pytest.raises(KeyboardInterrupt) as caught:  # which keeps the generator in memory
         in_order(partial(pow, 2), [1, 2, 3], jobs=2, progress=interrupt)

@@ -13,7 +13,7 @@ from typing import Any
 
 from sklearn.datasets import get_data_home
 
-from ..._utils.files import replaced
+from ..._utils.files import atomic_write
 from .dataset import PIP, Dataset
 from .reading import Table, WrongTable, read_table, write_csv
 
@@ -78,5 +78,5 @@ def download_table(dataset: Dataset) -> tuple[Table | None, list[str]]:
 
 def keep(table: Table, dataset: Dataset, folder: Path) -> None:
     """Write the table as CSV, all of it or nothing."""
-    with replaced(folder / dataset.files[0]) as file:
+    with atomic_write(folder / dataset.files[0]) as file:
         file.write(write_csv(table, dataset).encode())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..._html.environment import load_templates, style
-from ..._utils.files import replaced
+from ..._utils.files import atomic_write
 from ..._utils.words import os_error
 from ..ledger import ReproduceError
 from .page import Page, gather
@@ -37,7 +37,7 @@ def write(out: str | Path, command: str) -> Path:
     text = _render(environment, gather(Path(out), command))
     path = Path(out) / NAME
     try:
-        with replaced(path) as file:
+        with atomic_write(path) as file:
             file.write(text.encode(errors="replace"))  # the command may hold bytes that are no text
     except OSError as error:
         raise ReproduceError(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._utils.processes import each
+from ..._utils.processes import parallel_map
 from ..errors import TableError
 from .choice import search_size
 from .comparison import METRICS, Rival, Verdict
@@ -142,11 +142,13 @@ def in_order(
     tell = progress or (lambda done, total: None)
     numbered, waiting = partial(_numbered, work), list(enumerate(items))
     start = time.perf_counter()
-    found = dict(each(numbered, waiting[:1]))
+    found = dict(parallel_map(numbered, waiting[:1]))
     tell(len(found), len(items))
     # the first tells whether the others are worth more processes, which take a while to start
     worth = (time.perf_counter() - start) * len(waiting[1:]) > WORTH_PROCESSES
-    with closing(each(numbered, waiting[1:], jobs=jobs if worth else 1, share=SHARED)) as done:
+    with closing(
+        parallel_map(numbered, waiting[1:], jobs=jobs if worth else 1, max_nbytes=SHARED)
+    ) as done:
         for index, result in done:
             found[index] = result
             tell(len(found), len(items))

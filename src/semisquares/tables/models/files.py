@@ -21,7 +21,7 @@ from zipfile import ZIP_DEFLATED
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
-from ..._utils.files import replaced
+from ..._utils.files import atomic_write
 from ..._utils.messages import Parameter, render
 from ..._utils.versions import versions
 from ..._utils.words import os_error
@@ -113,7 +113,7 @@ def dumps(model: TableModel, *, write: Callable[[Parameter], str] = str) -> byte
 def write_whole(data: bytes, path: str | Path, what: str) -> None:
     """Write a file at once; where that cannot be, say so of `what` it was to hold."""
     try:
-        with replaced(path) as file:
+        with atomic_write(path) as file:
             file.write(data)
     except OSError as error:
         raise TableError(

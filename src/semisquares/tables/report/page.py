@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ... import __version__, plotting
 from ..._html.environment import load_templates, style
 from ..._html.pictures import Picture, packed
-from ..._utils.files import replaced
+from ..._utils.files import atomic_write
 from ..._utils.messages import Parameter, render
 from ..._utils.words import os_error, points
 from ..compare.comparison import Comparison, Estimate
@@ -78,7 +78,7 @@ def write_comparison(
     """
     text = render_comparison(comparison, command, write=write)
     try:
-        with replaced(path) as file:
+        with atomic_write(path) as file:
             file.write(text.encode(errors="replace"))  # the command may hold bytes that are no text
     except OSError as error:
         raise TableError(

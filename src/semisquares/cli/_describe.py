@@ -1,4 +1,4 @@
-"""What a command understood of a table, in words."""
+"""Describe in words what was found in a table."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from typing import Any
 from .._utils.words import counted
 from ..tables.kinds import KINDS, Column
 from ..tables.prepared import Understood
-from .parameters import in_options
-from .talk import Talk
+from ._output import Output
+from ._parameters import in_options
 
 _SHOWN = 6
 _PLURALS = {"number": "numbers", "category": "categories", "boolean": "booleans", "date": "dates"}
 _WHY = {"id": "an id", "constant": "constant", "empty": "empty"}
 
 
-def describe(talk: Talk, prepared: Understood) -> None:
-    """Say what rows, labels and columns were found, and which columns are left out and why."""
+def describe(output: Output, prepared: Understood) -> None:
+    """Print the numbers of rows and labels, the columns used, and why others are left out."""
     target = prepared.target
     counts = ", ".join(
         f"{name} {count:,}" for name, count in zip(target.classes, target.counts, strict=True)
     )
-    talk.say(
+    output.info(
         f"{prepared.source}: {counted(target.n_rows, 'row')}, {target.n_labeled:,} with a label "
         f"in {target.name!r} ({counts}), {target.n_unlabeled:,} without"
     )
-    talk.say(f"  {used(prepared.columns)}")
+    output.info(f"  {used(prepared.columns)}")
     if prepared.n_groups is not None:
-        talk.say(f"  {prepared.n_groups:,} groups by {prepared.group!r}")
+        output.info(f"  {prepared.n_groups:,} groups by {prepared.group!r}")
     left_out = _left_out(prepared.columns)
     for line in left_out[:_SHOWN]:
-        talk.say(f"  {line}")
+        output.info(f"  {line}")
     if len(left_out) > _SHOWN:
-        talk.say(f"  left out: {len(left_out) - _SHOWN} more; --json lists them")
+        output.info(f"  left out: {len(left_out) - _SHOWN} more; --json lists them")
     for note in prepared.notes:
-        talk.warn(note)
-    talk.say()
+        output.warn(note)
+    output.info()
 
 
 def used(columns: tuple[Column, ...]) -> str:
-    """Say how many columns of which kind are used, and how many cells are missing.
+    """Return how many columns of each type are used, and how many cells are missing.
 
     Examples
     --------
@@ -50,15 +50,15 @@ def used(columns: tuple[Column, ...]) -> str:
     """
     taken = [column for column in columns if column.used]
     kinds = Counter(column.kind for column in taken)
-    said = ", ".join(counted(kinds[kind], kind, _PLURALS[kind]) for kind in KINDS if kinds[kind])
+    counts = ", ".join(counted(kinds[kind], kind, _PLURALS[kind]) for kind in KINDS if kinds[kind])
     missing = sum(column.n_missing for column in taken)
     verb = "is" if len(taken) == 1 else "are"
     filled = f"{counted(missing, 'missing cell')} {'is' if missing == 1 else 'are'} filled"
-    return f"{counted(len(taken), 'column')} {verb} used: {said}; {filled}"
+    return f"{counted(len(taken), 'column')} {verb} used: {counts}; {filled}"
 
 
 def listed(columns: tuple[Column, ...]) -> list[str]:
-    """List the columns by kind, then those that are left out, each with its reason.
+    """List the columns by type, then those that are left out, each with its reason.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def _left_out(columns: tuple[Column, ...]) -> list[str]:
 
 
 def why(column: Column) -> str:
-    """Say why a column is left out.
+    """Return why a column is left out.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def why(column: Column) -> str:
 
 
 def facts(prepared: Understood) -> dict[str, Any]:
-    """Return the same for JSON."""
+    """Return the description for JSON."""
     target = prepared.target
     return {
         "source": prepared.source,

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at any moment: one sentence that is true, the right code, no half files."""
+"""Ctrl-C and SIGTERM at any moment: one true sentence, the right exit code, no partial files."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ GIVEN = ("--method", "soft", "--alpha", "1", "--weight", "1", "--jobs", "1", "--
 
 @pytest.fixture
 def table(tmp_path):
-    """A small table of two classes that are mostly told apart."""
+    """A small table of two classes that are almost separable."""
     lines = [f"{i},{i % 3 + 2 * (i % 2)},{'xy'[i % 2] * (i < 20)}" for i in range(40)]
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["a,b,state", *lines, ""]))
@@ -31,11 +31,11 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-# -- in the middle of the work ------------------------------------------------------------------
+# -- during the work -----------------------------------------------------------------------------
 
 
 @BOTH
-def test_a_model_that_is_stored_is_said_to_be_kept(
+def test_the_message_names_the_model_that_was_written(
     semisquares, table, tmp_path, monkeypatch, number
 ):
     monkeypatch.setattr("semisquares.cli.fit.load_onnx", lambda: None)
@@ -48,9 +48,7 @@ def test_a_model_that_is_stored_is_said_to_be_kept(
     assert names(tmp_path) == ["m", "t.csv"]
 
 
-def test_a_file_that_was_there_before_is_not_said_to_be_written(
-    semisquares, table, tmp_path, monkeypatch
-):
+def test_the_message_does_not_name_a_file_from_before(semisquares, table, tmp_path, monkeypatch):
     (tmp_path / "m").write_text("old")
     monkeypatch.setattr(
         "semisquares.tables.models.fitting.fit_order",
@@ -91,7 +89,7 @@ def test_a_stopped_prediction_leaves_no_file_and_no_folder(
     assert names(tmp_path) == ["m", "t.csv"]
 
 
-def test_what_standard_output_got_is_not_vouched_for(semisquares, table, monkeypatch):
+def test_the_message_says_that_standard_output_may_be_incomplete(semisquares, table, monkeypatch):
     monkeypatch.setattr(
         "semisquares.tables.models.fitting.fit_order",
         lambda *given, **more: signal.raise_signal(signal.SIGINT),
@@ -99,7 +97,7 @@ def test_what_standard_output_got_is_not_vouched_for(semisquares, table, monkeyp
     words = ("fit", "t.csv", "--target", "state", "-o", "-", *GIVEN)
     code, _, errors = semisquares(*words)
     assert code == 130
-    assert errors == "Stopped; what standard output got may be incomplete.\n"
+    assert errors == "Stopped; standard output may be incomplete.\n"
 
 
 # -- real processes -----------------------------------------------------------------------------
@@ -115,7 +113,7 @@ except BaseException:
 
 
 @BOTH
-def test_imports_are_stopped_at_once_whatever_they_make_of_it(tmp_path, number):
+def test_imports_are_stopped_at_once_even_if_they_catch_the_exception(tmp_path, number):
     (tmp_path / "onnx.py").write_text(STUBBORN)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *_paths()])}
     process = begin("export", "m", "-o", "m.onnx", folder=tmp_path, env=env)
@@ -126,15 +124,20 @@ def test_imports_are_stopped_at_once_whatever_they_make_of_it(tmp_path, number):
 
 
 THROUGH_EXEC = """
-import click  # which runs exec, too
+import signal
 
 from semisquares import cli
-cli._command = lambda stop: exec("raise KeyboardInterrupt")
+
+def command(handler):
+    handler.importing = False
+    exec("signal.raise_signal(signal.SIGINT)")
+
+cli._command = command
 cli.main()
 """
 
 
-def test_the_exit_code_is_130_also_where_python_would_die_of_the_signal(tmp_path):
+def test_the_exit_code_is_130_even_if_python_would_end_itself_with_the_signal(tmp_path):
     (tmp_path / "through_exec.py").write_text(THROUGH_EXEC)
     command = [sys.executable, "-m", "through_exec"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
@@ -162,7 +165,7 @@ cli.main()
     ids=["early", "later", "late"],
 )
 def test_at_any_moment_a_command_ends_in_one_sentence(table, tmp_path, moment, number):
-    """A moment is a number of function calls: machines differ, and are busy."""
+    """A moment is a number of function calls, not a time: machines differ in speed and load."""
     words = ("compare", "t.csv", "--target", "state", "--repeats", "1000", "--jobs", "1")
     command = [sys.executable, "-c", STRUCK, str(moment), str(int(number)), *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)

@@ -1,15 +1,18 @@
-"""The commands by their names; each is imported when it is typed."""
+"""The commands by name; each is imported when it is used."""
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
-from typing import Any
 
 import click
+from click.shell_completion import shell_complete
 
 from .. import __version__
 from . import require
-from .stopping import Interrupted
+from ._signals import SignalHandler
+
+COMPLETE_VARIABLE = "_SEMISQUARES_COMPLETE"
 
 _TABLES = ("pandas", "pyarrow", "skops")
 _PAGES = ("jinja2", "matplotlib")
@@ -25,8 +28,22 @@ COMMANDS = {
     "datasets": (),
     "completion": (),
 }
-"""What each command needs besides click and rich, in the order of the help."""
+"""The packages that each command needs besides click and rich, in the order of the help."""
 _EXTRAS = {"reproduce": "cli,paper", "export": "cli,tables,export"}
+
+
+def run(arguments: list[str], handler: SignalHandler) -> int:
+    """Run a command, or answer a shell that completes one; return the exit code.
+
+    click's own `main` would print an empty line after Ctrl-C and hide errors of standard output.
+    """
+    if instruction := os.environ.get(COMPLETE_VARIABLE):
+        return shell_complete(commands, {}, "semisquares", COMPLETE_VARIABLE, instruction)
+    try:
+        with commands.make_context("semisquares", arguments, obj=handler) as context:
+            return commands.invoke(context) or 0
+    except click.exceptions.Exit as done:  # --help and --version
+        return done.exit_code
 
 
 class _Commands(click.Group):
@@ -42,12 +59,6 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise Interrupted from None
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing what they need."""
         with formatter.section("Commands"):
@@ -55,15 +66,15 @@ class _Commands(click.Group):
 
 
 _SHORT = {
-    "example": "Write a small table with missing labels to try the commands on.",
-    "compare": "Say whether the unlabeled rows of a table help, and write a page about it.",
-    "fit": "Fit a classifier to a table and store it.",
-    "predict": "Predict labels for the rows of a table with a stored model.",
-    "inspect": "Show what is in a stored model.",
-    "export": "Write a stored model as ONNX.",
+    "example": "Write a small example table to try the commands on.",
+    "compare": "Find out whether the unlabeled rows of a table help; write a report.",
+    "fit": "Fit a classifier to a table and store it as a model.",
+    "predict": "Predict the labels of a table's rows with a model.",
+    "inspect": "Show what a model predicts, how well, and from which columns.",
+    "export": "Convert a model to ONNX.",
     "reproduce": "Re-run the paper's figures.",
-    "datasets": "Print citation, licence and source of the paper's sixteen data sets.",
-    "completion": "Print the script that makes a shell complete these commands.",
+    "datasets": "List the paper's sixteen data sets: citation, licence, source.",
+    "completion": "Print a script that enables Tab completion in a shell.",
 }
 
 
@@ -71,7 +82,7 @@ _SHORT = {
 @click.version_option(__version__, message="%(prog)s %(version)s", prog_name="semisquares")
 @click.pass_context
 def commands(context: click.Context) -> None:
-    """Least squares classification for tables where few rows have labels.
+    """Classify tables in which few rows have labels.
 
     \b
     Try it:  semisquares example pumps

@@ -1,4 +1,4 @@
-"""Where a table is worked on: in the memory of this process, or in parts by Dask."""
+"""Where a table is processed: in memory by this process, or in chunks by Dask workers."""
 
 from __future__ import annotations
 
@@ -17,40 +17,39 @@ from .._utils.errors import UserError
 if TYPE_CHECKING:
     from ..tables.reading import Source
 
-PATIENCE = "10s"
-"""How long a scheduler may take to answer."""
+SCHEDULER_TIMEOUT = "10s"
 ENGINES = ("auto", "memory", "dask")
-EXPANDS = {"csv": 2.5, "parquet": 6.0, "feather": 4.0}
-"""How much memory a table takes while it is prepared, in sizes of its files."""
-PARTITION = 64 << 20
-"""Bytes of a part of the table, as numbers; less where workers have little memory."""
-START = 300_000_000
-"""Bytes that a worker needs to start at all, and beside the parts that it works on."""
+EXPANSION = {"csv": 2.5, "parquet": 6.0, "feather": 4.0}
+"""Memory that a table needs while it is prepared, as a multiple of the size of its files."""
+CHUNK_BYTES = 64 << 20
+"""Size of a chunk of the table as numbers; smaller if workers have little memory."""
+WORKER_BYTES = 300_000_000
+"""Memory that a worker needs besides its chunks."""
 COPIES = 6
-"""So many times a part is held while it is read and prepared, at the most."""
+"""Largest number of copies of a chunk that a worker holds while it reads and prepares it."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """What the options say."""
+    """The options --engine, --scheduler and --memory-limit."""
 
     name: str
     scheduler: str | None
     memory_limit: str | None
 
-    def chosen(self, source: Source) -> tuple[str, str]:
+    def choose(self, source: Source) -> tuple[str, str]:
         """Return "memory" or "dask", and why."""
         if self.name != "auto":
-            return self.name, "as asked"
+            return self.name, "as requested"
         if self.scheduler or self.memory_limit:
-            return "dask", "as --scheduler or --memory-limit is given"
-        needed = source.n_bytes * EXPANDS.get(source.format.kind, 4.0)
+            return "dask", "because --scheduler or --memory-limit is given"
+        needed = source.n_bytes * EXPANSION.get(source.format.kind, 4.0)
         free = _free_memory()
         if needed <= 0.6 * free:
             return "memory", ""
         return "dask", (
-            f"the table would take about {needed / 1e9:.1f} GB of the {free / 1e9:.1f} GB of free "
-            "memory"
+            f"the table needs about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
+            "free"
         )
 
     @contextmanager
@@ -64,30 +63,30 @@ class Engine:
             ) from None
         if self.scheduler is not None:
             try:
-                client = Client(self.scheduler, timeout=PATIENCE)
+                client = Client(self.scheduler, timeout=SCHEDULER_TIMEOUT)
             except (OSError, ValueError, TimeoutError) as error:
                 raise UserError(
                     f"No Dask scheduler answers at {self.scheduler} ({error}); give the address "
-                    "that it prints, as in tcp://127.0.0.1:8786."
+                    "that it prints, such as tcp://127.0.0.1:8786."
                 ) from None
             with client:
                 yield client
             return
-        from .._utils.processes import workers_deaf_to_ctrl_c
+        from .._utils.processes import block_sigint
 
-        limit = self.per_worker(jobs)
-        with workers_deaf_to_ctrl_c():
+        limit = self.bytes_per_worker(jobs)
+        with block_sigint():
             cluster = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, memory_limit=limit, host="127.0.0.1",
                 dashboard_address=None, silence_logs=logging.CRITICAL,
             )  # fmt: skip
-        # what Dask was waiting for when it was stopped is nothing that people need to know
+        # silences complaints about pending tasks when the command is stopped
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
         with cluster, Client(cluster) as client:
             yield client
 
-    def per_worker(self, jobs: int) -> int:
-        """Return the bytes that a worker may use."""
+    def bytes_per_worker(self, jobs: int) -> int:
+        """Return the memory limit of one worker."""
         from dask.utils import parse_bytes
 
         if self.memory_limit is None:
@@ -96,47 +95,50 @@ class Engine:
             limit = parse_bytes(self.memory_limit)
         except (ValueError, TypeError, OverflowError):
             raise UserError(
-                f"--memory-limit {self.memory_limit!r} is no amount of memory; write 2GB or 500MB."
+                f"--memory-limit {self.memory_limit!r} is not an amount of memory; write it as 2GB "
+                "or 500MB."
             ) from None
-        if limit / jobs < START + COPIES * (1 << 20):
+        if limit / jobs < WORKER_BYTES + COPIES * (1 << 20):
             raise UserError(
-                f"--memory-limit {self.memory_limit} leaves too little to each of {jobs} "
-                f"workers, who need {START / 1e6:.0f} MB to start with; give more, or fewer --jobs."
+                f"--memory-limit {self.memory_limit} leaves too little for each of {jobs} workers, "
+                f"which need {WORKER_BYTES / 1e6:.0f} MB to start; give more, or fewer --jobs."
             )
         return int(limit / jobs)
 
-    def partition(self, jobs: int) -> int:
-        """Return the bytes of a part of the table."""
+    def bytes_per_chunk(self, jobs: int) -> int:
+        """Return the size of a chunk of the table."""
         if self.scheduler is not None:
-            return PARTITION
-        return min(PARTITION, max(1 << 20, (self.per_worker(jobs) - START) // COPIES))
+            return CHUNK_BYTES
+        room = (self.bytes_per_worker(jobs) - WORKER_BYTES) // COPIES
+        return min(CHUNK_BYTES, max(1 << 20, room))
 
 
 def _free_memory() -> float:
-    """Return how many bytes of memory are free."""
+    """Return the free memory in bytes."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as facts:
-            lines = dict(line.split(":", 1) for line in facts)
+        with open("/proc/meminfo", encoding="ascii") as file:
+            lines = dict(line.split(":", 1) for line in file)
         return 1024.0 * float(lines["MemAvailable"].split()[0])
     except (OSError, KeyError, ValueError):
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def options(command: Any) -> Any:
-    """Add --engine, --scheduler and --memory-limit, handed over as `engine`."""
+    """Add --engine, --scheduler and --memory-limit, passed as `engine`."""
 
     @click.option(
         "--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
-        help="memory: read the whole table; dask: in parts, several at a time; auto: memory where "
-        "it fits.",
+        help="memory: read the whole table at once; dask: in chunks, several at a time; auto: "
+        "memory if the table fits.",
     )  # fmt: skip
     @click.option(
         "--scheduler", metavar="ADDRESS",
-        help="A Dask scheduler whose workers see the files, as tcp://127.0.0.1:8786.",
+        help="Address of a Dask scheduler, such as tcp://127.0.0.1:8786; its workers must have "
+        "access to the files.",
     )  # fmt: skip
     @click.option(
         "--memory-limit", metavar="SIZE",
-        help="Of all workers that are started here together, as 2GB.",
+        help="Memory of all Dask workers that this command starts, such as 2GB.",
     )  # fmt: skip
     @wraps(command)
     def with_engine(
@@ -144,7 +146,7 @@ def options(command: Any) -> Any:
     ) -> Any:
         if engine == "memory" and (scheduler or memory_limit):
             raise click.UsageError(
-                "--scheduler and --memory-limit are for --engine dask; leave --engine memory out."
+                "--scheduler and --memory-limit need --engine dask; omit --engine memory."
             )
         return command(*args, engine=Engine(engine, scheduler, memory_limit), **rest)
 

@@ -1,4 +1,4 @@
-"""What a command may write to is settled before its work, and nothing is left of the settling."""
+"""Paths are checked before the work, and the checks leave nothing behind."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ TARGET = ("--target", "state")
 
 @pytest.fixture
 def folder(semisquares, tmp_path):
-    """A folder with files that no command would get as far as to read."""
+    """A folder with files that no command reads, as all of them are refused before."""
     for name in ("t.csv", "u.csv", "m"):
         (tmp_path / name).write_text(f"what is in {name}")
     (tmp_path / "folder").mkdir()
@@ -44,7 +44,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("words", SAME.values(), ids=SAME.keys())
-def test_what_is_read_is_not_written_to(semisquares, folder, words):
+def test_a_file_that_is_read_is_not_overwritten(semisquares, folder, words):
     before = content(folder)
     assert "is a file that the command reads" in refused(semisquares(*words))
     assert content(folder) == before
@@ -53,7 +53,7 @@ def test_what_is_read_is_not_written_to(semisquares, folder, words):
 @pytest.mark.parametrize(
     ("out", "onnx"), [("new", "new"), ("new", "./new"), ("u.csv", "u.csv"), ("new", "dangling")]
 )
-def test_two_outputs_are_two_files(semisquares, folder, out, onnx):
+def test_two_outputs_need_two_files(semisquares, folder, out, onnx):
     before = content(folder)
     words = ("fit", "t.csv", *TARGET, "-o", out, "--onnx", onnx)
     assert "-o and --onnx both name" in refused(semisquares(*words))
@@ -68,7 +68,7 @@ UNWRITABLE = {
     "a" * 300: "File name too long writing ",
     "loop": "Too many levels of symbolic links writing ",
     "loop/new": "Too many levels of symbolic links writing ",
-    "": "names no file",
+    "": "is empty; give the name of a file",
 }
 
 
@@ -84,7 +84,7 @@ UNWRITABLE = {
     ],
     ids=["fit", "onnx", "predict", "export", "compare"],
 )
-def test_what_cannot_be_written_is_said_before_the_work(semisquares, folder, words, out):
+def test_an_unwritable_path_is_refused_before_the_work(semisquares, folder, words, out):
     before = content(folder)
     assert UNWRITABLE[out] in refused(semisquares(*words, out))
     assert content(folder) == before
@@ -101,15 +101,15 @@ def test_what_cannot_be_written_is_said_before_the_work(semisquares, folder, wor
     ],
     ids=["fit", "onnx", "compare", "export"],
 )
-def test_what_is_no_table_does_not_get_the_name_of_one(semisquares, folder, words, ending, name):
+def test_only_tables_get_the_name_of_a_table(semisquares, folder, words, ending, name):
     before = content(folder)
-    said = refused(semisquares(*words, name))
-    assert f"{words[-1]} {name!r} is the name of a table" in said
-    assert said.endswith(f"end it in {ending}.\n")
+    message = refused(semisquares(*words, name))
+    assert f"{words[-1]} {name!r} is the name of a table" in message
+    assert message.endswith(f"end it in {ending}.\n")
     assert content(folder) == before
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that takes no file")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that is never writable")
 @pytest.mark.parametrize(
     "words",
     [
@@ -118,27 +118,27 @@ def test_what_is_no_table_does_not_get_the_name_of_one(semisquares, folder, word
     ],
     ids=["compare", "inspect"],
 )
-def test_a_folder_that_takes_no_file_is_refused_before_the_work(semisquares, folder, words):
+def test_a_folder_without_write_access_is_refused_before_the_work(semisquares, folder, words):
     assert "No such file or directory writing " in refused(semisquares(*words))
 
 
-def test_a_file_that_may_not_be_written_is_refused(semisquares, folder, monkeypatch):
+def test_a_read_only_file_is_refused(semisquares, folder, monkeypatch):
     may = os.access
     monkeypatch.setattr(os, "access", lambda path, *mode: path != "twin" and may(path, *mode))
     words = ("fit", "t.csv", *TARGET, "-o", "twin")
     assert "Permission denied writing -o 'twin'" in refused(semisquares(*words))
 
 
-def test_looking_whether_a_folder_can_be_made_makes_none(semisquares, folder):
+def test_checking_whether_a_folder_can_be_created_creates_none(semisquares, folder):
     words = ("fit", "none.csv", *TARGET, "-o", "new/newer/m", "--onnx", "other/m.onnx")
     assert "There is no file none.csv" in refused(semisquares(*words))
     assert not Path("new").exists()
     assert not Path("other").exists()
 
 
-def test_onnx_does_not_go_to_standard_output(semisquares, folder):
+def test_onnx_is_not_written_to_standard_output(semisquares, folder):
     words = ("fit", "t.csv", *TARGET, "-o", "new", "--onnx", "-")
-    assert "ONNX goes to a file only; give --onnx" in refused(semisquares(*words))
+    assert "ONNX cannot be written to standard output; give --onnx" in refused(semisquares(*words))
 
 
 def test_a_pipe_may_be_named_twice(semisquares, folder):

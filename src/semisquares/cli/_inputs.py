@@ -1,0 +1,80 @@
+"""Read and prepare a table as the options say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.csv  # noqa: F401 (while signals may still end the process at once)
+
+from ..tables.prepared import Prepared, prepare
+from ..tables.reading import Source, find, read
+from ._options import Columns, Reading
+from ._output import Output
+
+if TYPE_CHECKING:
+    from ..tables.streamed import StreamedTable
+
+MEGABYTE = 1e6
+
+
+def open_table(table: str, reading: Reading) -> Source:
+    """Find the files of a table, and how they are written."""
+    return find(
+        table, delimiter=reading.delimiter, encoding=reading.encoding, decimal=reading.decimal
+    )
+
+
+def read_prepared(
+    output: Output, table: str, reading: Reading, columns: Columns, source: Source | None = None
+) -> Prepared:
+    """Read a whole table and prepare it."""
+    source = source or open_table(table, reading)
+    size = f" ({source.n_bytes / MEGABYTE:,.0f} MB)" if source.n_bytes > MEGABYTE else ""
+    with output.status(f"Reading {name_of(table)}{size}"):
+        frame = read(source, **_reading(reading, columns))
+    with output.status(f"Preparing {len(frame):,} rows"):
+        return prepare(frame, columns.target, **_preparing(table, columns))
+
+
+def read_in_chunks(
+    output: Output, table: str, reading: Reading, columns: Columns, source: Source, n_bytes: int
+) -> StreamedTable:
+    """Read a table in chunks with Dask, and find out how to prepare it."""
+    from ..tables.models.streaming import on_dask
+    from ..tables.partitions import cut
+    from ..tables.streamed import prepare_partitions
+
+    with output.status(f"Scanning {name_of(table)} in chunks"):
+        parts = cut(source, n_bytes=n_bytes, run=on_dask, **_reading(reading, columns))
+    n_rows = sum(part.n_rows for part in parts)
+    with output.status(f"Preparing {n_rows:,} rows in {len(parts):,} chunks"):
+        return prepare_partitions(parts, columns.target, run=on_dask, **_preparing(table, columns))
+
+
+def _reading(reading: Reading, columns: Columns) -> dict[str, Any]:
+    """Return how cells are read: labels and categories as text, so that 007 does not become 7."""
+    levels = [name for name, kind in columns.kinds.items() if kind == "category"]
+    return {"missing": reading.missing, "text": levels, "labels": (columns.target,)}
+
+
+def _preparing(table: str, columns: Columns) -> dict[str, Any]:
+    """Return how the columns are to be prepared."""
+    return {
+        "group": columns.group,
+        "kinds": columns.kinds,
+        "drop": columns.drop,
+        "unlabeled": columns.unlabeled,
+        "source": name_of(table),
+    }
+
+
+def name_of(table: str) -> str:
+    """Return the name of a table in messages.
+
+    Examples
+    --------
+    >>> name_of("data/churn.csv"), name_of("-")
+    ('churn.csv', 'standard input')
+    """
+    return "standard input" if table == "-" else Path(table).name
