@@ -15,7 +15,7 @@ import pandas as pd
 
 from semisquares.tables import TableModel, find, fit_table, load, prepare, read, save
 from semisquares.tables.formats.headers import MOST_COLUMNS
-from semisquares.tables.predicting import Tally, predict_rows
+from semisquares.tables.predicting import PredictionCounts, predict_rows
 from semisquares.tables.reading import batches
 from semisquares.tables.writing import writer
 
@@ -67,7 +67,7 @@ def _lines(table: Path, repeats: int) -> Iterator[Line]:
 
     def predict() -> None:
         with writer(str(out), format=source.format) as to:
-            for batch in predict_rows(model, source, Tally()):
+            for batch in predict_rows(model, source, PredictionCounts()):
                 to.write(batch)
 
     def copy() -> None:

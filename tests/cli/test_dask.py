@@ -8,13 +8,13 @@ import pytest
 from distributed import Client, LocalCluster
 
 from semisquares.tables import load
+from semisquares.tables.chunked import prepare_chunks
+from semisquares.tables.dataset import prepare
 from semisquares.tables.models.fitting import fit_order
 from semisquares.tables.models.measuring import Order
 from semisquares.tables.models.streaming import fit_streamed
 from semisquares.tables.partitions import cut
-from semisquares.tables.prepared import prepare
 from semisquares.tables.reading import find, read
-from semisquares.tables.streamed import prepare_partitions
 
 
 def frame(n_rows=600, seed=0):
@@ -59,7 +59,7 @@ def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, grou
     source = find(str(folder / "rows*.parquet"))
     prepared = prepare(read(source, labels=["ill"]), "ill", group=group)
     parts = cut(source, labels=["ill"], n_bytes=4096)
-    table = prepare_partitions(parts, "ill", group=group)
+    table = prepare_chunks(parts, "ill", group=group)
     expected, found = fit_order(prepared, ORDERS[name]), fit_streamed(table, ORDERS[name])
     one, other = expected.pipeline["classifier"], found.pipeline["classifier"]
     np.testing.assert_allclose(other.coef_, one.coef_, rtol=0, atol=1e-9 * abs(one.coef_).max())
@@ -76,7 +76,7 @@ def test_notes_about_a_table_in_chunks_are_those_of_the_whole_table(folder):
     parts = cut(source, labels=["ill"], n_bytes=4096)
     assert len(parts) > 2
     expected = fit_order(prepare(read(source, labels=["ill"]), "ill"), order).about
-    found = fit_streamed(prepare_partitions(parts, "ill"), order).about
+    found = fit_streamed(prepare_chunks(parts, "ill"), order).about
     assert found["notes"] == expected["notes"]
     assert found["summary"] == expected["summary"]
     assert [note.split(" labels")[0].split(" alone")[0] for note in found["notes"]] == [

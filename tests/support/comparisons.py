@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from semisquares.tables.columns import Column
 from semisquares.tables.compare.comparison import (
     METRICS,
     Changes,
@@ -15,7 +16,6 @@ from semisquares.tables.compare.comparison import (
     Strength,
     Verdict,
 )
-from semisquares.tables.kinds import Column
 from semisquares.tables.report.drawing import LOOKS
 
 HOSTILE = "<script>alert(1)</script>"

@@ -103,24 +103,24 @@ CALLS = {
         lambda: {"classifier": LeastSquaresClassifier(), "kinds": None, "drop": (),
                  "max_levels": 50},
     ),
-    "TablePreparation": (
-        lambda **given: tables.TablePreparation(**given).fit(FEATURES),
+    "TableEncoder": (
+        lambda **given: tables.TableEncoder(**given).fit(FEATURES),
         lambda: {"kinds": None, "drop": (), "max_levels": 50},
     ),
-    "TablePreparation.fit": (
-        lambda X: tables.TablePreparation().fit(X),
+    "TableEncoder.fit": (
+        lambda X: tables.TableEncoder().fit(X),
         lambda: {"X": FEATURES},
     ),
-    "TablePreparation.fit_transform": (
-        lambda X: tables.TablePreparation().fit_transform(X),
+    "TableEncoder.fit_transform": (
+        lambda X: tables.TableEncoder().fit_transform(X),
         lambda: {"X": FEATURES},
     ),
-    "TablePreparation.transform": (
-        lambda X: prepared().preparation.transform(X),
+    "TableEncoder.transform": (
+        lambda X: prepared().encoder.transform(X),
         lambda: {"X": FEATURES},
     ),
-    "TablePreparation.unseen": (
-        lambda X: prepared().preparation.unseen(X),
+    "TableEncoder.unseen": (
+        lambda X: prepared().encoder.unseen(X),
         lambda: {"X": FEATURES},
     ),
     "TableModel": (

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from semisquares.tables import TableError, find, fit_table, prepare, read
+from semisquares.tables._options import check_column_options
 from semisquares.tables.formats import headers
 from semisquares.tables.formats.arrow_files import ArrowFile
 from semisquares.tables.formats.columns import Missing
@@ -21,7 +22,6 @@ from semisquares.tables.formats.opening import TableFile
 from semisquares.tables.models.files import dumps, loads
 from semisquares.tables.partitions import cut
 from semisquares.tables.reading import batches
-from semisquares.tables.wishes import check_wishes
 from semisquares.tables.written import predictions_among
 from support.table_files import bytes_of, put
 
@@ -57,8 +57,10 @@ CHECKS = {
     "checked_names": lambda names, _: checked_names(names, "a.csv"),
     "check_same": lambda names, others: check_same(names, "a.csv", others, "b.csv"),
     "check_there": lambda names, others: check_there(others, names, "a.csv"),
-    "columns to leave out": lambda names, others: check_wishes(names, {}, others, ["number"]),
-    "kinds of columns": lambda names, others: check_wishes(
+    "columns to leave out": lambda names, others: check_column_options(
+        names, {}, others, ["number"]
+    ),
+    "kinds of columns": lambda names, others: check_column_options(
         names, dict.fromkeys(others, "number"), (), ["number"]
     ),
     "predictions_among": lambda names, _: predictions_among(names, "y"),

@@ -10,8 +10,8 @@ import pytest
 from semisquares.tables import TableError
 from semisquares.tables.compare.choice import fit_pair
 from semisquares.tables.compare.notices import notices
+from semisquares.tables.dataset import prepare
 from semisquares.tables.example import NEW_ROWS, TABLE, TARGET, example_truth, write_example
-from semisquares.tables.prepared import prepare
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_new_rows_are_like_the_table_but_for_a_new_maker(folder, pumps):
     new = pd.read_csv(folder / NEW_ROWS)
     assert list(new.columns) == [name for name in pumps.columns if name != TARGET]
     assert len(new) == len(example_truth()[NEW_ROWS]) == 50
-    unseen = prepare(pumps, TARGET).preparation.unseen(new)
+    unseen = prepare(pumps, TARGET).encoder.unseen(new)
     assert unseen.keys() == {"maker"}
     assert len(unseen["maker"]) == 1
 
@@ -86,7 +86,7 @@ def test_unlabeled_rows_help_on_rows_whose_label_is_hidden(folder, pumps):
     pair = fit_pair(prepared.X, prepared.codes)
     truth, classes = example_truth(), np.array(prepared.target.classes)
     hidden = prepared.codes < 0
-    new = prepared.preparation.transform(pd.read_csv(folder / NEW_ROWS))
+    new = prepared.encoder.transform(pd.read_csv(folder / NEW_ROWS))
     for X, states in (
         (prepared.X[hidden], np.array(truth[TABLE])[hidden]),
         (new, np.array(truth[NEW_ROWS])),

@@ -14,7 +14,7 @@ from semisquares.tables.compare.evaluation import evaluate
 from semisquares.tables.compare.intervals import honest_score, interval
 from semisquares.tables.compare.notices import leaks
 from semisquares.tables.compare.splits import plan, training_mask
-from semisquares.tables.predicting import Tally, predict_rows
+from semisquares.tables.predicting import PredictionCounts, predict_rows
 
 
 def table(n_rows=120, n_labels=40, n_classes=2, seed=0):
@@ -173,10 +173,10 @@ def model():
 
 def test_batches_change_no_prediction(model):
     frame = table(n_classes=3)
-    tally = Tally()
-    batches = list(predict_rows(model, csv_of(frame), tally, rows=7))
+    counts = PredictionCounts()
+    batches = list(predict_rows(model, csv_of(frame), counts, rows=7))
     assert len(batches) == 18
-    assert tally.n_rows == tally.n_filled == sum(tally.counts.values()) == 120
+    assert counts.n_rows == counts.n_filled == sum(counts.labels.values()) == 120
     predicted = [label for batch in batches for label in batch["label_predicted"].to_pylist()]
     assert predicted == model.predict(frame).labels.tolist()
     assert batches[0].column_names[-7:] == [
@@ -188,13 +188,13 @@ def test_batches_change_no_prediction(model):
 def test_a_column_with_the_name_of_a_prediction_is_refused(model):
     frame = table(n_classes=3).rename(columns={"a": "label_predicted"})
     with pytest.raises(TableError, match="already has a column 'label_predicted'"):
-        next(predict_rows(model, csv_of(frame), Tally()))
+        next(predict_rows(model, csv_of(frame), PredictionCounts()))
 
 
 def test_without_the_target_there_is_nothing_to_fill(model):
     frame = table(n_classes=3).drop(columns="label")
     with pytest.raises(TableError, match="no column 'label' whose empty cells"):
-        next(predict_rows(model, csv_of(frame), Tally(), only_missing=True))
+        next(predict_rows(model, csv_of(frame), PredictionCounts(), only_missing=True))
 
 
 def test_a_lost_class_is_told_in_words_of_the_table():

@@ -29,12 +29,11 @@ from semisquares import (
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
-from semisquares.tables import TableError, fit_table, prepare
+from semisquares.tables import TableError, fit_table, make_table_pipeline, prepare
 from semisquares.tables.models import TableModel, audit, files, load, save
 from semisquares.tables.models.audit import ALLOWED
 from semisquares.tables.models.files import dumps, loads, version_note
 from semisquares.tables.models.model import slim
-from semisquares.tables.preparation import make_table_pipeline
 
 skops = pytest.importorskip("skops.io")
 
@@ -163,7 +162,7 @@ def test_a_class_is_spelled_as_in_the_table():
 @pytest.mark.parametrize("place", range(4))
 def test_a_slim_classifier_predicts_alike_and_holds_nothing_of_its_rows(place):
     frame = table(4_000)
-    X = make_table_pipeline()["preparation"].fit_transform(frame)
+    X = make_table_pipeline()["encoder"].fit_transform(frame)
     whole = sklearn.clone(CLASSIFIERS[place]).fit(X, codes(frame, 3))
     thin = slim(whole)
     np.testing.assert_array_equal(thin.decision_function(X), whole.decision_function(X))
@@ -211,9 +210,9 @@ def test_what_is_known_of_a_model_is_stored_with_it():
     assert [getattr(again, n) for n in names] == [getattr(model, n) for n in names]
     assert again.about.pop("versions")["scikit-learn"] == sklearn.__version__
     assert again.about == model.about
-    known = [column.as_dict() for column in model.preparation.columns_]
-    assert [column.as_dict() for column in again.preparation.columns_] == known
-    assert again.preparation.features_ == model.preparation.features_
+    known = [column.as_dict() for column in model.encoder.columns_]
+    assert [column.as_dict() for column in again.encoder.columns_] == known
+    assert again.encoder.features_ == model.encoder.features_
 
 
 def test_a_file_that_holds_what_is_known_as_a_mapping_is_read():
@@ -271,6 +270,7 @@ EVIL = {
     "partial": functools.partial(os.system, "touch evil"),
     "FunctionTransformer": FunctionTransformer(np.log),
     "RidgeClassifier": RidgeClassifier(),  # which skops would trust
+    "OneHotEncoder": OneHotEncoder(),
     "Generator": np.random.default_rng(),
     "upper": "a".upper,
 }
@@ -325,7 +325,7 @@ FORGED = {
     "three classes": lambda: content() | {"classes": ["a", "b", "c"]},
     "the same class twice": lambda: content() | {"classes": ["a", "a"]},
     "one spelling of two": lambda: content() | {"about": {"spelling": ["a"]}},
-    "an encoder for a pipeline": lambda: content() | {"pipeline": OneHotEncoder()},
+    "an encoder for a pipeline": lambda: content() | {"pipeline": content()["pipeline"]["encoder"]},
     "too many weights": lambda: change_pipeline(coef_=np.ones((1, 99)), n_features_in_=99),
     "too few rows": lambda: change_pipeline(coef_=np.ones(3)),
     "a text for weights": lambda: change_pipeline(coef_="text"),

@@ -10,11 +10,10 @@ import pytest
 from packaging.version import parse
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
-from semisquares.tables import TableError
+from semisquares.tables import TableError, make_table_pipeline
 from semisquares.tables.models import TableModel, export_onnx
 from semisquares.tables.models import graph as operators
 from semisquares.tables.models import onnx as module
-from semisquares.tables.preparation import make_table_pipeline
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -131,7 +130,7 @@ def test_with_dates_the_classifier_alone_is_written_and_said(classes, tmp_path):
     assert (done.whole, done.inputs) == (False, ("features",))
     assert "dates in column 'joined'" in done.note
     new = with_dates(100, 2)
-    features = model.preparation.transform(new)
+    features = model.encoder.transform(new)
     assert_same(run(tmp_path / "model.onnx", {"features": features}), model.predict(new))
 
 
@@ -155,7 +154,7 @@ def test_columns_called_as_the_outputs_are_get_an_underscore(tmp_path):
 def test_the_note_says_what_each_input_takes(tmp_path):
     done = export_onnx(fitted(("no", "yes")), tmp_path / "model.onnx")
     assert done.note == (
-        "The graph holds preparation and classifier and takes the table's columns: numbers as "
+        "The graph holds encoder and classifier and takes the table's columns: numbers as "
         "doubles, NaN where missing; yes or no ('smokes') as the doubles 1 and 0, NaN where "
         "missing; categories as text, empty where missing."
     )
@@ -174,7 +173,7 @@ def test_a_graph_says_what_it_is(tmp_path):
     assert about["target"] == "sick"
     assert json.loads(about["classes"]) == ["a", "b", "ü"]
     assert "town = Köln; town = Lyon; town = Ulm; town = other (1 rare" in graph.graph.doc_string
-    assert json.loads(about["features"]) == [f.name for f in model.preparation.features_]
+    assert json.loads(about["features"]) == [f.name for f in model.encoder.features_]
 
 
 @pytest.mark.parametrize("part", [0, 1])

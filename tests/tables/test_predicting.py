@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 from semisquares.tables import fit_table, prepare
 from semisquares.tables.models.files import dumps, loads
-from semisquares.tables.predicting import Tally, predict_rows
+from semisquares.tables.predicting import PredictionCounts, predict_rows
 from semisquares.tables.reading import find, read
 
 GIVEN = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
@@ -44,9 +44,9 @@ def csv_of(frame):
 
 
 def filled(model, source, **wishes):
-    tally = Tally()
-    pieces = predict_rows(model, source, tally, only_missing=True, **wishes)
-    return pa.concat_tables(pieces), tally
+    counts = PredictionCounts()
+    pieces = predict_rows(model, source, counts, only_missing=True, **wishes)
+    return pa.concat_tables(pieces), counts
 
 
 # -- labels -------------------------------------------------------------------------------------
@@ -59,11 +59,11 @@ def test_a_class_called_none_is_kept_and_na_is_filled_and_counted():
     frame.loc[::5, "damage"] = ""
     frame.loc[1::5, "damage"] = "NA"
     frame.loc[2::5, "damage"] = "null"
-    cells, tally = filled(model, csv_of(frame), rows=7)
+    cells, counts = filled(model, csv_of(frame), rows=7)
     assert cells["damage"].to_pylist() == truth
     assert cells["damage_filled"].to_pylist() == [k % 5 < 3 for k in range(60)]
-    assert tally.n_filled == 36
-    assert tally.replaced == {"NA": 12, "null": 12}
+    assert counts.n_filled == 36
+    assert counts.replaced == {"NA": 12, "null": 12}
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_cells_of_parquet_that_are_not_empty_are_counted_when_filled(tmp_path, c
     model = fitted(damages().assign(damage=["None", "Minor", "?"] * 20), unlabeled="?")
     numbers = {"size": [0.0, 1.0, 0.0, 1.0], "depth": [0.0] * 4}
     parquet.write_table(pa.table({**numbers, "damage": cells}), tmp_path / "a.parquet")
-    found, tally = filled(model, find(str(tmp_path / "a.parquet")))
+    found, counts = filled(model, find(str(tmp_path / "a.parquet")))
     assert found["damage"].to_pylist() == ["None", "Minor", "None", "Minor"]
-    assert tally.replaced == replaced
+    assert counts.replaced == replaced
 
 
 def test_the_command_says_what_it_understood_and_what_it_replaced(semisquares):
@@ -110,14 +110,16 @@ def test_the_command_says_what_it_understood_and_what_it_replaced(semisquares):
 def test_a_csv_keeps_the_types_of_its_cells_where_the_output_does():
     frame = damages().assign(n=[*range(58), "", ""], level=["2", "1", ""] * 20)
     model = fitted(frame, "level")
-    everything = pa.concat_tables(predict_rows(model, csv_of(frame), Tally(), typed=True, rows=7))
+    everything = pa.concat_tables(
+        predict_rows(model, csv_of(frame), PredictionCounts(), typed=True, rows=7)
+    )
     assert everything.schema.field("size").type == pa.float64()
     assert everything["n"].to_pylist() == [*range(58), None, None]
     assert everything["level"].to_pylist() == [2, 1, None] * 20
     assert everything["level_predicted"].type == pa.int64()
     cells, _ = filled(model, csv_of(frame.assign(level="")), typed=True)
     assert set(cells["level"].to_pylist()) == {1, 2}
-    text = pa.concat_tables(predict_rows(model, csv_of(frame), Tally()))
+    text = pa.concat_tables(predict_rows(model, csv_of(frame), PredictionCounts()))
     assert text["n"].to_pylist() == [*map(str, range(58)), "", ""]
 
 
@@ -126,7 +128,9 @@ def test_a_string_index_of_parquet_comes_back(tmp_path, only_missing):
     frame = damages().set_index("case").rename_axis(None)
     path = tmp_path / "a.parquet"
     frame.to_parquet(path)
-    pieces = predict_rows(fitted(frame), find(str(path)), Tally(), only_missing=only_missing)
+    pieces = predict_rows(
+        fitted(frame), find(str(path)), PredictionCounts(), only_missing=only_missing
+    )
     out = pa.concat_tables(pieces).to_pandas()
     pd.testing.assert_frame_equal(out[["size", "depth", "damage"]], frame)
 
@@ -142,8 +146,8 @@ def test_a_stored_model_holds_no_cell_of_an_id():
         content = b"".join(archive.read(name) for name in archive.namelist())
     assert b"case" in content
     assert b"case-" not in content
-    assert {column.example for column in loads(data).preparation.columns_} == {""}
-    assert model.preparation.columns_[0].example == "case-000"  # in memory the table is at hand
+    assert {column.example for column in loads(data).encoder.columns_} == {""}
+    assert model.encoder.columns_[0].example == "case-000"  # in memory the table is at hand
 
 
 @pytest.mark.parametrize("method", ["soft", "hard"])
@@ -159,7 +163,7 @@ def test_signs_of_numbers_may_differ_from_the_fit_where_they_say_the_same():
     plain = model.predict(frame).decision
     np.testing.assert_array_equal(loads(dumps(model)).predict(frame).decision, plain)
     signed = csv_of(frame.assign(size="$ " + frame["size"].astype(str)))
-    cells = pa.concat_tables(predict_rows(model, signed, Tally()))
+    cells = pa.concat_tables(predict_rows(model, signed, PredictionCounts()))
     np.testing.assert_array_equal(cells["damage_decision_None"], plain[:, 2])
     assert cells["size"][0].as_py().startswith("$ ")
 
@@ -203,7 +207,7 @@ def test_amounts_are_the_same_numbers_however_both_tables_write_them(fitted_from
     found = {}
     for name, content in sources.items():
         content.seek(0)
-        pieces = predict_rows(model, find("-", stdin=content), Tally())
+        pieces = predict_rows(model, find("-", stdin=content), PredictionCounts())
         found[name] = next(pieces)["damage_decision_Minor"].to_pylist()
     assert found["points"] == found["commas"] == found["numbers"]
 
@@ -211,7 +215,7 @@ def test_amounts_are_the_same_numbers_however_both_tables_write_them(fitted_from
 def test_percentages_without_their_sign_are_noted():
     frame = damages()
     model = fitted(frame.assign(size=[f"{100 * value:.1f}%" for value in frame["size"]]))
-    bare, signed = Tally(), Tally()
+    bare, signed = PredictionCounts(), PredictionCounts()
     list(predict_rows(model, csv_of(frame), bare, rows=20))
     assert bare.notes == [
         "Column 'size' was fitted from cells with %, and here none has it: numbers are read as "

@@ -20,7 +20,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 from pyarrow import feather, parquet
 
-from semisquares.tables.cells import to_numbers
+from semisquares.tables.columns.number import to_numbers
 from semisquares.tables.formats import csv_files, opening, sniffing
 from semisquares.tables.reading import Format, batches, find, read, text_types
 from semisquares.tables.writing import writer

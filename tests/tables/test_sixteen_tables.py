@@ -7,7 +7,7 @@ from benchmarks.sixteen_tables import table_of
 
 from semisquares.paper.datasets import DATASETS
 from semisquares.tables import find, fit_table, load, prepare, read, save
-from semisquares.tables.predicting import Tally, predict_rows
+from semisquares.tables.predicting import PredictionCounts, predict_rows
 from semisquares.tables.writing import writer
 from support.reference import at_hand
 
@@ -31,9 +31,9 @@ def test_every_set_goes_from_a_csv_to_predictions_better_than_the_larger_class(n
     prepared = prepare(read(source, text=("label",)), "label")
     assert prepared.target.n_labeled == frame["label"].notna().sum()
     save(fit_table(prepared, folds=2, repeats=1, **WISHES.get(name, {})), tmp_path / "model")
-    model, tally = load(tmp_path / "model"), Tally()
+    model, counts = load(tmp_path / "model"), PredictionCounts()
     with writer(str(tmp_path / "out.csv"), format=source.format) as to:
-        for batch in predict_rows(model, source, tally, only_missing=True):
+        for batch in predict_rows(model, source, counts, only_missing=True):
             to.write(batch)
     out = pd.read_csv(tmp_path / "out.csv", dtype={"label": str})
     filled = out["label_filled"].to_numpy()

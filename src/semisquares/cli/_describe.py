@@ -6,17 +6,16 @@ from collections import Counter
 from typing import Any
 
 from .._utils.words import counted
-from ..tables.kinds import KINDS, Column
-from ..tables.prepared import Understood
+from ..tables.columns import COLUMN_TYPES, Column
+from ..tables.columns.excluded import REASONS
+from ..tables.dataset import TableInfo
 from ._output import Output
 from ._parameters import in_options
 
 _SHOWN = 6
-_PLURALS = {"number": "numbers", "category": "categories", "boolean": "booleans", "date": "dates"}
-_WHY = {"id": "an id", "constant": "constant", "empty": "empty"}
 
 
-def describe(output: Output, prepared: Understood) -> None:
+def describe(output: Output, prepared: TableInfo) -> None:
     """Print the numbers of rows and labels, the columns used, and why others are left out."""
     target = prepared.target
     counts = ", ".join(
@@ -44,13 +43,17 @@ def used(columns: tuple[Column, ...]) -> str:
 
     Examples
     --------
-    >>> from semisquares.tables.kinds import Column
+    >>> from semisquares.tables.columns import Column
     >>> used((Column("age", "number", "", 3, 40, "17", None),))
     '1 column is used: 1 number; 3 missing cells are filled'
     """
     taken = [column for column in columns if column.used]
     kinds = Counter(column.kind for column in taken)
-    counts = ", ".join(counted(kinds[kind], kind, _PLURALS[kind]) for kind in KINDS if kinds[kind])
+    counts = ", ".join(
+        counted(kinds[kind], kind, column_type.plural)
+        for kind, column_type in COLUMN_TYPES.items()
+        if kinds[kind]
+    )
     missing = sum(column.n_missing for column in taken)
     verb = "is" if len(taken) == 1 else "are"
     filled = f"{counted(missing, 'missing cell')} {'is' if missing == 1 else 'are'} filled"
@@ -62,15 +65,15 @@ def listed(columns: tuple[Column, ...]) -> list[str]:
 
     Examples
     --------
-    >>> from semisquares.tables.kinds import Column
+    >>> from semisquares.tables.columns import Column
     >>> age, town = (Column(name, "number", "", 0, 9, "1", None) for name in ("age", "town"))
     >>> listed((age, town, Column("key", "id", "a row number", 0, 9, "1", None)))
     ['numbers: age, town', 'left out: key, an id (a row number)']
     """
     lines = []
-    for kind in KINDS:
+    for kind, column_type in COLUMN_TYPES.items():
         if names := [column.name for column in columns if column.used and column.kind == kind]:
-            lines.append(f"{_PLURALS[kind]}: {', '.join(names)}")
+            lines.append(f"{column_type.plural}: {', '.join(names)}")
     return lines + _left_out(columns)
 
 
@@ -88,11 +91,11 @@ def why(column: Column) -> str:
     >>> why(Column("nr", "id", "it counts the rows"))
     'an id (it counts the rows)'
     """
-    what, reason = _WHY.get(column.kind, ""), in_options(column.reason)
+    what, reason = REASONS.get(column.kind, ""), in_options(column.reason)
     return f"{what} ({reason})" if what and reason else what or reason
 
 
-def facts(prepared: Understood) -> dict[str, Any]:
+def facts(prepared: TableInfo) -> dict[str, Any]:
     """Return the description for JSON."""
     target = prepared.target
     return {

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.csv  # noqa: F401 (while signals may still end the process at once)
 
-from ..tables.prepared import Prepared, prepare
+from ..tables.dataset import Prepared, prepare
 from ..tables.reading import Source, find, read
 from ._options import Columns, Reading
 from ._output import Output
 
 if TYPE_CHECKING:
-    from ..tables.streamed import StreamedTable
+    from ..tables.chunked import ChunkedTable
 
 MEGABYTE = 1e6
 
@@ -34,22 +34,22 @@ def read_prepared(
     with output.status(f"Reading {name_of(table)}{size}"):
         frame = read(source, **_reading(reading, columns))
     with output.status(f"Preparing {len(frame):,} rows"):
-        return prepare(frame, columns.target, **_preparing(table, columns))
+        return prepare(frame, columns.target, **_options(table, columns))
 
 
 def read_in_chunks(
     output: Output, table: str, reading: Reading, columns: Columns, source: Source, n_bytes: int
-) -> StreamedTable:
+) -> ChunkedTable:
     """Read a table in chunks with Dask, and find out how to prepare it."""
+    from ..tables.chunked import prepare_chunks
     from ..tables.models.streaming import on_dask
     from ..tables.partitions import cut
-    from ..tables.streamed import prepare_partitions
 
     with output.status(f"Scanning {name_of(table)} in chunks"):
         parts = cut(source, n_bytes=n_bytes, run=on_dask, **_reading(reading, columns))
     n_rows = sum(part.n_rows for part in parts)
     with output.status(f"Preparing {n_rows:,} rows in {len(parts):,} chunks"):
-        return prepare_partitions(parts, columns.target, run=on_dask, **_preparing(table, columns))
+        return prepare_chunks(parts, columns.target, run=on_dask, **_options(table, columns))
 
 
 def _reading(reading: Reading, columns: Columns) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _reading(reading: Reading, columns: Columns) -> dict[str, Any]:
     return {"missing": reading.missing, "text": levels, "labels": (columns.target,)}
 
 
-def _preparing(table: str, columns: Columns) -> dict[str, Any]:
+def _options(table: str, columns: Columns) -> dict[str, Any]:
     """Return how the columns are to be prepared."""
     return {
         "group": columns.group,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def export(model: str, output: Output, out: str) -> None:
     """Convert MODEL to ONNX, for programs without Python.
 
-    The file includes the preparation of the columns if ONNX can express it. ONNX cannot read dates:
+    The file includes the encoding of the columns if ONNX can express it. ONNX cannot read dates:
     if the model uses some, the file has the classifier alone, and the command says so. Before the
     file is written, onnxruntime checks that its predictions agree with the model's.
     """

@@ -56,7 +56,7 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
 
     stored = open_model(output, model)
     names = tuple(map(str, stored.classes))
-    ranked = strengths(stored.classifier, stored.preparation.features_, names)
+    ranked = strengths(stored.classifier, stored.encoder.features_, names)
     _print(output, stored)
     for note in stored.about.get("notes", ()):
         output.warn(note)
@@ -95,7 +95,7 @@ def _print(output: Output, model: TableModel) -> None:
         f"  fitted to {about['source']}: {about['rows']:,} rows, {about['labeled']:,} labeled "
         f"({counts}), on {about['created']}"
     )
-    columns = model.preparation.columns_
+    columns = model.encoder.columns_
     output.info(f"  {used(columns)}")
     for line in listed(columns):
         output.info(f"    {line}")

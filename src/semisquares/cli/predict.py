@@ -48,14 +48,14 @@ def predict(
     predicted and written in batches, so the table may be larger than memory.
     """
     with checked_paths(reads=[model, table], writes={"-o": out}):
-        from ..tables.predicting import Tally, predict_rows
+        from ..tables.predicting import PredictionCounts, predict_rows
         from ..tables.writing import writer
         from ._inputs import name_of, open_table
         from ._models import open_model
 
     stored = open_model(output, model).with_missing(reading.missing)
     source = open_table(table, reading)
-    tally = Tally()
+    tally = PredictionCounts()
     with (
         output.status(f"Predicting {name_of(table)}") as update,
         writer(out, format=source.format) as to,
@@ -69,7 +69,7 @@ def predict(
             progress=lambda done: update(f"{done:,} rows"),
         ):
             to.write(batch)
-    counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tally.counts.items()))
+    counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tally.labels.items()))
     what = f"{tally.n_filled:,} missing labels filled" if only_missing else "labels predicted"
     output.info(f"{tally.n_rows:,} rows, {what} ({counts or 'none'}): {out}")
     for text, count in tally.replaced.most_common():
@@ -82,7 +82,7 @@ def predict(
         {
             "rows": tally.n_rows,
             "predicted": tally.n_filled,
-            "counts": dict(sorted(tally.counts.items())),
+            "counts": dict(sorted(tally.labels.items())),
             "replaced": dict(tally.replaced.most_common()),
             "notes": list(tally.notes),
             "new_levels": {name: dict(levels) for name, levels in tally.unseen.items()},

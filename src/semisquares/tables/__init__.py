@@ -12,19 +12,19 @@ What ``semisquares compare``, ``fit`` and ``predict`` do, for use in Python:
 """
 
 from .compare import Comparison, compare_table
+from .dataset import Prepared, prepare
+from .encoder import TableEncoder, make_table_pipeline
 from .errors import TableError
 from .models import TableModel, export_onnx, load, save
 from .models.fitting import fit_table
-from .preparation import TablePreparation, make_table_pipeline
-from .prepared import Prepared, prepare
 from .reading import find, read
 
 __all__ = [
     "Comparison",
     "Prepared",
+    "TableEncoder",
     "TableError",
     "TableModel",
-    "TablePreparation",
     "compare_table",
     "export_onnx",
     "find",

@@ -1,4 +1,4 @@
-"""Predictions for a table of any length, written beside its own cells, batch by batch."""
+"""Predictions for a table of any length, in columns beside its own cells, batch by batch."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._utils.messages import Parameter
-from .cells import text_of
+from .columns import Column
+from .columns._cells import text_of
 from .errors import TableError
-from .kinds import Column
 from .models.model import Prediction, TableModel
 from .reading import Source, batches, text_types
 from .target import has_label
@@ -28,21 +28,22 @@ BATCH = 100_000
 
 
 @dataclass
-class Tally:
-    """What a run of predictions has seen."""
+class PredictionCounts:
+    """Counts over a run of predictions."""
 
     n_rows: int = 0
     n_filled: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    """Predicted labels."""
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     replaced: Counter[str] = field(default_factory=Counter)
-    """Cells of the target that were filled though they were not empty: what they said."""
+    """Texts of target cells that were filled although they were not empty."""
     signed: dict[str, bool] = field(default_factory=dict)
-    """Whether any cell has a %, of columns that were fitted from cells with it."""
+    """For columns that were fitted from cells with %: whether any cell has it here."""
 
     @property
     def notes(self) -> list[str]:
-        """What is worth saying of the numbers, a sentence each."""
+        """Remarks on the numbers, a sentence each."""
         return [
             f"Column {name!r} was fitted from cells with %, and here none has it: numbers are read "
             "as percent, so write 72.5 and not 0.725."
@@ -53,12 +54,12 @@ class Tally:
     def add(self, prediction: Prediction) -> None:
         """Count the predictions of one batch."""
         self.n_filled += len(prediction.labels)
-        self.counts.update(map(str, prediction.labels.tolist()))
+        self.labels.update(map(str, prediction.labels.tolist()))
         for column, levels in prediction.unseen.items():
             self.unseen.setdefault(column, Counter()).update(levels)
 
-    def look(self, frame: pd.DataFrame, columns: Iterable[Column]) -> None:
-        """Look how the numbers of one batch are written."""
+    def check_signs(self, frame: pd.DataFrame, columns: Iterable[Column]) -> None:
+        """Check whether the numbers of one batch are written with %."""
         for name in (column.name for column in columns if column.format == "%"):
             cells = frame[name].dropna()
             signed = cells.dtype.kind not in "iuf" and cells.astype(str).str.contains("%").any()
@@ -69,51 +70,51 @@ class Tally:
 def predict_rows(
     model: TableModel,
     source: Source,
-    tally: Tally,
+    counts: PredictionCounts,
     *,
     only_missing: bool = False,
     typed: bool = False,
     rows: int = BATCH,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a table with what the model says of them.
+    """Yield the rows of a table with their predictions.
 
     Parameters
     ----------
     model : TableModel
     source : Source
-        Of `reading.find`.
-    tally : Tally
-        Counts what goes by.
+        From `find`.
+    counts : PredictionCounts
+        Updated with each batch.
     only_missing : bool, default=False
-        Fill the cells of the target that are no label (see `read_target`), and add a column that
-        marks them; otherwise all rows get their predicted label, soft labels and decision values in
-        columns of their own.
+        Fill the cells of the target that are not a label (see `read_target`), and add a column
+        that marks them. Otherwise add columns with the predicted label, soft labels and decision
+        values of all rows.
     typed : bool, default=False
-        Give the columns of a CSV the types of their cells, for a file that keeps types; otherwise
-        they are text as it was written.
+        Give the columns of a CSV the types of their cells, for a file that keeps types. Otherwise
+        they are the text of the CSV.
     rows : int
         Rows of a batch.
     progress : callable
-        Hears how many rows are done.
+        Called with the number of rows that are done.
     """
     names = _new_names(model, only_missing=only_missing)
-    numbers = [column.name for column in model.preparation.columns_ if column.kind == "number"]
+    numbers = [column.name for column in model.encoder.columns_ if column.kind == "number"]
     cast = _caster(model, source, rows) if typed and source.format.kind == "csv" else _as_it_is
     for cells, frame in batches(
         source, missing=model.missing, rows=rows, numbers=numbers, labels=(model.target,)
     ):
-        if tally.n_rows == 0:
+        if counts.n_rows == 0:
             _check_names(model, cells, names, only_missing=only_missing)
         if only_missing:
-            yield cast(_filled(model, cells, frame, names[0], tally))
+            yield cast(_filled(model, cells, frame, names[0], counts))
         else:
             prediction = model.predict(frame)
-            tally.add(prediction)
+            counts.add(prediction)
             yield cast(_beside(model, cells, prediction, names))
-        tally.look(frame, model.preparation.columns_)
-        tally.n_rows += len(frame)
-        progress(tally.n_rows)
+        counts.check_signs(frame, model.encoder.columns_)
+        counts.n_rows += len(frame)
+        progress(counts.n_rows)
 
 
 def _as_it_is(cells: pa.Table) -> pa.Table:
@@ -121,11 +122,11 @@ def _as_it_is(cells: pa.Table) -> pa.Table:
 
 
 def _caster(model: TableModel, source: Source, rows: int) -> Callable[[pa.Table], pa.Table]:
-    """Find out how to give the columns of a CSV, with the predictions, their types."""
+    """Return a function that gives the columns of a CSV, with the predictions, their types."""
     types = text_types(source, missing=model.missing, rows=rows, labels=(model.target,))
     spelled = [model.spelling(value) for value in model.classes]
     for name in (model.target, f"{model.target}_predicted"):
-        types.look_at(name, spelled)  # which the target may not hold, or not all of them
+        types.look_at(name, spelled)  # the target need not hold all of them
     return types.cast
 
 
@@ -169,21 +170,21 @@ def _beside(
 
 
 def _filled(
-    model: TableModel, cells: pa.Table, frame: pd.DataFrame, name: str, tally: Tally
+    model: TableModel, cells: pa.Table, frame: pd.DataFrame, name: str, counts: PredictionCounts
 ) -> pa.Table:
-    """Fill the cells of the target that are no label, leave all others, and mark the filled."""
+    """Fill the cells of the target that are not a label, and mark them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     empty = ~has_label(frame[model.target], model.unlabeled)
     prediction = model.predict(frame[empty])
-    tally.add(prediction)
+    counts.add(prediction)
     place = cells.column_names.index(model.target)
     column = cells.column(place).combine_chunks()
     labels = _labels(model, prediction.labels)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    tally.replaced.update(_words(column.filter(pa.array(empty))))
+    counts.replaced.update(_words(column.filter(pa.array(empty))))
     try:
         filled = pc.replace_with_mask(column, pa.array(empty), labels.cast(column.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -201,14 +202,14 @@ def _filled(
 
 
 def _words(cells: pa.Array) -> Iterator[str]:
-    """Write the cells that are not empty as text."""
+    """Yield the cells that are not empty as text."""
     for cell in pd.Series(cells.to_pandas()).dropna():
         if text := text_of(cell):
             yield text
 
 
 def _labels(model: TableModel, labels: Array) -> pa.Array:
-    """Return labels as Arrow holds them, text as the fitted table spelled it."""
+    """Return labels as an Arrow array, with texts as the fitted table spells them."""
     import pyarrow as pa
 
     spelled = np.array([model.spelling(value) for value in model.classes], dtype=object)

@@ -9,7 +9,7 @@ import pytest
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.tables.compare.changes import BLOCK, changes
 from semisquares.tables.compare.strengths import strengths
-from semisquares.tables.preparation import TablePreparation
+from semisquares.tables.encoder import TableEncoder
 
 NAMES = ("red", "green", "blue")
 
@@ -131,38 +131,38 @@ def fitted_table(n_classes=2, seed=0):
             "ward": rng.choice(["A", "B", "C"], 200),
         }
     )
-    preparation = TablePreparation().fit(frame)
-    X = preparation.transform(frame)
+    encoder = TableEncoder().fit(frame)
+    X = encoder.transform(frame)
     codes = np.where(np.arange(200) < 60, rng.integers(n_classes, size=200), -1)
-    return frame, preparation, X, SoftLabelClassifier(0.1).fit(X, codes)
+    return frame, encoder, X, SoftLabelClassifier(0.1).fit(X, codes)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_an_effect_is_what_one_unit_of_a_cell_changes(n_classes):
-    _, preparation, _, model = fitted_table(n_classes)
+    _, encoder, _, model = fitted_table(n_classes)
     effects = {
         (one.feature, one.class_name): one.effect
-        for one in strengths(model, preparation.features_, NAMES[:n_classes])
+        for one in strengths(model, encoder.features_, NAMES[:n_classes])
     }
     row = pd.DataFrame({"age": [40.0], "smokes": ["no"], "ward": ["A"]})
     towards = NAMES[1:2] if n_classes == 2 else NAMES
-    start = np.atleast_1d(model.decision_function(preparation.transform(row))[0])
+    start = np.atleast_1d(model.decision_function(encoder.transform(row))[0])
     for change, gained, lost in (
         ({"age": 41.0}, "age", None),
         ({"smokes": "yes"}, "smokes", None),
         ({"ward": "C"}, "ward = C", "ward = A"),
     ):
-        moved = preparation.transform(row.assign(**change))
+        moved = encoder.transform(row.assign(**change))
         difference = np.atleast_1d(model.decision_function(moved)[0]) - start
         expected = [effects[gained, name] - effects.get((lost, name), 0.0) for name in towards]
         np.testing.assert_allclose(difference, expected, atol=1e-12)
 
 
 def test_a_weight_is_what_one_standard_deviation_of_a_feature_changes():
-    _, preparation, X, model = fitted_table()
-    found = strengths(model, preparation.features_, NAMES[:2], spread=X.std(axis=0))
+    _, encoder, X, model = fitted_table()
+    found = strengths(model, encoder.features_, NAMES[:2], spread=X.std(axis=0))
     for one in found:
-        j = [feature.name for feature in preparation.features_].index(one.feature)
+        j = [feature.name for feature in encoder.features_].index(one.feature)
         shifted = X[:1] + X.std(axis=0) * (np.arange(X.shape[1]) == j)
         difference = model.decision_function(shifted) - model.decision_function(X[:1])
         assert one.weight == pytest.approx(difference[0], abs=1e-12)
@@ -170,17 +170,17 @@ def test_a_weight_is_what_one_standard_deviation_of_a_feature_changes():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_strongest_come_first_and_top_keeps_them(n_classes):
-    _, preparation, X, model = fitted_table(n_classes)
+    _, encoder, X, model = fitted_table(n_classes)
     options = {"spread": X.std(axis=0)}
-    found = strengths(model, preparation.features_, NAMES[:n_classes], **options)
+    found = strengths(model, encoder.features_, NAMES[:n_classes], **options)
     sizes = [abs(one.weight) for one in found]
     assert sizes == sorted(sizes, reverse=True)
     assert len(found) == X.shape[1] * (1 if n_classes == 2 else 3)
-    top = strengths(model, preparation.features_, NAMES[:n_classes], top=3, **options)
+    top = strengths(model, encoder.features_, NAMES[:n_classes], top=3, **options)
     assert top == found[:3]
 
 
 def test_without_rows_the_coefficient_is_the_weight():
-    _, preparation, _, model = fitted_table()
-    found = strengths(model, preparation.features_, NAMES[:2])
+    _, encoder, _, model = fitted_table()
+    found = strengths(model, encoder.features_, NAMES[:2])
     assert sorted(one.weight for one in found) == sorted(model.coef_[0].tolist())

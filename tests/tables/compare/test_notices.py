@@ -16,7 +16,7 @@ from semisquares.tables.compare.notices import (
     notices,
 )
 from semisquares.tables.compare.shift import _standard_error, shift
-from semisquares.tables.prepared import prepare
+from semisquares.tables.dataset import prepare
 
 
 def table(n=400, n_labeled=80, n_columns=6, seed=0):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..._utils.versions import versions
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier
 from ..arguments import check_splits, instance, some_function
+from ..dataset import PREPARED, Prepared
 from ..errors import TableError
-from ..prepared import PREPARED, Prepared
 from .changes import changes
 from .choice import MOST_TESTED, Pair, fit_pair, fit_rows, search_size, thinned
 from .comparison import Changes, Comparison, Notice

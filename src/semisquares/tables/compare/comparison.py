@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._utils.messages import join
 from ..arguments import refuse, text
-from ..kinds import Column
+from ..columns import Column
 
 METRICS = ("accuracy", "balanced_accuracy", "auc", "squared_loss")
 

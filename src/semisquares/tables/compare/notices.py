@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from ..._inputs.untested import describe_untested
 from ..._utils.messages import Message, Parameter
-from ..prepared import Prepared
+from ..dataset import Prepared
 from .comparison import Notice
 from .shift import FOLDS, MOST_LABELED, equal_rows_expected, shift
 from .splits import Plan
@@ -46,7 +46,7 @@ def notices(prepared: Prepared, *, seed: int) -> tuple[Notice, ...]:
     --------
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from semisquares.tables.prepared import prepare
+    >>> from semisquares.tables import prepare
     >>> rng = np.random.default_rng(0)
     >>> table = pd.DataFrame({"day": rng.normal(size=400), "sick": rng.choice(["no", "yes"], 400)})
     >>> table.loc[table["day"] > -0.5, "sick"] = None

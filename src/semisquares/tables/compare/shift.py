@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
-from ..prepared import Prepared
+from ..dataset import Prepared
 from .comparison import Notice
 
 __all__ = ["FOLDS", "MOST_LABELED", "equal_rows_expected", "shift"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..parts import Feature
+from ..columns import Feature
 from .comparison import Strength
 
 __all__ = ["strengths"]

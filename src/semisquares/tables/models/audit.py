@@ -1,7 +1,7 @@
-"""What a model file may hold: a list of types, looked at before any is made, and parts that fit.
+"""What a model file may hold: types of an allow-list, and parts that fit each other.
 
-The list, `ALLOWED`, is what keeps malice out: a file that names another type, or asks for a
-function, is refused unopened.
+The list, `ALLOWED`, is checked before any object is made. A file that names another type or calls a
+function is refused.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ...estimators import (
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
+from ..encoder import TableEncoder
 from ..errors import TableError
-from ..preparation import TablePreparation
 from .model import TableModel
 
 __all__ = ["ALLOWED", "checked_model", "import_skops", "refuse_other_types"]
 
 MOST_BYTES = 2**30
-"""Most that a file may unpack to; a model of a million coefficients is far below."""
+"""Most bytes that a file may unpack to; a model with a million coefficients has far fewer."""
 
 CLASSIFIERS = (
     HardLabelClassifier,
@@ -35,7 +35,7 @@ CLASSIFIERS = (
     SoftLabelClassifierCV,
 )
 
-# What a file may hold. Plain data first; then what the preparation and the classifiers are made of.
+# What a file may hold: plain data first, then encoder, classifiers and the pipeline of both.
 DATA = (
     "builtins.bool",
     "builtins.dict",
@@ -56,16 +56,8 @@ OBJECTS = (
     "semisquares.estimators.soft.SoftLabelClassifier",
     "semisquares.estimators.soft_cv.SoftLabelClassifierCV",
     "semisquares.estimators.supervised.LeastSquaresClassifier",
-    "semisquares.tables.dates.DateParts",
-    "semisquares.tables.kinds.Column",
-    "semisquares.tables.parts.Feature",
-    "semisquares.tables.preparation.TablePreparation",
-    "sklearn.compose._column_transformer.ColumnTransformer",
-    "sklearn.impute._base.MissingIndicator",
-    "sklearn.impute._base.SimpleImputer",
+    "semisquares.tables.encoder.TableEncoder",
     "sklearn.pipeline.Pipeline",
-    "sklearn.preprocessing._data.StandardScaler",
-    "sklearn.preprocessing._encoders.OneHotEncoder",
 )
 ALLOWED = DATA + OBJECTS
 LOADERS = (  # how skops makes them: never by calling a function that the file names
@@ -82,9 +74,9 @@ LOADERS = (  # how skops makes them: never by calling a function that the file n
 
 
 def refuse_other_types(data: bytes, name: str) -> None:
-    """Look through the description of all objects, before any of them is made.
+    """Raise TableError if a file describes objects of types that are not allowed.
 
-    skops would trust every estimator of scikit-learn, too; this list is shorter.
+    skops alone would trust every estimator of scikit-learn.
     """
     with ZipFile(io.BytesIO(data)) as archive:
         if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
@@ -107,7 +99,7 @@ def refuse_other_types(data: bytes, name: str) -> None:
 
 
 def checked_model(content: Any) -> TableModel:
-    """Return the model of a file, or raise anything where its parts do not fit each other."""
+    """Return the model of a file; raise any exception if its parts do not fit each other."""
     about, classes = content["about"], tuple(content["classes"])
     about = json.loads(about) if isinstance(about, str) else about  # not text in older files
     texts = (content["target"], *content["missing"])
@@ -130,18 +122,18 @@ def checked_model(content: Any) -> TableModel:
         all(isinstance(value, str | int | float) for value in classes),
         n_classes == len(set(classes)) >= 2,
         len(model.spelled) in (0, n_classes),
-        [name for name, _ in model.pipeline.steps] == ["preparation", "classifier"],
-        type(model.preparation) is TablePreparation,
+        [name for name, _ in model.pipeline.steps] == ["encoder", "classifier"],
+        type(model.encoder) is TableEncoder,
         type(classifier) in CLASSIFIERS,
         np.array_equal(classifier.classes_, np.arange(n_classes)),
-        classifier.coef_.shape == (n_rows, len(model.preparation.features_)),
+        classifier.coef_.shape == (n_rows, len(model.encoder.features_)),
         classifier.intercept_.shape == (n_rows,),
         classifier.n_features_in_ == classifier.coef_.shape[1],
         np.isfinite(classifier.coef_).all() and np.isfinite(classifier.intercept_).all(),
     )
     if not all(fits):
         raise ValueError("parts that do not fit each other")
-    model.predict(model.made_up_rows(8))  # which goes through every part
+    model.predict(model.made_up_rows(8))  # runs every encoder
     return model
 
 

@@ -68,7 +68,7 @@ def save(model: TableModel, path: str | Path, *, write: Callable[[Parameter], st
     >>> import tempfile
     >>> import pandas as pd
     >>> from semisquares import LeastSquaresClassifier
-    >>> from semisquares.tables.preparation import make_table_pipeline
+    >>> from semisquares.tables import make_table_pipeline
     >>> frame = pd.DataFrame({"age": [30, 40, 52, 61]})
     >>> pipeline = make_table_pipeline(LeastSquaresClassifier()).fit(frame, [0, 0, 1, 1])
     >>> path = Path(tempfile.mkdtemp()) / "sick.skops"
@@ -91,8 +91,8 @@ def dumps(model: TableModel, *, write: Callable[[Parameter], str] = str) -> byte
     """
     instance("model", model, TableModel, MODEL)
     skops = import_skops()
-    preparation = without_cells(model.preparation, write)
-    steps = [("preparation", preparation), ("classifier", slim(model.classifier))]
+    encoder = without_cells(model.encoder, write)
+    steps = [("encoder", encoder), ("classifier", slim(model.classifier))]
     about = render(dict(model.about), write)
     content = {
         "pipeline": Pipeline(steps),

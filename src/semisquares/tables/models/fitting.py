@@ -24,7 +24,7 @@ from ..compare.choice import thinned
 from ..compare.comparison import plain
 from ..compare.majority import worth
 from ..compare.notices import leaks
-from ..prepared import PREPARED, Prepared, Understood
+from ..dataset import PREPARED, Prepared, TableInfo
 from ..written import filled_note
 from .measuring import METHODS, Measured, Order, Rows, decided, fit_as_asked, measure
 from .model import TableModel, slim
@@ -99,7 +99,7 @@ def fit_order(prepared: Prepared, order: Order, *, missing: Sequence[str] = ()) 
 
 
 def put_together(
-    table: Understood,
+    table: TableInfo,
     sample: Prepared,
     order: Order,
     measured: Measured,
@@ -108,14 +108,14 @@ def put_together(
     notes: Sequence[str],
     missing: Sequence[str],
 ) -> TableModel:
-    """Put a model together: the preparation of a table, the classifier, and what is known of both.
+    """Put a model together: the encoder of a table, the classifier, and what is known of both.
 
     `sample` has many of its rows, all that are labeled, and `predicted` are predictions of these.
     """
     said = _filled(table) + _leaks(sample, order.seed) + _worth(table, measured, predicted)
     about = _about(table, order, classifier, measured, [*said, *notes])
     return TableModel(
-        Pipeline([("preparation", table.preparation), ("classifier", slim(classifier))]),
+        Pipeline([("encoder", table.encoder), ("classifier", slim(classifier))]),
         table.target.name,
         table.target.classes,
         group=table.group,
@@ -148,7 +148,7 @@ def _for_people(warning: warnings.WarningMessage) -> str:
     return str(warning.message)
 
 
-def _filled(table: Understood) -> list[str]:
+def _filled(table: TableInfo) -> list[str]:
     """Say so where labels were filled in by a model."""
     target = table.target
     return [filled_note(target.name, target.n_labeled, table.n_filled)] if table.n_filled else []
@@ -159,7 +159,7 @@ def _leaks(sample: Prepared, seed: int) -> list[str]:
     return [found.text for found in leaks(sample, seed=seed)]
 
 
-def _worth(table: Understood, measured: Measured, predicted: Array) -> list[str]:
+def _worth(table: TableInfo, measured: Measured, predicted: Array) -> list[str]:
     """Say so where the model may be worth no more than one answer, or could not be tested."""
     notes = [measured.note] if measured.note else []
     if measured.majority is None:
@@ -170,7 +170,7 @@ def _worth(table: Understood, measured: Measured, predicted: Array) -> list[str]
 
 
 def _about(
-    table: Understood, order: Order, classifier: Any, measured: Measured, notes: list[str]
+    table: TableInfo, order: Order, classifier: Any, measured: Measured, notes: list[str]
 ) -> dict[str, Any]:
     """Note how the model came about, as JSON can say it."""
     target = table.target
@@ -216,7 +216,7 @@ def _used_weight(classifier: Any) -> float:
 
 
 def _summary(
-    method: str, classifier: Any, weight: float, measured: Measured, table: Understood
+    method: str, classifier: Any, weight: float, measured: Measured, table: TableInfo
 ) -> str:
     """Say in a sentence what the model is and how well it does."""
     alpha = _used_alpha(classifier)
@@ -236,7 +236,7 @@ def _summary(
     )
 
 
-def _against_a_model(table: Understood) -> str:
+def _against_a_model(table: TableInfo) -> str:
     """Say what an error means where labels were filled in by a model."""
     if not table.n_filled:
         return ""

@@ -1,4 +1,4 @@
-"""A fitted table model: preparation, classifier, and what is known of both."""
+"""A fitted table model: encoder, classifier, and how they came about."""
 
 from __future__ import annotations
 
@@ -15,64 +15,63 @@ from sklearn.pipeline import Pipeline
 from ..._utils.messages import Parameter, render
 from ...estimators.base import soft_labels
 from ..arguments import instance, optional_text, refuse, text, texts, whole_number
-from ..preparation import TablePreparation, as_frame
+from ..encoder import TableEncoder, as_frame
 
 __all__ = ["Prediction", "TableModel", "slim", "without_cells"]
 
 Array = NDArray[Any]
 
 MODEL = "a model that fit_table or load has returned"
-"""What functions of a model have to be given."""
+"""What functions that take a model need, for messages."""
 WEIGHTS = ("coef_", "intercept_", "classes_", "feature_names_in_")
-UNKNOWN = "a level that no table has"
 MOST_MADE_UP = 1_000_000
-"""Most rows that are made up to try a model with."""
+"""Most rows that `made_up_rows` returns."""
 MOST_ENTRIES = 256
-"""Longest list kept of a classifier's parameters: grids are shorter, a value per row is not."""
+"""Longest list that is kept as a parameter: grids are shorter, a value per row is longer."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a model says of the rows of a table."""
+    """The predictions of a model for the rows of a table."""
 
     labels: Array
     """(n,) in the user's own classes."""
     soft_labels: Array
     """(n, n_classes): not negative, each row sums to one."""
     decision: Array
-    """(n,), positive for the second class; (n, n_classes) where there are more."""
+    """(n,), positive for the second class; (n, n_classes) if there are more than two."""
     unseen: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Levels that the fit has not seen, by column, with the number of their rows."""
+    """Levels that the fit has not seen, by column, with their numbers of rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableModel:
-    """A fitted pipeline, with the names that its table gave to target and classes.
+    """A fitted pipeline with the target and the classes of its table.
 
     Parameters
     ----------
     pipeline : Pipeline
-        Fitted steps "preparation" (a `TablePreparation`) and "classifier" (one of this package's,
-        fitted with the classes 0, 1, …).
+        Fitted steps "encoder" (a `TableEncoder`) and "classifier" (one of this package, fitted with
+        the classes 0, 1, …).
     target : str
         The column that it predicts.
     classes : tuple
-        The user's classes in the order of the classifier's: texts, whole numbers, floats or bools.
+        The user's classes in the order of the classifier: texts, whole numbers, floats or bools.
     group : str, optional
-        The column that marked rows which belong together; it is no feature.
+        The column that marks rows which belong together; it is not a feature.
     unlabeled : str, optional
-        What marked a missing label, besides an empty cell.
+        What marks a missing label, besides an empty cell.
     missing : tuple of str
         The spellings of missing cells that the table was read with.
     about : mapping
-        How it came about, as JSON can say it: method, alpha, metrics, certificate, versions, …;
-        under "spelling" how the table writes the classes, where that is not Python's way.
+        How it came about, as JSON values: method, alpha, metrics, certificate, versions, …;
+        "spelling" is how the table writes the classes, if Python writes them differently.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from semisquares import SoftLabelClassifier
-    >>> from semisquares.tables.preparation import make_table_pipeline
+    >>> from semisquares.tables import make_table_pipeline
     >>> frame = pd.DataFrame({"age": [30, 40, 52, 61, 70], "town": ["A", "B", "B", "A", "A"]})
     >>> pipeline = make_table_pipeline(SoftLabelClassifier()).fit(frame, [0, 0, 1, -1, -1])
     >>> model = TableModel(pipeline, "sick", ("no", "yes"))
@@ -89,9 +88,9 @@ class TableModel:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        needed = "a fitted pipeline with the steps preparation and classifier"
+        needed = "a fitted pipeline with the steps encoder and classifier"
         steps = instance("pipeline", self.pipeline, Pipeline, needed).named_steps
-        if not {"preparation", "classifier"} <= set(steps):
+        if not {"encoder", "classifier"} <= set(steps):
             raise refuse("pipeline", self.pipeline, needed)
         text("target", self.target, "the name of a column, a text")
         classes = "the classes as a tuple of texts or numbers"
@@ -107,40 +106,40 @@ class TableModel:
             raise refuse("about", self.about, "a mapping")
 
     @property
-    def preparation(self) -> TablePreparation:
-        """What turns the columns of a table into numbers."""
-        return self.pipeline.named_steps["preparation"]
+    def encoder(self) -> TableEncoder:
+        """Turns the columns of a table into numbers."""
+        return self.pipeline.named_steps["encoder"]
 
     @property
     def classifier(self) -> Any:
-        """What turns those numbers into decision values."""
+        """Turns encoded rows into decision values."""
         return self.pipeline.named_steps["classifier"]
 
     def features(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the table without its target and its group, where it has them.
+        """Return the table without its target and its group, if it has them.
 
         Parameters
         ----------
         frame : DataFrame
-            A table as in the fit; the target may be there or not.
+            A table as in the fit; the target is optional.
         """
         names = [name for name in (self.target, self.group) if name is not None]
         return as_frame(frame, "frame").drop(columns=names, errors="ignore")
 
     def predict(self, frame: pd.DataFrame) -> Prediction:
-        """Predict the label of every row; cells of the target are not looked at.
+        """Predict the label of every row; cells of the target are ignored.
 
         Parameters
         ----------
         frame : DataFrame
             A table with the columns of the fit. Levels of a category that the fit has not seen
-            are taken as rare ones, and counted.
+            are counted, and encoded as rare levels.
         """
         features = self.features(frame)
-        unseen = self.preparation.unseen(features)
-        if not len(features):  # scikit-learn refuses an empty table, though its answer is plain
+        unseen = self.encoder.unseen(features)
+        if not len(features):  # which scikit-learn refuses
             return self._nothing()
-        X = self.preparation.transform(features)
+        X = self.encoder.transform(features)
         decision = self.classifier.decision_function(X)
         codes = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0.0).astype(np.intp)
         return Prediction(
@@ -151,13 +150,13 @@ class TableModel:
         )
 
     def class_values(self) -> Array:
-        """Return the classes as an array: of objects where they are texts."""
+        """Return the classes as an array, of objects if they are texts."""
         text = any(isinstance(value, str) for value in self.classes)
         return np.array(self.classes, dtype=object if text else None)
 
     @property
     def spelled(self) -> tuple[str, ...]:
-        """The classes as the table writes them, such as "TRUE"; () where that is not known."""
+        """The classes as the table writes them, such as "TRUE"; () if that is not known."""
         return tuple(self.about.get("spelling", ()))
 
     def spelling(self, value: Any) -> str:
@@ -172,20 +171,20 @@ class TableModel:
         return replace(self, missing=tuple(found))
 
     def made_up_rows(self, n_rows: int = 200) -> pd.DataFrame:
-        """Return rows to try the model with: values all over, unseen levels, missing cells.
+        """Return rows to try the model with: a wide range of values, unseen levels, missing cells.
 
         Parameters
         ----------
         n_rows : int
-            At least so many; each level of a category is there at least once.
+            The least number of rows; each level of a category is there at least once.
         """
         whole_number("n_rows", n_rows, 1, MOST_MADE_UP)
         rng = np.random.default_rng(0)
-        columns = {}
-        parts = self.preparation.transformer_.transformers_
-        for kind, part, names in parts:
-            for k, name in enumerate(names):
-                columns[name] = _made_up(kind, part, k, rng)
+        columns = {
+            name: encoder.made_up_cells(place, rng)
+            for encoder in self.encoder.encoders_.values()
+            for place, name in enumerate(encoder.columns)
+        }
         n_rows = max(n_rows, *map(len, columns.values()))
         return pd.DataFrame(
             {name: rng.permutation(np.resize(cells, n_rows)) for name, cells in columns.items()}
@@ -198,11 +197,11 @@ class TableModel:
 
 
 def slim(classifier: Any) -> Any:
-    """Return a copy of a fitted classifier that predicts alike, and holds nothing of its rows.
+    """Return a copy of a fitted classifier that predicts the same and holds no rows.
 
-    Kept are the weights, the numbers and words that the fit has set (`alpha_`, `certificate_`,
-    `objective_`, …) and the parameters. A parameter that is no plain data, such as a splitter or
-    labels to start from, goes back to its default: it mattered for the fit alone.
+    It keeps the weights, the numbers and texts that the fit has set (`alpha_`, `certificate_`,
+    `objective_`, …) and the parameters. A parameter that is not plain data, such as a splitter or
+    initial labels, is reset to its default: it mattered only for the fit.
 
     Parameters
     ----------
@@ -228,51 +227,34 @@ def slim(classifier: Any) -> Any:
     return bare
 
 
-def without_cells(
-    preparation: TablePreparation, write: Callable[[Parameter], str] = str
-) -> TablePreparation:
-    """Return a copy of a fitted preparation that does the same, without its examples of cells.
+def without_cells(encoder: TableEncoder, write: Callable[[Parameter], str] = str) -> TableEncoder:
+    """Return a copy of a fitted encoder without its examples of cells.
 
     Parameters
     ----------
-    preparation : TablePreparation
+    encoder : TableEncoder
     write : callable, default=str
         Writes the parameters that reasons name.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from semisquares.tables.preparation import TablePreparation
-    >>> preparation = TablePreparation().fit(pd.DataFrame({"age": [30, 40], "name": ["Ann", "Bo"]}))
-    >>> [column.example for column in preparation.columns_]
+    >>> encoder = TableEncoder().fit(pd.DataFrame({"age": [30, 40], "name": ["Ann", "Bo"]}))
+    >>> [column.example for column in encoder.columns_]
     ['30', 'Ann']
-    >>> [column.example for column in without_cells(preparation).columns_]
+    >>> [column.example for column in without_cells(encoder).columns_]
     ['', '']
     """
-    bare = copy(preparation)
+    bare = copy(encoder)
     bare.columns_ = tuple(
         replace(column, example="", reason=render(column.reason, write))
-        for column in preparation.columns_
+        for column in encoder.columns_
     )
     return bare
 
 
-def _made_up(kind: str, part: Any, place: int, rng: np.random.Generator) -> Array:
-    """Return values of the column at a place of a part of the preparation, missing ones too."""
-    if kind == "number":
-        scaler = part["scale"]
-        spread = rng.normal(scaler.mean_[place], 3.0 * scaler.scale_[place], 79)
-        return np.append(spread, [np.nan] * 20)
-    if kind == "boolean":
-        return np.array([0.0, 1.0, np.nan])
-    if kind == "date":
-        days = rng.integers(0, 20_000, 79).astype("timedelta64[D]")
-        return np.append(np.datetime64("1990-01-01", "us") + days, np.datetime64("NaT", "us"))
-    return np.array([*part.categories_[place], UNKNOWN, None], dtype=object)
-
-
 def _is_plain(value: Any) -> bool:
-    """Say whether a parameter is data, and so little of it that it cannot be one value per row."""
+    """Tell whether a parameter is plain data, and too short to be one value per row."""
     if isinstance(value, np.ndarray):
         return value.ndim == 1 and value.dtype.kind in "biuf" and len(value) <= MOST_ENTRIES
     if isinstance(value, dict):
@@ -283,7 +265,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _unwrapped(value: Any) -> Any:
-    """Return plain data with numbers of Python in place of numpy's."""
+    """Return plain data with Python numbers in place of NumPy numbers."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, dict):

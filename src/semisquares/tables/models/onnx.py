@@ -1,4 +1,4 @@
-"""Models for other programs: an ONNX graph of preparation and classifier, checked when written.
+"""Models for other programs: an ONNX graph of encoder and classifier, checked when written.
 
 The graph has an input for each column of the table that the model uses, of shape (N, 1):
 
@@ -12,7 +12,7 @@ category  tensor(string)  the level, as `level_of` writes it  the empty string
 
 Its outputs are ``label`` (N,), ``soft_label`` (N, K) and ``decision``, (N,) for two classes and
 (N, K) for more. ONNX cannot read dates: a model that uses them becomes a graph of the classifier
-alone, whose input ``features`` (N, p) takes what the model's preparation gives.
+alone, whose input ``features`` (N, p) takes the output of the model's encoder.
 """
 
 from __future__ import annotations
@@ -28,19 +28,12 @@ from numpy.typing import NDArray
 
 from ... import __version__
 from ..arguments import instance, path_text
+from ..columns import COLUMN_TYPES, most_specific_first
+from ..columns._onnx import OUTPUTS, Graph, element_type, import_onnx
+from ..encoder import as_frame, clean
 from ..errors import TableError
-from ..parts import canonical
-from ..preparation import as_frame
 from .files import write_whole
-from .graph import (
-    OUTPUTS,
-    Graph,
-    add_classifier,
-    add_preparation,
-    class_values,
-    element_type,
-    import_onnx,
-)
+from .graph import add_classifier, add_encoder, class_values
 from .model import MODEL, Prediction, TableModel
 
 __all__ = ["OnnxExport", "export_onnx"]
@@ -59,27 +52,27 @@ class OnnxExport:
 
     path: str
     whole: bool
-    """Whether the preparation is in the graph; else it takes prepared features."""
+    """Whether the encoder is in the graph; if not, the graph takes encoded features."""
     note: str
-    """What a caller has to know, in a sentence."""
+    """What a caller needs to know, in a sentence."""
     inputs: tuple[str, ...]
-    """Names of the graph's inputs; a column called as an output is has an underscore added."""
+    """Names of the graph's inputs; a column with the name of an output gets an underscore."""
     n_checked: int
     """Rows on which the graph was compared with the model."""
     largest_difference: float
-    """Between decision values of the two."""
+    """Between decision values of graph and model."""
 
 
 def export_onnx(
     model: TableModel, path: str | Path, *, sample: pd.DataFrame | None = None
 ) -> OnnxExport:
-    """Write a model as an ONNX graph, once its predictions are those of the model.
+    """Write a model as an ONNX graph, after checking that both predict the same.
 
     Parameters
     ----------
     model : TableModel
     path : str or Path
-        It is written at once, or not at all.
+        The file is written completely or not at all.
     sample : DataFrame, optional
         Rows of the table to compare predictions on, besides made-up ones that hold all levels,
         unseen ones and missing cells.
@@ -87,14 +80,14 @@ def export_onnx(
     Raises
     ------
     TableError
-        Where graph and model disagree, or where onnx or onnxruntime are not installed.
+        If graph and model disagree, or if onnx or onnxruntime is not installed.
 
     Examples
     --------
     >>> import tempfile
     >>> import pandas as pd
     >>> from semisquares import SoftLabelClassifier
-    >>> from semisquares.tables.preparation import make_table_pipeline
+    >>> from semisquares.tables import make_table_pipeline
     >>> frame = pd.DataFrame({"age": [30, 40, 52, 61, 70], "town": ["A", "B", "B", "A", "A"]})
     >>> pipeline = make_table_pipeline(SoftLabelClassifier()).fit(frame, [0, 0, 1, -1, -1])
     >>> model = TableModel(pipeline, "sick", ("no", "yes"))
@@ -107,11 +100,11 @@ def export_onnx(
     sample = None if sample is None else as_frame(sample, "sample")
     import_onnx()
     graph = Graph()
-    reason = _unsayable(model)
+    reason = _why_partial(model)
     if reason:
-        features = graph.input("features", "double", len(model.preparation.features_))
+        features = graph.input("features", "double", len(model.encoder.features_))
     else:
-        features = add_preparation(graph, model)
+        features = add_encoder(graph, model)
     add_classifier(graph, model, features)
     data = _serialized(graph, model, reason)
     n_checked, largest = _compare(data, graph, model, sample)
@@ -120,33 +113,35 @@ def export_onnx(
     return OnnxExport(path, not reason, note, tuple(graph.inputs), n_checked, largest)
 
 
-def _unsayable(model: TableModel) -> str:
-    """Say why the preparation cannot be in the graph; "" where it can."""
-    dates = [c.name for c in model.preparation.columns_ if c.used and c.kind == "date"]
-    if not dates:
-        return ""
-    listed = ", ".join(map(repr, dates))
-    return f"ONNX cannot read the dates in column{'s' * (len(dates) > 1)} {listed}"
+def _why_partial(model: TableModel) -> str:
+    """Return why the encoder cannot be in the graph, or "" if it can."""
+    for kind, encoder in model.encoder.encoders_.items():
+        if not COLUMN_TYPES[kind].onnx_input:
+            listed = ", ".join(map(repr, encoder.columns))
+            columns = f"column{'s' * (len(encoder.columns) > 1)} {listed}"
+            return f"ONNX cannot read the {COLUMN_TYPES[kind].plural} in {columns}"
+    return ""
 
 
 def _note(model: TableModel, reason: str) -> str:
-    """Say what the graph holds, and what it takes."""
+    """Describe what the graph holds and which inputs it takes."""
     if reason:
         return (
             f"{reason}, so the graph holds the classifier alone: its input 'features' takes what "
-            "the preparation of the stored model gives."
+            "the encoder of the stored model gives."
         )
-    columns = [column for column in model.preparation.columns_ if column.used]
-    booleans = [repr(column.name) for column in columns if column.kind == "boolean"]
-    listed = ", ".join(booleans[:_SHOWN]) + ", …" * (len(booleans) > _SHOWN)
-    takes = {
-        "number": "numbers as doubles, NaN where missing",
-        "boolean": f"yes or no ({listed}) as the doubles 1 and 0, NaN where missing",
-        "category": "categories as text, empty where missing",
-    }
-    kinds = {column.kind for column in columns}
-    said = "; ".join(words for kind, words in takes.items() if kind in kinds)
-    return f"The graph holds preparation and classifier and takes the table's columns: {said}."
+    encoders = model.encoder.encoders_
+    inputs = "; ".join(
+        one.onnx_input.format(columns=_some(encoders[one.name].columns))
+        for one in most_specific_first()
+        if one.name in encoders
+    )
+    return f"The graph holds encoder and classifier and takes the table's columns: {inputs}."
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """List the first few names."""
+    return ", ".join(map(repr, names[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
 
 
 def _serialized(graph: Graph, model: TableModel, reason: str) -> bytes:
@@ -158,7 +153,7 @@ def _serialized(graph: Graph, model: TableModel, reason: str) -> bytes:
         onnx.helper.make_tensor_value_info(name, element_type(element), shape)
         for name, element, shape in zip(OUTPUTS, (kind, "double", "double"), shapes, strict=True)
     ]
-    names = [feature.name for feature in model.preparation.features_]
+    names = [feature.name for feature in model.encoder.features_]
     body = onnx.helper.make_graph(graph.nodes, "table_model", graph.infos, outputs, graph.constants)
     body.doc_string = "Features: " + "; ".join(names)
     whole = onnx.helper.make_model(
@@ -182,7 +177,7 @@ def _serialized(graph: Graph, model: TableModel, reason: str) -> bytes:
 def _compare(
     data: bytes, graph: Graph, model: TableModel, sample: pd.DataFrame | None
 ) -> tuple[int, float]:
-    """Run the graph beside the model; return the rows compared and the largest difference."""
+    """Compare graph and model; return the number of rows and the largest difference."""
     session = _session(data)
     n_checked, largest = 0, 0.0
     made_up = model.made_up_rows()
@@ -195,19 +190,16 @@ def _compare(
 
 
 def _inputs(graph: Graph, model: TableModel, frame: pd.DataFrame) -> dict[str, Array]:
-    """Return the rows of a table as the graph takes them."""
+    """Return the rows of a table as inputs of the graph."""
     features = model.features(frame)
-    if _unsayable(model):
-        return {"features": model.preparation.transform(features)}
-    columns = {column.name: column for column in model.preparation.columns_}
-    return {
-        name: np.asarray(canonical(features[column], columns[column]))[:, None]
-        for name, column in graph.inputs.items()
-    }
+    if _why_partial(model):
+        return {"features": model.encoder.transform(features)}
+    cells = clean(features, model.encoder.columns_)
+    return {name: np.asarray(cells[column])[:, None] for name, column in graph.inputs.items()}
 
 
 def _difference(expected: Prediction, labels: Array, soft: Array, decision: Array) -> float:
-    """Return the largest difference of decision values; refuse where anything is another."""
+    """Return the largest difference of decision values; raise TableError beyond rounding."""
     difference = float(np.abs(expected.decision - decision).max())
     size = TOLERANCE * max(1.0, float(np.abs(expected.decision).max()))
     if expected.decision.ndim == 2:
@@ -217,7 +209,7 @@ def _difference(expected: Prediction, labels: Array, soft: Array, decision: Arra
         margin = np.abs(expected.decision)
     wrong = (np.asarray(labels, dtype=object) != expected.labels) & (margin >= size)
     apart = float(np.abs(expected.soft_labels - soft).max())
-    agree = difference <= size and apart <= size  # which NaN never is
+    agree = difference <= size and apart <= size  # False for NaN
     if wrong.any() or not agree:
         raise TableError(
             f"The ONNX model and the model disagree ({int(wrong.sum())} of {len(wrong)} labels, "

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from ...core.rows import compute
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
-from ..cells import text_cells, text_of
+from ..chunked import ChunkedTable
+from ..columns._cells import factorize_texts, text_of
 from ..compare.choice import MOST_TESTED, move_intercept, tune
+from ..dataset import Prepared
 from ..errors import TableError
 from ..partitions import Partition
-from ..prepared import Prepared
-from ..streamed import StreamedTable
 from .fitting import put_together, told
 from .measuring import Order, Rows, decided, measure
 from .model import TableModel
@@ -38,7 +38,7 @@ MOST_LABELED = 1_000_000_000
 def on_dask(function: Any, partitions: Iterable[Partition]) -> tuple[Any, ...]:
     """Call a function with every partition where Dask computes; return the results in order.
 
-    It is a `run` for `cut` and `prepare_partitions`.
+    It is a `run` for `cut` and `prepare_chunks`.
     """
     import dask
 
@@ -47,14 +47,14 @@ def on_dask(function: Any, partitions: Iterable[Partition]) -> tuple[Any, ...]:
 
 
 def fit_streamed(
-    table: StreamedTable, order: Order | None = None, *, missing: Sequence[str] = ()
+    table: ChunkedTable, order: Order | None = None, *, missing: Sequence[str] = ()
 ) -> TableModel:
     """Fit a classifier to a table in parts.
 
     Parameters
     ----------
-    table : StreamedTable
-        From `prepare_partitions`.
+    table : ChunkedTable
+        From `prepare_chunks`.
     order : Order, optional
         What is asked for: see `fit_table`.
     missing : sequence of str
@@ -65,10 +65,10 @@ def fit_streamed(
     >>> import io
     >>> from semisquares.tables.partitions import cut
     >>> from semisquares.tables.reading import find
-    >>> from semisquares.tables.streamed import prepare_partitions
+    >>> from semisquares.tables.chunked import prepare_chunks
     >>> rows = b"size,kind\\n1,a\\n2,a\\n3,a\\n7,b\\n8,b\\n9,b\\n2,\\n8,\\n"
     >>> parts = cut(find("-", stdin=io.BytesIO(rows)), labels=["kind"], n_bytes=32)
-    >>> table = prepare_partitions(parts, "kind", run=on_dask)
+    >>> table = prepare_chunks(parts, "kind", run=on_dask)
     >>> model = fit_streamed(table, Order("soft", alpha=1.0, weight=1.0))
     >>> model.predict(parts[1].read()).labels.tolist(), model.about["rows"]
     (['a'], 8)
@@ -83,7 +83,7 @@ def fit_streamed(
     move_intercept(model, shift)
     predicted = model.predict(thin.X)
     target = replace(table.target, codes=thin.codes)
-    sample = Prepared(source=table.source, target=target, preparation=table.preparation, X=thin.X)
+    sample = Prepared(source=table.source, target=target, encoder=table.encoder, X=thin.X)
     return put_together(table, sample, order, measured, model, predicted, notes, missing)
 
 
@@ -111,7 +111,7 @@ def _chosen(thin: Rows, method: str, order: Order) -> tuple[Any, tuple[float, ..
     return HardLabelClassifier(alpha, unlabeled_weight=weight, random_state=order.seed), ()
 
 
-def _blocks(table: StreamedTable) -> tuple[Any, Any]:
+def _blocks(table: ChunkedTable) -> tuple[Any, Any]:
     """Return the prepared rows and their labels as Dask arrays, a block for each partition."""
     import dask
     import dask.array as da
@@ -126,7 +126,7 @@ def _blocks(table: StreamedTable) -> tuple[Any, Any]:
     return da.concatenate(X), da.concatenate(y)
 
 
-def _thinned(table: StreamedTable, seed: int) -> Rows:
+def _thinned(table: ChunkedTable, seed: int) -> Rows:
     """Bring the labeled rows and a sample of the others together."""
     target = table.target
     width = len(table.features)
@@ -144,7 +144,7 @@ def _thinned(table: StreamedTable, seed: int) -> Rows:
 
 
 def _some(
-    partition: Partition, table: StreamedTable, share: float, seed: int
+    partition: Partition, table: ChunkedTable, share: float, seed: int
 ) -> tuple[Array, Array, Array]:
     """Return the labeled rows of a partition and a share of the others, with their groups."""
     X, codes = table.transform(partition)
@@ -154,7 +154,7 @@ def _some(
     kept |= codes >= 0
     names = np.empty(0, dtype=object)
     if table.group is not None:
-        places, texts = text_cells(partition.read([table.group])[table.group], text_of)
+        places, texts = factorize_texts(partition.read([table.group])[table.group], text_of)
         # a row without a group is one of its own: no text is a number
         alone = partition.start + np.arange(len(places))
         names = np.where(places >= 0, np.append(texts, "")[places], alone)[kept]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from ..._html.tables import Grid
 from ..._utils.words import NONE, points, signed
+from ..columns import Column, kind_titles
 from ..compare.comparison import Comparison, CurvePoint, Estimate, Rival
-from ..kinds import Column
 from .drawing import LOOKS, in_order
 from .numbers import few_digits, percent, spread, with_interval
-from .words import KINDS, METRICS, shortened
+from .words import METRICS, shortened
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -38,9 +38,10 @@ def classes(found: Comparison) -> Grid:
 
 def kinds(found: Comparison) -> Grid:
     used = [column for column in found.columns if column.used]
-    groups = {kind: [one for one in used if one.kind == kind] for kind in KINDS}
+    titles = kind_titles()
+    groups = {kind: [one for one in used if one.kind == kind] for kind in titles}
     rows = [
-        (KINDS[kind], f"{len(mine):,}", f"{sum(one.n_missing for one in mine):,}", _named(mine))
+        (titles[kind], f"{len(mine):,}", f"{sum(one.n_missing for one in mine):,}", _named(mine))
         for kind, mine in groups.items()
         if mine
     ]
@@ -52,7 +53,7 @@ def left_out(found: Comparison) -> Grid:
     rows = [
         (
             shortened(column.name, LONGEST),
-            KINDS.get(column.kind, column.kind),
+            kind_titles().get(column.kind, column.kind),
             column.reason or NONE,
         )
         for column in found.columns
@@ -65,7 +66,7 @@ def columns(found: Comparison) -> Grid:
     rows = [
         (
             shortened(one.name, LONGEST),
-            KINDS.get(one.kind, one.kind),
+            kind_titles().get(one.kind, one.kind),
             f"{one.n_missing:,}",
             f"{one.n_distinct:,}",
             shortened(one.example),

@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 ANSWERS = {"yes": "Yes", "no": "No", "unclear": "Cannot tell"}
-KINDS = {
-    "number": "numbers",
-    "category": "categories",
-    "boolean": "yes or no",
-    "date": "dates",
-    "id": "identifier",
-    "constant": "one value only",
-    "empty": "empty",
-    "text": "free text",
-    "dropped": "left out",
-}
 METRICS = {
     "accuracy": "accuracy, %",
     "balanced_accuracy": "balanced accuracy, %",

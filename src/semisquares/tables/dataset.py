@@ -1,4 +1,4 @@
-"""A table made ready for classifiers: numbers, labels, groups, and what each column became."""
+"""A table as classifiers need it: encoded rows, labels, groups, and the schema."""
 
 from __future__ import annotations
 
@@ -13,75 +13,76 @@ from numpy.typing import NDArray
 
 from .._utils.messages import Message, Parameter
 from .._utils.words import counted
+from ._options import check_column
 from .arguments import column_kinds, columns_to_drop, mark_text, optional_text, text
-from .cells import family_of, text_cells, text_of, to_booleans
+from .columns import Column, Feature
+from .columns._cells import factorize_texts, storage_type, text_of
+from .columns.boolean import to_booleans
+from .encoder import TableEncoder, as_frame
 from .errors import TableError
-from .kinds import Column, wishes_of
-from .parts import Feature
-from .preparation import TablePreparation, as_frame
+from .schema import check_schema_options
 from .target import Target, read_target
-from .wishes import check_column
 from .written import filled_note, marker_column, predictions_among
 
 Array = NDArray[Any]
 
 PREPARED = "what prepare(frame, target) returns"
-"""What functions of a prepared table have to be given."""
+"""What functions that take a prepared table need, for messages."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Understood:
-    """What is known of a table that is ready for classifiers, wherever its rows are."""
+class TableInfo:
+    """What is known about a prepared table, whether its rows are in memory or not."""
 
     source: str
     target: Target
-    preparation: TablePreparation
+    encoder: TableEncoder
     group: str | None = None
     unlabeled: str | None = None
     """What marks a missing label, besides the empty cell."""
     notes: tuple[str, ...] = ()
-    """What is worth saying of labels, columns and groups though it is no error, a sentence each."""
+    """Remarks on labels, columns and groups, a sentence each."""
     n_filled: int = 0
-    """Labels that a model has filled in, as the table itself says."""
+    """Labels that a model has filled in, according to a column of the table."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """What each column of the table is."""
-        return self.preparation.columns_
+        """The schema of the table."""
+        return self.encoder.columns_
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What each column that classifiers get is."""
-        return self.preparation.features_
+        """What each column of the encoded rows is."""
+        return self.encoder.features_
 
     @property
     def n_groups(self) -> int | None:
-        """How many groups of rows there are, where they have been counted."""
+        """The number of groups of rows, if they have been counted."""
         return None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Prepared(Understood):
-    """Rows and labels of a table as the classifiers get them."""
+class Prepared(TableInfo):
+    """Encoded rows and labels of a table."""
 
     X: Array
     """(n_rows, n_features), float64."""
     groups: Array | None = None
-    """A number for each row: rows of one group are never on both sides of a split."""
+    """The group of each row: rows of one group are never on both sides of a split."""
 
     @cached_property
     def fingerprints(self) -> Array:
-        """A number for each row, equal where all features are."""
+        """A hash of each row, equal if all features are."""
         return pd.util.hash_pandas_object(pd.DataFrame(self.X, copy=False), index=False).to_numpy()
 
     @property
     def n_groups(self) -> int | None:
-        """How many groups of rows there are, where the table has any."""
+        """The number of groups of rows, if the table has any."""
         return None if self.groups is None else len(np.unique(self.groups))
 
     @property
     def codes(self) -> Array:
-        """The class of each row, -1 where it has no label."""
+        """The class of each row, -1 if it has no label."""
         return self.target.codes
 
 
@@ -95,9 +96,9 @@ def prepare(
     unlabeled: str | float | None = None,
     source: str = "the table",
 ) -> Prepared:
-    """Read the labels of a table, and turn its other columns into numbers.
+    """Read the labels of a table, and encode its other columns as numbers.
 
-    All rows, labeled or not, settle how columns are filled, scaled and encoded; labels do not.
+    All rows, labeled or not, decide how columns are filled, scaled and encoded; labels do not.
     What a model has written into the table is left out: the column that marks the labels filled in
     ("sick_filled"), and predictions ("sick_predicted", "sick_soft_yes", "sick_decision_yes").
 
@@ -105,16 +106,16 @@ def prepare(
     ----------
     frame : DataFrame
     target : str
-        The column of the labels; a cell is empty where the label is missing (see `read_target`).
+        The column of the labels; the cell of a missing label is empty (see `read_target`).
     group : str, optional
-        A column whose values mark rows that belong together (a patient, a site). It is no feature.
-        A row whose cell is empty belongs to no other.
+        A column whose values mark rows that belong together (a patient, a site). It is not a
+        feature. A row with an empty cell is a group of its own.
     kinds, drop
-        As in `TablePreparation`; "category" for the target takes each of its values as a class.
+        As in `TableEncoder`; "category" for the target takes each of its values as a class.
     unlabeled : str or number, optional
         Another mark of a missing label, besides the empty cell.
     source : str
-        What to call the table.
+        The name of the table.
 
     Examples
     --------
@@ -126,66 +127,68 @@ def prepare(
     """
     frame = as_frame(frame, "frame")
     text("source", source)
-    wish = Wish.of(frame.columns, target, group, kinds, drop, unlabeled)
-    labels = read_target(frame, target, unlabeled=wish.unlabeled, as_levels=wish.as_levels)
+    options = TableOptions.of(frame.columns, target, group, kinds, drop, unlabeled)
+    labels = read_target(frame, target, unlabeled=options.unlabeled, as_levels=options.as_levels)
     groups, n_alone = (None, 0) if group is None else _number_groups(frame[group])
-    marker = None if wish.marker is None else look_at_marker(frame[wish.marker], labels.codes >= 0)
-    preparation = wish.preparation(marker)
-    X = preparation.fit_transform(frame[wish.names])
+    marks = None
+    if options.marker is not None:
+        marks = FilledMarks.of(frame[options.marker], labels.codes >= 0)
+    encoder = options.make_encoder(marks)
+    X = encoder.fit_transform(frame[options.names])
     return Prepared(
         source=source,
         target=labels,
-        preparation=preparation,
+        encoder=encoder,
         group=group,
-        unlabeled=wish.unlabeled,
-        notes=wish.notes(labels, marker, preparation, n_alone),
-        n_filled=0 if marker is None else marker.n_filled,
+        unlabeled=options.unlabeled,
+        notes=options.notes(labels, marks, encoder.columns_, n_alone),
+        n_filled=0 if marks is None else marks.n_filled,
         X=X,
         groups=groups,
     )
 
 
 @dataclass(frozen=True)
-class Marker:
-    """What is known of a column that marks the labels which a model has filled in."""
+class FilledMarks:
+    """Counts of a column that marks the labels which a model has filled in."""
 
     n_rows: int
     n_missing: int
     n_filled: int
     """Labels that are marked."""
 
-    def merge(self, other: Marker) -> Marker:
-        """Return what is known of both."""
-        return Marker(
+    @classmethod
+    def of(cls, values: pd.Series, labeled: Array) -> FilledMarks | None:
+        """Count marks; None if the column of that name holds something else."""
+        try:
+            storage_type(values, "")
+            marks = to_booleans(values, "")
+        except TableError:
+            return None
+        n_filled = int(np.count_nonzero((marks == 1.0) & labeled))
+        return cls(len(values), int(values.isna().sum()), n_filled)
+
+    def merge(self, other: FilledMarks) -> FilledMarks:
+        """Return the counts of both chunks."""
+        return FilledMarks(
             self.n_rows + other.n_rows,
             self.n_missing + other.n_missing,
             self.n_filled + other.n_filled,
         )
 
 
-def look_at_marker(values: pd.Series, labeled: Array) -> Marker | None:
-    """Look at marks; None where the column of that name is something else."""
-    try:
-        family_of(values, "")
-        marks = to_booleans(values, "")
-    except TableError:
-        return None
-    n_filled = int(np.count_nonzero((marks == 1.0) & labeled))
-    return Marker(len(values), int(values.isna().sum()), n_filled)
-
-
 @dataclass(frozen=True)
-class Wish:
-    """What a table is to be prepared for, checked."""
+class TableOptions:
+    """The options of `prepare`, checked against the columns of the table."""
 
     target: str
     group: str | None
     names: list[str]
     """The columns that may be features."""
     kinds: Mapping[str, str]
-    """Of these."""
+    """The types that the user has set for some of them."""
     drop: Mapping[str, str]
-    """Which of them are to be left out, and why."""
+    """Which of them are left out, and why."""
     as_levels: bool
     """Whether each value of the target is a class."""
     marker: str | None
@@ -201,8 +204,8 @@ class Wish:
         kinds: Mapping[str, str] | None,
         drop: Sequence[str],
         unlabeled: str | float | None,
-    ) -> Wish:
-        """Check what is asked of a table with these columns; as in `prepare`."""
+    ) -> TableOptions:
+        """Check options for a table with these columns; parameters as in `prepare`."""
         columns = list(columns)
         needed = "the name of a column, a text"
         target, group = text("target", target, needed), optional_text("group", group, needed)
@@ -215,7 +218,7 @@ class Wish:
             raise TableError(f"Column {group!r} is both target and group; name two columns.")
         names = [name for name in columns if name not in (target, group)]
         marker = marker_column(target)
-        asked, unwanted = wishes_of(
+        requested, unwanted = check_schema_options(
             names,
             {name: kind for name, kind in kinds.items() if name not in (target, group)},
             [name for name in drop if name != group],
@@ -225,31 +228,31 @@ class Wish:
             target,
             group,
             names,
-            asked,
+            requested,
             {name: "a model has predicted it from the labels" for name in written} | unwanted,
             as_levels=kinds.get(target) == "category",
             marker=marker if marker in columns and marker not in kinds else None,
             unlabeled=mark_text("unlabeled", unlabeled),
         )
 
-    def left_out(self, marker: Marker | None) -> dict[str, str]:
-        """Say which columns are left out, and why."""
+    def left_out(self, marks: FilledMarks | None) -> dict[str, str]:
+        """Return the columns that are left out, and why."""
         reason = "it marks the labels that were filled in by a model"
-        marked = {self.marker: reason} if self.marker is not None and marker is not None else {}
+        marked = {self.marker: reason} if self.marker is not None and marks is not None else {}
         return marked | dict(self.drop)
 
-    def preparation(self, marker: Marker | None) -> TablePreparation:
-        """Make the preparation, to be fitted."""
-        return TablePreparation(kinds=dict(self.kinds), drop=self.left_out(marker))
+    def make_encoder(self, marks: FilledMarks | None) -> TableEncoder:
+        """Return the encoder, not yet fitted."""
+        return TableEncoder(kinds=dict(self.kinds), drop=self.left_out(marks))
 
     def notes(
-        self, labels: Target, marker: Marker | None, preparation: TablePreparation, n_alone: int
+        self, labels: Target, marks: FilledMarks | None, columns: Sequence[Column], n_alone: int
     ) -> tuple[str, ...]:
-        """Say what is worth saying of labels, columns and groups."""
+        """Collect remarks on labels, columns and groups."""
         notes = list(labels.hints)
-        if marker is not None and marker.n_filled:
-            notes.append(filled_note(labels.name, labels.n_labeled, marker.n_filled))
-        remarked = [column for column in preparation.columns_ if column.used and column.reason]
+        if marks is not None and marks.n_filled:
+            notes.append(filled_note(labels.name, labels.n_labeled, marks.n_filled))
+        remarked = [column for column in columns if column.used and column.reason]
         notes += [
             Message("Column {name!r}: {reason}.", name=column.name, reason=column.reason)
             for column in remarked
@@ -265,7 +268,7 @@ class Wish:
 
 
 def _check_target(target: str, kinds: Mapping[str, str], drop: Sequence[str]) -> None:
-    """Refuse wishes for the target that make sense for features alone."""
+    """Refuse options for the target that make sense only for features."""
     if target in drop:
         raise TableError(
             f"Column {target!r} is the target, so it cannot be left out; name another column to "
@@ -284,9 +287,9 @@ def _check_target(target: str, kinds: Mapping[str, str], drop: Sequence[str]) ->
 
 def _number_groups(values: pd.Series) -> tuple[Array, int]:
     """Number the groups of the rows, and count the rows that have none."""
-    codes, _ = text_cells(values, text_of)
+    codes, _ = factorize_texts(values, text_of)
     codes = codes.copy()
-    alone = codes < 0  # a row without a group belongs to nobody else's
+    alone = codes < 0  # a row without a group is a group of its own
     n_alone = int(alone.sum())
     codes[alone] = codes.max(initial=0) + 1 + np.arange(n_alone)
     return codes, n_alone

@@ -11,9 +11,12 @@ import pytest
 
 from semisquares.cli._parameters import in_options
 from semisquares.tables import TableError
-from semisquares.tables.cells import level_of, text_cells, to_dates, to_numbers
-from semisquares.tables.kinds import KINDS, Column, kinds_of
-from semisquares.tables.wishes import check_column
+from semisquares.tables._options import check_column
+from semisquares.tables.columns import COLUMN_TYPES, Column
+from semisquares.tables.columns._cells import factorize_texts, level_of
+from semisquares.tables.columns.date import to_dates
+from semisquares.tables.columns.number import to_numbers
+from semisquares.tables.schema import infer_schema
 
 N = 40
 FILLER = np.linspace(0.1, 0.9, N)
@@ -24,7 +27,7 @@ def kind_of(cells, name="x", **request):
     """The one column of a table that also has a number."""
     values = pd.Series(cells, name=name)
     frame = pd.DataFrame({name: values, "filler": np.resize(FILLER, len(values))})
-    return kinds_of(frame, **request)[0]
+    return infer_schema(frame, **request)[0]
 
 
 def error_of(cells, name="x", **request):
@@ -79,13 +82,13 @@ def test_the_kind_of_a_column(kind, cells):
 
 
 def test_only_the_four_kinds_are_used():
-    found = [Column("x", kind).used for kind in (*KINDS, "id", "constant", "empty", "text")]
+    found = [Column("x", kind).used for kind in (*COLUMN_TYPES, "id", "constant", "empty", "text")]
     assert found == [True] * 4 + [False] * 4
 
 
 def test_columns_come_in_the_order_of_the_table():
     frame = pd.DataFrame({"b": FILLER, "a": FILLER**2, "c": ["p", "q"] * 20})
-    assert [column.name for column in kinds_of(frame)] == ["b", "a", "c"]
+    assert [column.name for column in infer_schema(frame)] == ["b", "a", "c"]
 
 
 def test_counts_and_example_of_a_column():
@@ -236,7 +239,7 @@ def test_a_kind_can_be_settled():
 
 def test_nothing_is_learned_from_a_constant_even_on_request():
     assert kind_of([1] * N, kinds={"x": "category"}).kind == "constant"
-    found = [kind_of([None] * N, kinds={"x": kind}).kind for kind in KINDS]
+    found = [kind_of([None] * N, kinds={"x": kind}).kind for kind in COLUMN_TYPES]
     assert found == ["empty"] * 4
 
 
@@ -485,7 +488,7 @@ def test_columns_of_other_types_are_refused(cells):
 def test_a_table_without_anything_to_learn_from_is_refused():
     frame = pd.DataFrame({"nr": np.arange(30), "site": "A", "note": None})
     with pytest.raises(TableError) as caught:
-        kinds_of(frame, drop=["nr"])
+        infer_schema(frame, drop=["nr"])
     assert str(caught.value) == (
         "The table has no column to learn from ('nr': as asked; 'site': it is 'A' in all rows; "
         "'note': it holds no value); add one, or settle the kind of one with kinds={'COLUMN': "
@@ -496,9 +499,9 @@ def test_a_table_without_anything_to_learn_from_is_refused():
 def test_rows_are_those_of_the_whole_table_in_a_part_of_it():
     frame = pd.DataFrame({"x": [1.0] * 100 + [np.inf] * 3, "y": 1})
     with pytest.raises(TableError, match=r"the first in row 101\)"):
-        kinds_of(frame.iloc[50:])
+        infer_schema(frame.iloc[50:])
     with pytest.raises(TableError, match=r"the first in row 51\)"):
-        kinds_of(frame.iloc[50:].set_axis([f"r{k}" for k in range(53)]))
+        infer_schema(frame.iloc[50:].set_axis([f"r{k}" for k in range(53)]))
 
 
 def test_blank_texts_are_missing_numbers_and_others_are_none():
@@ -531,10 +534,10 @@ def test_one_level_however_it_is_written(level, cells):
 
 
 def test_text_cells_merge_what_is_written_alike_and_drop_blanks():
-    codes, texts = text_cells(pd.Series(["b", " ", " b", None, "a"]), str.strip)
+    codes, texts = factorize_texts(pd.Series(["b", " ", " b", None, "a"]), str.strip)
     assert (codes.tolist(), texts.tolist()) == ([0, -1, 0, -1, 1], ["b", "a"])
 
 
 def test_text_cells_of_a_column_without_any():
-    codes, texts = text_cells(pd.Series([None, " "], dtype=object), str.strip)
+    codes, texts = factorize_texts(pd.Series([None, " "], dtype=object), str.strip)
     assert (codes.tolist(), texts.tolist()) == ([-1, -1], [])

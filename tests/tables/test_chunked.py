@@ -14,13 +14,13 @@ import pyarrow as pa
 import pytest
 
 from semisquares.tables import TableError, prepare
-from semisquares.tables.kinds import columns_of, kinds_of, look_at_all
+from semisquares.tables.chunked import prepare_chunks
+from semisquares.tables.columns._counts import MAX_KEPT, ValueCounts
+from semisquares.tables.columns._moments import Moments
+from semisquares.tables.columns._protocol import RowRange
 from semisquares.tables.partitions import cut
-from semisquares.tables.quantities import Rows
 from semisquares.tables.reading import find, read
-from semisquares.tables.streamed import prepare_partitions
-from semisquares.tables.sums import Moments
-from semisquares.tables.tallies import MOST, Tally
+from semisquares.tables.schema import infer_columns, infer_schema, profile_columns
 
 N = 240
 
@@ -111,38 +111,34 @@ def table(n=N, seed=0):
     return frame
 
 
-def assert_equal_preparation(one, other):
-    """Check all that a fitted preparation keeps."""
+def assert_equal_encoders(one, other):
+    """Check everything that a fitted encoder keeps."""
     assert one.columns_ == other.columns_
     assert one.get_params() == other.get_params()
     assert one.feature_names_in_.tolist() == other.feature_names_in_.tolist()
     assert [replace(f, scale=0.0) for f in one.features_] == [
         replace(f, scale=0.0) for f in other.features_
     ]
-    parts, others = one.transformer_.named_transformers_, other.transformer_.named_transformers_
-    assert list(parts) == list(others)
-    for kind in ("number", "date"):
-        for name in ("mean_", "scale_", "var_", "n_samples_seen_"):
-            values = (getattr(part[kind]["scale"], name) for part in (parts, others))
-            np.testing.assert_allclose(*values, rtol=1e-12, atol=1e-15)
-    fills = [(p["number"]["fill"], p["date"]["fill"], p["boolean"]) for p in (parts, others)]
-    for fill, expected in zip(*fills, strict=True):
-        np.testing.assert_allclose(fill.statistics_, expected.statistics_, rtol=1e-12, atol=1e-15)
-    encoders = parts["category"], others["category"]
-    for name in ("categories_", "infrequent_categories_"):
-        for levels, expected in zip(*(getattr(part, name) for part in encoders), strict=True):
-            np.testing.assert_array_equal(levels, expected)
+    assert list(one.encoders_) == list(other.encoders_) == ["number", "category", "boolean", "date"]
+    for kind in one.encoders_:
+        found, expected = (table.encoders_[kind].to_plain() for table in (one, other))
+        assert found.keys() == expected.keys()
+        for name, values in found.items():
+            if isinstance(values, np.ndarray):
+                np.testing.assert_allclose(values, expected[name], rtol=1e-12, atol=1e-15)
+            else:
+                assert values == expected[name]
 
 
 def assert_as_in_memory(parts, frame, **options):
     streamed, whole = (
-        prepare_partitions(parts, "sick", **options),
+        prepare_chunks(parts, "sick", **options),
         prepare(frame, "sick", **options),
     )
     assert streamed.notes == whole.notes
     for name in ("classes", "counts", "spelling", "hints", "n_rows", "n_labeled"):
         assert getattr(streamed.target, name) == getattr(whole.target, name)
-    assert_equal_preparation(streamed.preparation, whole.preparation)
+    assert_equal_encoders(streamed.encoder, whole.encoder)
     made = [streamed.transform(part) for part in parts]
     np.testing.assert_allclose(np.concatenate([X for X, _ in made]), whole.X, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(np.concatenate([codes for _, codes in made]), whole.codes)
@@ -187,11 +183,11 @@ def test_a_large_table_is_judged_by_the_same_sample_of_its_rows():
     )
     series = [(name, frame[name]) for name in frame]
     parts = [
-        dict(look_at_all([(k, v[a:b]) for k, v in series], {}, {}, Rows(a, n)))
+        dict(profile_columns([(k, v[a:b]) for k, v in series], {}, {}, RowRange(a, n)))
         for a, b in ((0, 33_333), (33_333, 33_335), (33_335, n))
     ]
     merged = {name: reduce(lambda a, b: a.merge(b), [p[name] for p in parts]) for name in frame}
-    assert columns_of(merged.items(), {}, {}) == kinds_of(frame)
+    assert infer_columns(merged.items(), {}, {}) == infer_schema(frame)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -214,7 +210,7 @@ def test_a_streamed_table_travels(tmp_path):
     frame = table()
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=100)
     parts = cut(find(str(tmp_path / "a.parquet")), labels=["sick"], n_bytes=100)
-    streamed = prepare_partitions(parts, "sick", run=lambda work, some: [work(p) for p in some])
+    streamed = prepare_chunks(parts, "sick", run=lambda work, some: [work(p) for p in some])
     moved = pickle.loads(pickle.dumps(streamed))
     X, codes = moved.transform(parts[1], np.float32)
     assert X.dtype == np.float32
@@ -242,7 +238,7 @@ def test_what_cannot_be_learned_from_is_refused_in_the_same_words(cells):
     with pytest.raises(TableError) as expected:
         prepare(frame, "sick")
     with pytest.raises(TableError) as found:
-        prepare_partitions(slices(frame, [1, 2]), "sick")
+        prepare_chunks(slices(frame, [1, 2]), "sick")
     assert str(found.value) == str(expected.value)
 
 
@@ -261,7 +257,7 @@ def test_cells_that_are_not_of_the_kind_asked_for_are_refused_in_the_same_words(
     with pytest.raises(TableError) as expected:
         prepare(frame, "sick", kinds={"x": kind})
     with pytest.raises(TableError) as found:
-        prepare_partitions(slices(frame, [1, 2]), "sick", kinds={"x": kind})
+        prepare_chunks(slices(frame, [1, 2]), "sick", kinds={"x": kind})
     assert str(found.value) == str(expected.value)
 
 
@@ -278,7 +274,7 @@ def test_moments_keep_their_digits_where_the_mean_is_large_and_rows_are_sorted()
 def test_a_tally_is_the_same_in_whatever_order_and_grouping_it_is_merged():
     rng = np.random.default_rng(1)
     cells = np.array([f"t{k}" for k in rng.integers(0, 900, 3_000)], dtype=object)
-    parts = [Tally.of(*pd.factorize(cells[a : a + 300]), a) for a in range(0, 3_000, 300)]
+    parts = [ValueCounts.of(*pd.factorize(cells[a : a + 300]), a) for a in range(0, 3_000, 300)]
     one = reduce(lambda a, b: a.merge(b, 100), parts)
     pairs = [parts[k].merge(parts[9 - k], 100) for k in (3, 0, 4, 1, 2)]
     other = reduce(lambda a, b: b.merge(a, 100), pairs)
@@ -289,10 +285,10 @@ def test_a_tally_is_the_same_in_whatever_order_and_grouping_it_is_merged():
 
 
 def test_texts_beyond_all_bounds_are_counted_by_their_hashes_and_are_no_categories():
-    n = 2 * MOST
+    n = 2 * MAX_KEPT
     frame = pd.DataFrame({"x": np.arange(n) % 7, "word": texts([f"w{k}" for k in range(n)])})
-    frame["sick"] = texts(["a", "b"] * MOST)
-    columns = prepare_partitions(slices(frame, [n // 3, n // 2]), "sick").columns
+    frame["sick"] = texts(["a", "b"] * MAX_KEPT)
+    columns = prepare_chunks(slices(frame, [n // 3, n // 2]), "sick").columns
     assert [column.kind for column in columns] == ["number", "id"]
     assert columns[1].n_distinct == pytest.approx(n, rel=0.01)
     assert "about" in columns[1].reason
@@ -312,7 +308,7 @@ def test_memory_is_that_of_a_few_partitions_however_many_there_are(tmp_path):
             held.append(pa.total_allocated_bytes() - before)
 
     tracemalloc.start()
-    prepare_partitions(parts, "kind", run=run)
+    prepare_chunks(parts, "kind", run=run)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(held) == 2 * len(parts) == 80

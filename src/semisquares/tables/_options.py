@@ -1,4 +1,4 @@
-"""What a user asks of the columns of a table: names that are there, kinds that there are."""
+"""Checks of the options that name columns and column types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import TableError
 
 
 def check_column(columns: Collection[str], name: str, role: str) -> None:
-    """Raise TableError, with the nearest name, where a table has no such column."""
+    """Raise TableError, with the closest name, if a table has no such column."""
     if name in columns:
         return
     names = list(columns)
@@ -18,18 +18,18 @@ def check_column(columns: Collection[str], name: str, role: str) -> None:
     raise TableError(f"The table has no column {name!r} for the {role}; {hint}")
 
 
-def check_wishes(
+def check_column_options(
     columns: Iterable[str],
     kinds: Mapping[str, str],
     drop: Collection[str],
-    possible: Sequence[str],
+    known: Sequence[str],
 ) -> None:
-    """Raise TableError where a column is not there, or is to be of a kind that is not possible."""
+    """Raise TableError if an option names a column or a column type that does not exist."""
     names = dict.fromkeys(columns)
     for name in drop:
         check_column(names, name, "columns to leave out")
     for name, kind in kinds.items():
         check_column(names, name, "kinds of columns")
-        if kind not in possible:
-            hint = did_you_mean(kind, possible, f"choose from {', '.join(possible)}.")
+        if kind not in known:
+            hint = did_you_mean(kind, known, f"choose from {', '.join(known)}.")
             raise TableError(f"Column {name!r} cannot be of kind {kind!r}; {hint}")
