@@ -1,9 +1,9 @@
-"""Make what the pages show: ``python -m docs``, about two minutes; ``--fill``, a few seconds.
+"""Make the generated parts of the pages: ``python -m docs`` (two minutes), ``--fill`` (seconds).
 
-`numbers.json` keeps, for every method, the test rows that it gets wrong in each draw, and
-`verdict.json` what `semisquares compare` says of the example table. Pictures of the methods are
-drawn from the first; those of the theory pages compute what they show. Then, and with ``--fill``
-only this, what stands between marks is made anew from the stores.
+`numbers.json` stores how many test rows each method misclassifies in each draw, and `verdict.json`
+the verdict of `semisquares compare` on the example table. The pictures of the methods show numbers
+of the first; those of the theory pages compute what they show. Finally, and with ``--fill`` only
+this, the text between marks is filled in from the stored files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .verdict import compare_example
 
 
 def main() -> None:
-    """Measure, draw and fill, or only fill."""
+    """Measure, draw and fill in, or only fill in."""
     parser = argparse.ArgumentParser(prog="python -m docs", description=__doc__)
     parser.add_argument("--fill", action="store_true", help="only put stored numbers into pages")
     if not parser.parse_args().fill:
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def make_methods() -> None:
-    """Count errors in all draws, then write numbers and pictures."""
+    """Count the errors in all draws, then write the numbers and the pictures."""
     counts = [count_errors(number) for number in range(DRAWS)]
     numbers = {key: [count[key] for count in counts] for key in counts[0]}
     lines = ",\n".join(f'"{key}": {json.dumps(found)}' for key, found in numbers.items())

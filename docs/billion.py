@@ -1,4 +1,4 @@
-"""What a pass over a billion rows waits for, in words, from the terms that were worked out."""
+"""What limits a pass over a billion rows, in sentences made from the stored estimates."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from benchmarks.scale import FAR
 from .stored import SCALE, cells, paragraph, runs
 
 LARGER = 4
-"""Blocks that are so many times larger are what the words propose."""
+"""The factor by which the text proposes to enlarge blocks."""
 
 
 def terms() -> dict[str, float]:
-    """Return the seconds of each term of a later sweep."""
+    """Return the estimated seconds of each part of a pass."""
     found = cells(paragraph(runs(SCALE)[0], "| 1,000,000,000 × 200"))
     return {name.strip("*"): float(row[1]) for name, row in found.items()}
 
 
 def words() -> str:
-    """Say what takes longest, what comes next, and what would help."""
+    """Return a list of what takes longest, what comes next, and what would help."""
     parts = terms()
     read, tasks = _rates()
     factor = model_off()
@@ -55,14 +55,14 @@ def words() -> str:
 
 
 def model_off() -> float:
-    """Return by which factor passes took longer than the model says, at the most."""
+    """Return the largest factor by which a pass took longer than the model predicts."""
     return max(float(row[2]) for row in cells(paragraph(runs(SCALE)[0], "| pass |")).values())
 
 
 def _rates() -> tuple[float, float]:
-    """Return what a worker reads, in MB/s, and the tasks of the scheduler in a second."""
-    said = " ".join(paragraph(runs(SCALE)[0], "A worker reads").split())
-    found = re.search(r"reads ([\d.]+) MB/s .* scheduler ([\d.]+) tasks/s", said)
+    """Return how many MB/s a worker reads, and how many tasks/s the scheduler handles."""
+    text = " ".join(paragraph(runs(SCALE)[0], "A worker reads").split())
+    found = re.search(r"reads ([\d.]+) MB/s .* scheduler ([\d.]+) tasks/s", text)
     if found is None:
-        raise LookupError(f"{SCALE.name} does not tell the rates; it says: {said}")
+        raise LookupError(f"{SCALE.name} has no rates; its paragraph is: {text}")
     return float(found[1]), float(found[2])

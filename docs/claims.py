@@ -1,9 +1,9 @@
-"""Find numbers in the pages that claim to be measured and are not between marks.
+"""Find numbers in the pages that look measured and are not between marks.
 
-Few rules say what looks measured: a number with a decimal point or an exponent, one with a unit, so
-many of so many, and "on 15". Powers of ten without a unit are settings; code, formulas, addresses
-and versions are not looked at (examples in code are run by other tests). What looks measured and is
-not has its reason in `NOT_MEASURED`.
+A number looks measured if it has a decimal point, an exponent or a unit, or in phrases such as
+"15 of 16" and "on 15". Powers of ten without a unit are settings. Code, formulas, addresses and
+versions are ignored (other tests run the examples in code). `NOT_MEASURED` lists the exceptions,
+each with its reason.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NOT_MEASURED: dict[str, dict[str, str]] = {
         "found on 100,000 rows": "what we advise, not measured",
     },
 }
-"""Phrases that look measured and are not, page by page ("*" is all), each with the reason."""
+"""Phrases that look measured but are not, by page ("*" for all pages), with their reasons."""
 
 _NUMBER = r"(?<![\w.,])\d[\d,]*(?:\.\d+)?[¼½¾]?"
 _UNIT = (
@@ -67,7 +67,7 @@ _LEFT_OUT = (
 
 
 def unmarked(page: str, text: str) -> list[str]:
-    """Return what looks measured in a page and is not between marks, with the words around it."""
+    """Return numbers in a page that look measured and are not between marks, with context."""
     text = without_marked(text)
     for pattern in _LEFT_OUT:
         text = re.sub(pattern, " ▪ ", text, flags=re.DOTALL | re.MULTILINE)
@@ -81,5 +81,5 @@ def unmarked(page: str, text: str) -> list[str]:
 
 
 def allowed(page: str) -> dict[str, str]:
-    """Return the phrases that may stand in a page without marks, and why."""
+    """Return the phrases that a page may have without marks, and the reasons."""
     return {**NOT_MEASURED["*"], **NOT_MEASURED.get(page, {})}

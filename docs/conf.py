@@ -1,4 +1,4 @@
-"""How Sphinx makes a site of this folder: ``make docs`` puts it into docs/_build/html."""
+"""Configuration of Sphinx: ``make docs`` builds the site in docs/_build/html."""
 
 from __future__ import annotations
 
@@ -26,19 +26,16 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py"]
 
-# -- pages: Markdown that also reads well where nobody builds it ----------------------------------
+# -- pages: Markdown that also reads well unrendered ----------------------------------------------
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# -- the reference: signatures without types, which the docstrings say in words --------------------
+# -- the reference: signatures without types, which the docstrings state --------------------------
 autodoc_typehints = "none"
 toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autosummary_generate = True
-autosummary_filename_map = {  # beside Look, where files do not tell capitals
-    "semisquares.plotting.look": "semisquares.plotting.look-function",
-}
-numpydoc_show_class_members = False  # the template of a class lists them
+numpydoc_show_class_members = False  # the template of a class lists its members
 default_role = "code"  # `coef_` in a docstring
 nitpicky = True
 nitpick_ignore_regex = [
@@ -61,7 +58,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
 }
 
-# -- looks: nothing is asked of the network --------------------------------------------------------
+# -- style: the site loads nothing from the network -----------------------------------------------
 html_theme = "pydata_sphinx_theme"
 html_title = "semisquares"
 html_static_path = ["_static"]
@@ -82,4 +79,4 @@ html_theme_options = {
     "pygments_dark_style": "github-dark",
 }
 ALONE = ("index", "changelog", "choosing", "faq", "reproduction", "scale")
-html_sidebars = {page: [] for page in ALONE}  # nothing to go to beside them
+html_sidebars = {page: [] for page in ALONE}  # pages without neighbours

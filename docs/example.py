@@ -1,7 +1,7 @@
-"""The one example of all method pages: 206 rows in the plane, six of them labeled.
+"""The common example of all method pages: 206 rows in the plane, six of them labeled.
 
-Both classes are Gaussian with the same covariance, long in one direction, so that the best
-boundary is a line which six labels do not show and the cloud of all rows does.
+Both classes are Gaussian with the same elongated covariance. The best boundary is a line that the
+cloud of all rows shows, but six labels do not.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ Array = NDArray[Any]
 
 DRAWS = 100
 SHOWN = 57
-"""The draw of the pictures: one where the methods differ visibly, see `index.md`."""
+"""The draw in the pictures, in which the methods differ visibly (see `index.md`)."""
 LABELS_PER_CLASS = 3
 ROWS = 206
 TEST_ROWS = 10_000
 FEW = 14
-"""How many unlabeled rows a method gets that tries all labelings."""
+"""Number of unlabeled rows for a method that tries all labelings."""
 CENTRES = np.array([[-1.1, 0.0], [1.1, 0.0]])
 ANGLE = np.pi / 3
 SPREAD = np.array(
@@ -56,7 +56,7 @@ SPREAD = np.array(
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """One draw: rows, their labels as given (−1 for none) and in truth."""
+    """One draw: rows, their given labels (−1 if missing) and their true labels."""
 
     X: Array
     y: Array
@@ -71,12 +71,12 @@ class Method:
     page: str
     idea: str
     labels: str
-    """What it puts where a label is missing."""
+    """The labels that it imputes."""
     convex: str
     make: Callable[[Array], Any]
-    """From the true labels, which only the oracle uses, to the estimator."""
+    """Make the estimator from the true labels, which only the oracle uses."""
     few: bool = False
-    """Whether it gets `FEW` unlabeled rows only."""
+    """Whether it gets only `FEW` unlabeled rows."""
 
 
 METHODS = {
@@ -151,7 +151,7 @@ METHODS = {
 
 
 def draw(number: int) -> Example:
-    """Draw the example: half of the rows of each class, labels at random."""
+    """Draw the example: half of the rows in each class, and random labels."""
     rng = np.random.default_rng(number)
     X, truth = _rows(rng, ROWS)
     y = np.full(ROWS, -1)
@@ -162,12 +162,12 @@ def draw(number: int) -> Example:
 
 
 def test_rows() -> tuple[Array, Array]:
-    """Draw the rows that errors are counted on, the same for all draws."""
+    """Return the test rows, which are the same for all draws."""
     return _rows(np.random.default_rng(10**6), TEST_ROWS)
 
 
 def fit(method: Method, example: Example) -> Any:
-    """Fit a method to all rows, or to those that `rows_of` says."""
+    """Fit a method to the rows that it gets."""
     rows = rows_of(method, example)
     y = example.y[rows]
     if method.page == "missing_outcomes":  # a regression: labels are numbers, missing is NaN
@@ -184,7 +184,7 @@ def rows_of(method: Method, example: Example) -> Array:
 
 
 def decide(model: Any, X: Array) -> Array:
-    """Return values that are above 0 where the model says class 1."""
+    """Return values that are above 0 if the model predicts class 1."""
     if isinstance(model, MissingOutcomeRegressor):
         return model.predict(X) - 0.5
     if hasattr(model, "decision_function"):
@@ -192,24 +192,24 @@ def decide(model: Any, X: Array) -> Array:
     return model.predict_proba(X)[:, 1] - 0.5
 
 
-def made_labels(model: Any) -> Array:
-    """Return what the model has put as the label of its rows; NaN where it made none."""
+def imputed_labels(model: Any) -> Array:
+    """Return the labels that the model imputed to its rows; NaN if it imputed none."""
     if isinstance(model, MissingOutcomeRegressor):
         return model.filled_
     if hasattr(model, "label_distributions_"):
         return model.label_distributions_[:, 1]
-    made = np.asarray(getattr(model, "transduction_", np.nan), dtype=float)
-    return np.where(made < 0, np.nan, made)
+    imputed = np.asarray(getattr(model, "transduction_", np.nan), dtype=float)
+    return np.where(imputed < 0, np.nan, imputed)
 
 
 def wrong(model: Any) -> int:
-    """Count the test rows that a model gets wrong."""
+    """Count the test rows that a model misclassifies."""
     X, truth = test_rows()
     return int(np.sum((decide(model, X) > 0.0) != truth))
 
 
 def count_errors(number: int) -> dict[str, int]:
-    """Count the errors of every method in one draw; what a fit warns of is part of the method."""
+    """Count the errors of every method in one draw, ignoring the warnings of fits."""
     example = draw(number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""The table of what was tried with soft and hard labels inside of the average."""
+"""The table of trials with soft and hard labels as members of the average."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOSSES = ("paper, ten", "paper, columns", "paper, half")
 
 
 def table() -> str:
-    """Return the changes of accuracy in points, and of log loss, in Markdown."""
+    """Return the changes of accuracy, in percentage points, and of log loss, in Markdown."""
     stored = pd.read_csv(RESULTS, keep_default_na=False).set_index(["trial", "group"])
     head = ["trial", *COLUMNS.values(), "log loss of the 16, times 1,000"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]

@@ -1,9 +1,9 @@
-"""Marks in the pages, which no reader sees: between them stands what stored tables say.
+"""Invisible marks in the pages; the text between them is filled in from stored tables.
 
-A number in a sentence is written as ``<!-- measured: KEY -->0.26<!-- / -->``; a whole table, list
-or listing is a block, on lines of its own: ``<!-- generated: NAME -->`` … ``<!-- / -->``. Marks do
-not nest. They have no place inside of code or formulas, where they would be seen; and the mark of a
-number may not begin a line: Markdown would end the paragraph there.
+A number in a sentence is written as ``<!-- measured: KEY -->0.26<!-- / -->``. A whole table, list
+or listing is a block on lines of its own: ``<!-- generated: NAME -->`` … ``<!-- / -->``. Marks do
+not nest. They must not be inside code or formulas, where they would be visible, and the mark of a
+number must not start a line, because Markdown would end the paragraph there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 REPOSITORY = Path(__file__).parents[1]
 MADE_WHOLE = ("_build", "api/generated", "evidence", "gallery")
-"""Folders of docs/ with pages that a command writes from end to end, and other tests check."""
+"""Folders of docs/ whose pages are generated as a whole, and checked by other tests."""
 
 _OPEN = r"<!-- (?P<kind>measured|generated): (?P<key>[\w.-]+) -->"
 _CLOSE = "<!-- / -->"
@@ -25,12 +25,12 @@ _MARK = re.compile(rf"{_OPEN}(?P<inside>.*?){_CLOSE}", re.DOTALL)
 
 
 class MarkError(ValueError):
-    """A mark that is not closed, or that nothing is known about."""
+    """A mark that is not closed, or whose key is unknown."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A measured number: how to get it from a stored table, and how to write it."""
+    """A measured number: a function that reads it from a stored table, and one to format it."""
 
     read: Callable[[], Any]
     form: Callable[[Any], str] = str
@@ -41,13 +41,13 @@ class Number:
 
 @dataclass(frozen=True)
 class Registry:
-    """All that may stand between marks: numbers, and blocks of Markdown."""
+    """Everything that can be filled in between marks: numbers, and blocks of Markdown."""
 
     numbers: Mapping[str, Number]
     blocks: Mapping[str, Callable[[], str]]
 
-    def made(self, kind: str, key: str) -> str:
-        """Return what has to stand between the marks of one key."""
+    def content(self, kind: str, key: str) -> str:
+        """Return the text between the marks of one key."""
         known: Mapping[str, Any] = self.numbers if kind == "measured" else self.blocks
         if key not in known:
             raise MarkError(
@@ -59,27 +59,27 @@ class Registry:
         return f"\n\n{known[key]().strip()}\n\n"
 
     def fill(self, text: str) -> str:
-        """Return a text with everything between its marks made anew."""
+        """Return a text with everything between its marks filled in."""
         check_marks(text)
         return _MARK.sub(self._filled, text)
 
     def _filled(self, mark: re.Match[str]) -> str:
         opening = mark[0][: mark.start("inside") - mark.start()]
-        return opening + self.made(mark["kind"], mark["key"]) + _CLOSE
+        return opening + self.content(mark["kind"], mark["key"]) + _CLOSE
 
 
 def keys_of(text: str) -> list[tuple[str, str]]:
-    """List the marks of a text: of each whether it is measured or generated, and its key."""
+    """Return the kind ("measured" or "generated") and the key of each mark in a text."""
     return [(mark["kind"], mark["key"]) for mark in _MARK.finditer(text)]
 
 
 def without_marked(text: str) -> str:
-    """Return a text without its marks and what is between them; a mark leaves a sign behind."""
+    """Return a text with each mark and its content replaced by a placeholder."""
     return _MARK.sub("▪", text)
 
 
 def check_marks(text: str) -> None:
-    """Raise MarkError where a mark stands alone, inside of another, or first in a line."""
+    """Raise MarkError if a mark is not closed, is inside another one, or starts a line."""
     for mark in _MARK.finditer(text):
         if re.search(_OPEN, mark["inside"]):
             raise MarkError(
@@ -100,7 +100,7 @@ def check_marks(text: str) -> None:
 
 
 def pages() -> dict[str, Path]:
-    """Return the pages that may have marks, by their paths from the top of the repository."""
+    """Return the pages that may have marks, by their paths in the repository."""
     docs = REPOSITORY / "docs"
     whole = [docs / folder for folder in MADE_WHOLE]
     found = [
@@ -112,7 +112,7 @@ def pages() -> dict[str, Path]:
 
 
 def fill_pages(registry: Registry) -> list[str]:
-    """Fill the marks of all pages, and return the names of those that changed."""
+    """Fill in the marks of all pages, and return the names of the pages that changed."""
     changed = []
     for name, path in pages().items():
         text = path.read_text(encoding="utf-8")

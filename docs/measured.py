@@ -1,7 +1,7 @@
-"""The registry of what was measured: from the key of a mark to a stored table.
+"""The registry of measured numbers: from the key of a mark to a stored table.
 
-To write such a number in a page, put it between marks (`docs.marks`), enter its key here, and run
-``python -m docs --fill``. A number without a stored table is not written.
+To write a measured number in a page, put it between marks (`docs.marks`), enter its key here, and
+run ``python -m docs --fill``. Pages have no measured number without a stored table.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from benchmarks.peers import choosing
 
 from . import billion, label_members, pages, readme, reproduction, verdict
 from .marks import Number, Registry
-from .stored import SCALE, listing, paragraph, ratio, runs, said, table
+from .stored import SCALE, listing, numbers, paragraph, ratio, runs, table
 
 
 def _thousands(count: int) -> str:
@@ -22,7 +22,7 @@ def _scale(what: str, ratio_of: str) -> Number:
 
 
 def _passes() -> list[str]:
-    """Return how many passes the fits of growing numbers of rows took."""
+    """Return the numbers of passes that fits of more and more rows took."""
     remark = ratio("rows from", "log-log slope", SCALE).remark
     return remark.partition("passes: ")[2].split(", ")
 
@@ -54,16 +54,14 @@ NUMBERS = {
     "scale.model-off": Number(billion.model_off, "{:.2f}".format),
     # results/
     "fig5.lowest-behind-soft": Number(
-        lambda: said("fig5", "The lowest J_r", r"in (\d+ of \d+) resamples")[0]
+        lambda: "{behind_soft} of {resamples}".format(**numbers("fig5", "lowest_objective"))
     ),
     "fig6.fits": Number(lambda: table("fig6").summary["repeats"].sum(), _thousands),
-    "fig6.soft-beats-hard": Number(lambda: said("fig6", "Soft beats hard", r"on (\d+) of")[0]),
-    "fig6.soft-beats-supervised": Number(
-        lambda: said("fig6", "Soft beats supervised", r"on (\d+) of")[0]
-    ),
+    "fig6.soft-beats-hard": Number(lambda: numbers("fig6", "soft_beats_hard")["wins"]),
+    "fig6.soft-beats-supervised": Number(lambda: numbers("fig6", "soft_beats_supervised")["wins"]),
     "fig6.sets": Number(lambda: table("fig6").summary["dataset"].nunique()),
 }
-"""Numbers in sentences: how each is read from a stored table, and how it is written."""
+"""Numbers in sentences."""
 
 BLOCKS = {
     # README.md
@@ -86,6 +84,6 @@ BLOCKS = {
     "scale.billion-words": billion.words,
     "scale.billion": lambda: paragraph(runs(SCALE)[0], "| 1,000,000,000 × 200"),
 }
-"""Whole tables, lists and listings in Markdown."""
+"""Tables, lists and listings in Markdown."""
 
 REGISTRY = Registry(NUMBERS, BLOCKS)

@@ -1,4 +1,4 @@
-"""Where the method pages are, their table of methods, and what a picture is made from."""
+"""The method pages: their folder, their table of methods, and the inputs of their pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from semisquares.plotting import decision, rows
+from semisquares.plotting import _decision, _rows
 
 from . import example, pictures
 from .example import METHODS, SHOWN, TEST_ROWS
@@ -22,7 +22,7 @@ Numbers = Mapping[str, Sequence[int]]
 
 
 def read_numbers() -> dict[str, list[int]]:
-    """Read how many test rows each method got wrong in each draw."""
+    """Read how many test rows each method misclassified in each draw."""
     return json.loads(NUMBERS.read_text(encoding="utf-8"))
 
 
@@ -43,9 +43,9 @@ def table(numbers: Numbers) -> str:
 
 
 def inputs_of(name: str, numbers: Numbers) -> str:
-    """Return a digest of what a picture is made from: the code, and the errors it shows."""
+    """Return a digest of the inputs of a picture: the code, and the errors that it shows."""
     digest = hashlib.sha256()
-    for module in (example, pictures, decision, rows):
+    for module in (example, pictures, _decision, _rows):
         digest.update(Path(str(module.__file__)).read_text(encoding="utf-8").encode())
     digest.update(json.dumps([numbers[key][SHOWN] for key in PICTURES[name]]).encode())
     return digest.hexdigest()

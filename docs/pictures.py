@@ -1,4 +1,4 @@
-"""Pictures of the method pages: boundaries on the common example, and the labels that are made."""
+"""Pictures of the method pages: boundaries and imputed labels on the common example."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisquares import plotting
+from semisquares.plotting._pictures import title_panel
+from semisquares.plotting._rows import decision_entries
+from semisquares.plotting._style import INK, PNG_DPI, TWO_COLUMNS
 
 from .example import (
     METHODS,
@@ -20,7 +23,7 @@ from .example import (
     decide,
     draw,
     fit,
-    made_labels,
+    imputed_labels,
     rows_of,
     wrong,
 )
@@ -50,17 +53,17 @@ PICTURES = {
     "oracle": ("oracle",),
     "overview": tuple(METHODS),
 }
-"""The methods in each page's picture; all of them in that of the index."""
+"""The methods in the picture of each page; the index shows all."""
 
 WIDTH, HEIGHT = 4.3, 2.9
-"""How far the panels reach from the origin."""
+"""The limits of the panels on both sides of the origin."""
 CELLS = 61
-"""Points of the grid on which a boundary is found, in each direction."""
+"""Number of grid points in each direction, on which boundaries are found."""
 BESIDE = ("supervised", "oracle")
-"""The methods whose boundaries are in every panel."""
-THIS = plotting.Look("this method", plotting.INK, "", "-")
+"""Methods whose boundaries every panel shows."""
+THIS = plotting.MethodStyle("this method", INK, "", "-")
 COLOURS, FEW_COLOURS = 48, 20
-"""Of the PNG files, the second where panels are many: smooth edges for a third of the bytes."""
+"""Numbers of colours in a PNG file with few and with many panels, to keep files small."""
 
 
 def draw_picture(name: str) -> Picture:
@@ -71,7 +74,7 @@ def draw_picture(name: str) -> Picture:
             picture, panels = plotting.facets(len(keys) + 1, 4, width=5.6, row_height=1.14)
             _draw_key(panels.pop())
         else:
-            width = 4.6 if len(keys) == 1 else plotting.TWO_COLUMNS
+            width = 4.6 if len(keys) == 1 else TWO_COLUMNS
             height = 3.5 if len(keys) == 1 else 3.2
             picture, panels = plotting.facets(len(keys), 2, width=width, row_height=height)
             plotting.legend(picture, panels, n_columns=3, more=_entries())
@@ -81,7 +84,7 @@ def draw_picture(name: str) -> Picture:
 
 
 def pack(picture: Picture, inputs: str) -> bytes:
-    """Return a picture as a small PNG file that says what it was made from."""
+    """Return a picture as a small PNG file that contains the digest of its inputs."""
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
@@ -91,27 +94,27 @@ def pack(picture: Picture, inputs: str) -> bytes:
     colours = COLOURS if len(picture.axes) <= 2 else FEW_COLOURS
     file = BytesIO()
     full.quantize(colours, dither=Image.Dither.NONE).save(
-        file, "png", optimize=True, pnginfo=note, dpi=(plotting.PNG_DPI, plotting.PNG_DPI)
+        file, "png", optimize=True, pnginfo=note, dpi=(PNG_DPI, PNG_DPI)
     )
     return file.getvalue()
 
 
 @cache
 def shown(key: str) -> tuple[Example, Any]:
-    """Return the example of the pictures and a method fitted to it."""
+    """Return the example that the pictures show, and a method fitted to it."""
     example = draw(SHOWN)
     return example, fit(METHODS[key], example)
 
 
 def draw_panel(panel: Axes, key: str, *, small: bool) -> None:
-    """Draw rows, the labels that they got, and the boundary beside those of two others.
+    """Draw the rows, their imputed labels, and the boundaries of the method and of two others.
 
-    All is rounded far below what the eye sees, so that a file does not depend on the last bits,
+    Everything is rounded far below what is visible, so that files do not depend on the last bits,
     which differ between processors.
     """
     example, model = shown(key)
-    made = np.full(len(example.y), np.nan)
-    made[rows_of(METHODS[key], example)] = made_labels(model)
+    imputed = np.full(len(example.y), np.nan)
+    imputed[rows_of(METHODS[key], example)] = imputed_labels(model)
     x, y = np.linspace(-WIDTH, WIDTH, CELLS), np.linspace(-HEIGHT, HEIGHT, CELLS)
     places = np.stack([axis.ravel() for axis in np.meshgrid(x, y)], axis=1)
     values = {
@@ -119,9 +122,8 @@ def draw_panel(panel: Axes, key: str, *, small: bool) -> None:
         for name in (key, *BESIDE)
     }
     plotting.DecisionDisplay(
-        x, y, values[key], rows=np.round(example.X, 5), codes=example.y, made=np.round(made, 3),
-        look=THIS,
-        beside={name: values[name] for name in BESIDE},
+        x, y, values[key], rows=np.round(example.X, 5), codes=example.y,
+        imputed=np.round(imputed, 3), style=THIS, beside={name: values[name] for name in BESIDE},
     ).plot(panel, shades=False, scale=0.46 if small else 1.0)  # fmt: skip
     error = f"{wrong(model) / TEST_ROWS:.3f}"
     panel.set(aspect="equal")
@@ -130,12 +132,12 @@ def draw_panel(panel: Axes, key: str, *, small: bool) -> None:
         panel.text(0.03, 0.04, error, transform=panel.transAxes, fontsize=6.8)
         panel.set(xticks=[], yticks=[], xlabel="", ylabel="")
     else:
-        plotting.headline(panel, METHODS[key].name, f"test error {error}")
+        title_panel(panel, METHODS[key].name, f"test error {error}")
 
 
 def _entries() -> Sequence[Any]:
-    """Return the entries of the legend."""
-    return plotting.legend_of_decision(THIS, BESIDE, (0, 1), ends=False)
+    """Return the legend entries."""
+    return decision_entries(THIS, BESIDE, (0, 1), ends=False)
 
 
 def _draw_key(panel: Axes) -> None:

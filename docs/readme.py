@@ -1,4 +1,4 @@
-"""The tables of the README, made from what is stored; words here, numbers from the files."""
+"""The tables of the README: the text is here, the numbers come from stored files."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import re
 from benchmarks.report import Line
 
 from benchmarks import breast_cancer
-from semisquares.paper.figures.rivals_methods import METHODS
+from semisquares.paper.figures.rivals import METHODS
 
-from .stored import findings, ratio, said, table
+from .stored import findings, numbers, ratio, table
 
 Row = tuple[str, ...]
 
-MEAN_ERRORS = r"mean error ([\d.]+) against ([\d.]+)"
-
 
 def markdown(head: Row, rows: list[Row]) -> str:
-    """Write a table in Markdown."""
+    """Return a table in Markdown."""
     first, *lines = (
         "".join(f"| {cell} " if cell else "| " for cell in row) for row in [head, *rows]
     )
@@ -25,9 +23,9 @@ def markdown(head: Row, rows: list[Row]) -> str:
 
 
 def two_digits(value: float) -> str:
-    """Write a ratio to two digits, to the next whole number where it is large.
+    """Format a ratio with two digits, or as a whole number from 100 on.
 
-    A ratio of times has no more: another run differs by its noise.
+    More digits of a ratio of times would be noise.
     """
     return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.2g}"
 
@@ -42,85 +40,86 @@ def accuracies() -> str:
 
 
 def _as_code(name: str) -> str:
-    """Write what is typed as code."""
+    """Set parameters and class names as code."""
     return re.sub(r"alpha=\d|\w+CV", r"`\g<0>`", name)
 
 
 def paper() -> str:
-    """Return the table of what came out when the paper was run again."""
+    """Return the table of the results of re-running the paper."""
     return markdown(("", ""), [*_published(), *_beyond()])
 
 
 def _published() -> list[Row]:
     """Return the rows on the paper's own figures."""
-    z, points, sets = said("fig6", "Mean |z|", r"([\d.]+) over (\d+) .* of (\d+) data sets")
-    (largest,) = said("fig6", "No |z|", r"largest ([\d.]+)")
-    won, of, lost = said("fig6", "Soft beats hard", r"on (\d+) of (\d+); not on: ([^;]+)")
-    one, resamples = said("fig5", "Solved to the end", r"in (\d+) of (\d+) resamples")
-    accuracies, labelings = said("fig5", "Hard labels", r"(\d+) accuracies and (\d+) labelings")
-    worse, starts = said("fig5", "The lowest J_r", r"in (\d+) of (\d+) resamples")
-    hard = " and ".join(", ".join(_hard_runs()).rsplit(", ", 1))
-    met = sum(one.holds is True for one in findings("fig2"))
-    like, seeds = said("fig4", "The example, where", r"for (\d+) of (\d+) seeds")
+    z, largest_z = numbers("fig6", "mean_z"), numbers("fig6", "largest_z")
+    soft_hard = numbers("fig6", "soft_beats_hard")
+    soft, hard = numbers("fig5", "one_soft_optimum"), numbers("fig5", "many_hard_optima")
+    lowest = numbers("fig5", "lowest_objective")
+    runs = [str(count) for count in numbers("fig2", "hard_optima")["runs"]]
+    counts = " and ".join(", ".join(runs).rsplit(", ", 1))
+    met = sum(finding.holds is True for finding in findings("fig2"))
+    typical = numbers("fig4", "typical")
     return [
         (
-            f"Figure 6, ours less the published error, {points} points of {sets} sets",
-            f"mean \\|z\\| {z}, largest {largest}",
+            f"Figure 6, ours less the published error, {z['points']} points of {z['datasets']} "
+            "sets",
+            f"mean \\|z\\| {z['mean']:.2f}, largest {largest_z['largest']:.2f}",
         ),
         (
             "soft beats hard at the largest number of unlabeled rows",
-            f"on {won} of {of} sets; not on {lost}, as published",
+            f"on {soft_hard['wins']} of {soft_hard['datasets']} sets; not on "
+            f"{', '.join(soft_hard['lost'])}, as published",
         ),
         (
-            f"Figure 5, optima from 50 random starts in {resamples} resamples",
-            f"exact soft: one, in {one} of {resamples}; hard: {accuracies} accuracies and "
-            f"{labelings} labelings in the median",
+            f"Figure 5, optima from 50 random starts in {soft['resamples']} resamples",
+            f"exact soft: one, in {soft['with_one_optimum']} of {soft['resamples']}; hard: "
+            f"{hard['median_accuracies']:g} accuracies and {hard['median_labelings']:g} labelings "
+            "in the median",
         ),
         (
             "the random start with the lowest J_r, against the soft solution",
-            f"less accurate in {worse} of {starts} resamples",
+            f"less accurate in {lowest['behind_soft']} of {lowest['resamples']} resamples",
         ),
         (
             "Figure 2, data and starts by R's generator re-created",
-            f"{met} of {len(findings('fig2'))} claims hold: one soft optimum, {len(_hard_runs())} "
-            f"hard ones with {hard} runs, where they were published, in as many steps",
+            f"{met} of {len(findings('fig2'))} claims hold: one soft optimum, {len(runs)} "
+            f"hard ones with {counts} runs, where they were published, in as many steps",
         ),
         (
             f"Figure 4 over {table('fig4').settings.repeats} seeds: soft helps and hard hurts, as "
             "for the published one",
-            f"{like} of the {seeds} seeds that keep labels of both classes",
+            f"{typical['like_the_example']} of the {typical['seeds']} seeds that keep labels of "
+            "both classes",
         ),
     ]
 
 
-def _hard_runs() -> list[str]:
-    """Return how many runs end in each of the hard optima of Figure 2."""
-    (places,) = said("fig2", "Hard labels: the runs end", "(.*)")
-    return re.findall(r"×(\d+)", places)
-
-
 def _beyond() -> list[Row]:
-    """Return the rows on what goes beyond the paper."""
-    soft, supervised = said("ridge", "Without a ridge, soft labels help", MEAN_ERRORS)
-    _, ridge = said("ridge", "Without a ridge, they beat a tuned", MEAN_ERRORS)
-    methods, rows = said("rivals", "The methods differ", r"(\d+) methods .* at (\d+) unlabeled")
-    (changes,) = said("rivals", "With every method", r"without them: (.*)")
+    """Return the rows on experiments beyond the paper."""
+    against_supervised = numbers("ridge", "soft_helps")
+    against_ridge = numbers("ridge", "soft_beats_ridge")
     details = table("rivals").details
-    ranks = details["ranks"]
+    ranks, test = details["ranks"], details["friedman"].iloc[0]
     first = ", ".join(
         f"{_name(method)} {rank:.1f}"
         for method, rank in zip(ranks["method"][:4], ranks["mean_rank"][:4], strict=True)
     )
-    apart = ranks["mean_rank"].min() + details["friedman"]["critical_difference"].iloc[0]
+    apart = ranks["mean_rank"].min() + test["critical_difference"]
+    changes = ", ".join(
+        f"{_name(method)} {better} and {worse}"
+        for method, (better, worse) in numbers("rivals", "all_help").items()
+    )
     return [
         (
             "mean error at the largest number of unlabeled rows (`results/ridge`, "
             f"{table('ridge').settings.repeats} repeats): supervised, soft, **tuned supervised "
             "ridge**",
-            f"{supervised}, {soft}, **{ridge}**",
+            f"{against_supervised['other_error']:.3f}, {against_supervised['error']:.3f}, "
+            f"**{against_ridge['other_error']:.3f}**",
         ),
         (
-            f"{methods} methods by mean rank at {rows} unlabeled rows (`results/rivals`, "
+            f"{test['methods']:.0f} methods by mean rank at {test['n_unlabeled']:.0f} unlabeled "
+            f"rows (`results/rivals`, "
             f"{table('rivals').settings.repeats} repeats)",
             f"{first}, …; below {apart:.1f} none is told apart from the first",
         ),
@@ -133,11 +132,11 @@ def _beyond() -> list[Row]:
 
 
 def _name(method: str) -> str:
-    return METHODS[method].look.label
+    return METHODS[method].style.label
 
 
 def ratios() -> str:
-    """Return the table of times against those of rivals."""
+    """Return the table of times relative to those of rivals."""
     rows = [
         (fact, two_digits(line.value), f"`{suite}`") for suite, fact, line in _measured_ratios()
     ]
@@ -145,7 +144,7 @@ def ratios() -> str:
 
 
 def _measured_ratios() -> list[tuple[str, str, Line]]:
-    """List suite, fact and stored line of the ratios that the README shows."""
+    """Return suite, fact and stored line of each ratio in the README."""
     large, csv = "500,000 × 100, overlapping", "1,000,000 × 50, csv of 982 MB"
     block = ratio("L=500, U=100,000", "block descent / Newton")
     sparse = ratio("sparse 100,000 × 50,000", "soft fit / RidgeClassifier(sparse_cg)")

@@ -1,7 +1,7 @@
-"""The blocks of `reproduction.md`: what the report of `results/` says, in Markdown.
+"""The blocks of `reproduction.md`: the content of the report on `results/`, as Markdown.
 
-The report gathers the stored tables, the findings and the published numbers; here they are only
-set as Markdown, for `docs.measured` to put between marks.
+The report gathers the stored tables, the findings and the published numbers. This module only
+formats them as Markdown, and `docs.measured` puts them between marks.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ COMMAND = "semisquares reproduce all --preset authors --out results"
 
 @cache
 def page() -> Page:
-    """Gather what the stored results say."""
+    """Gather the report on the stored results."""
     return gather(RESULTS, COMMAND)
 
 
 def _overview() -> str:
-    """Set how near each figure came to the published one, and the claims that found no support."""
+    """Return how close each figure is to the published one, and the claims that do not hold."""
     near = [(_name(s), s.agreement.sentence, _count(s)) for s in page().sections]
     grid = _table(("figure", "beside the paper", "claims that hold"), near)
     others = [_others(s) for s in page().sections if _others(s)]
@@ -34,17 +34,17 @@ def _overview() -> str:
 
 
 def _others(section: Section) -> str:
-    """Set the claims of a figure that do not hold, and those that cannot be told."""
+    """Return the claims of a figure that do not hold, and those that cannot be decided."""
     found = {
         word: [v.claim for v in section.verdicts if v.verdict == word]
         for word in (VERDICTS[False], VERDICTS[None])
     }
-    said = [f"*{word}:* {'; '.join(claims)}." for word, claims in found.items() if claims]
-    return f"- **{_name(section)}**, {' '.join(said)}" if said else ""
+    parts = [f"*{word}:* {'; '.join(claims)}." for word, claims in found.items() if claims]
+    return f"- **{_name(section)}**, {' '.join(parts)}" if parts else ""
 
 
 def _name(section: Section) -> str:
-    """Return the paper's number of a figure, or the title of one that the paper has not."""
+    """Return the number of a figure in the paper, or its title if it goes beyond the paper."""
     return section.place if section.place.startswith("Figure") else section.title
 
 
@@ -54,7 +54,7 @@ def _count(section: Section) -> str:
 
 
 def _figure(section: Section) -> str:
-    """Set what was run, the published numbers beside ours, and the claims with their verdicts."""
+    """Return what was run, our numbers beside the published ones, and claims with verdicts."""
     parts = [f"*What was run:* {section.run}", f"*Beside the paper:* {section.agreement.sentence}"]
     parts += _grid(section.agreement.grid)
     parts += [section.agreement.remark] if section.agreement.remark else []
@@ -70,7 +70,7 @@ def _grid(grid: Grid | None) -> list[str]:
 
 
 def _chapter(chapter: Chapter) -> str:
-    """Set the points of a chapter as a list, each with what the presets do."""
+    """Return the differences of a chapter as a list, each with what the presets do."""
     lines = []
     for point in chapter.points:
         presets = "; ".join(f"{name}: {what}" for name, what in point.presets.items())
@@ -91,7 +91,7 @@ def _cell(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Keep signs that Markdown would read as its own from being read so."""
+    """Escape characters that have a meaning in Markdown."""
     return text.replace("\N{NO-BREAK SPACE}", " ").replace("<", "&lt;")
 
 
@@ -107,7 +107,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "tally": lambda: page().tally,
     "overview": _overview,
     "settings": lambda: _table(page().settings.header, page().settings.rows),
-    **{name: _of_figure(name) for name in FIGURES if name != "fig1"},  # whose table is not stored
+    **{name: _of_figure(name) for name in FIGURES if name != "fig1"},  # its table is not stored
     **{chapter.title.lower().replace(" ", "-"): _of_chapter(chapter) for chapter in CHAPTERS},
 }
-"""What makes each block, by name."""
+"""The functions that make the blocks, by name."""

@@ -1,7 +1,7 @@
-"""What the site needs of Sphinx beyond settings.
+"""Extensions of Sphinx for this site.
 
-Formulas without a network, examples that may not warn, code in a text that leads to its entry in
-the reference, and pictures in the size that they were drawn in.
+They set formulas without a network, make warnings of gallery examples errors, link code in texts to
+the reference, and show pictures in the size in which they were drawn.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _WORDINGS = {
     r"\\textstyle(?![a-z])": "",
     r"\\([dt]?frac)\s*(\d)(\d)": r"\\\1{\2}{\3}",
 }
-"""LaTeX that docutils does not read, and the same in words that it does."""
+"""LaTeX that docutils cannot read, and equivalents that it can."""
 _FENCE = re.compile(r"<mo( class=\"\w+\")?>([‖{}⌈⌉⌊⌋])</mo>")
 _kept: list[Any] = []
 WIDE = 5.5
-"""Inches beyond which letters are too small to read where a picture is as wide as a phone."""
+"""Width in inches beyond which text becomes unreadable if a phone shows the whole picture."""
 
 
 def mathml(tex: str, *, block: bool) -> str:
-    """Turn a formula into MathML, which browsers set by themselves.
+    """Convert a formula to MathML, which browsers display without a library.
 
-    MathJax would have to be fetched by each reader, or kept here: megabytes, either way.
+    MathJax would be a download of megabytes for each reader, or megabytes in this repository.
 
     Examples
     --------
@@ -43,14 +43,14 @@ def mathml(tex: str, *, block: bool) -> str:
     for pattern, wording in _WORDINGS.items():
         tex = re.sub(pattern, wording, tex)
     found = str(latex2mathml.tex2mathml(tex.strip(), as_block=block))
-    # as in LaTeX, fences stretch where it says \left and \right, and nowhere else
+    # as in LaTeX, only \left and \right make fences stretch
     if re.search(r"\\left(?![a-z])", tex):
         return found
     return _FENCE.sub(r'<mo stretchy="false"\1>\2</mo>', found)
 
 
 def warnings_are_errors(gallery_conf: Any, name: str, when: str) -> None:
-    """Let an example of the gallery fail where it warns; hand Sphinx its own filters back."""
+    """Turn warnings of gallery examples into errors; restore the filters of Sphinx afterwards."""
     if when == "before":
         _kept[:] = warnings.filters
         warnings.simplefilter("error")
@@ -59,7 +59,7 @@ def warnings_are_errors(gallery_conf: Any, name: str, when: str) -> None:
 
 
 def _inline(writer: Any, node: Any) -> None:
-    """Write a formula within a line, and leave its node."""
+    """Write a formula within a line, and skip its node."""
     from docutils import nodes
 
     writer.body.append(_checked(node, block=False))
@@ -67,7 +67,7 @@ def _inline(writer: Any, node: Any) -> None:
 
 
 def _block(writer: Any, node: Any) -> None:
-    """Write a formula on lines of its own, and leave its node."""
+    """Write a displayed formula, and skip its node."""
     from docutils import nodes
 
     writer.body.append(f'<div class="formula">{_checked(node, block=True)}</div>\n')
@@ -75,20 +75,20 @@ def _block(writer: Any, node: Any) -> None:
 
 
 def _checked(node: Any, *, block: bool) -> str:
-    """Return the MathML of a node; a formula that docutils cannot read is a warning."""
+    """Return the MathML of a node; warn if docutils cannot read the formula."""
     from docutils.utils.math import MathError
     from sphinx.util import logging
 
     try:
         return mathml(node.astext(), block=block)
     except MathError as error:
-        said = logging.getLogger(__name__)
-        said.warning("formula %r: %s", node.astext(), error, location=node, type="formula")
+        logger = logging.getLogger(__name__)
+        logger.warning("formula %r: %s", node.astext(), error, location=node, type="formula")
         return ""
 
 
 def lead_to_reference(app: Sphinx, tree: Any, page: str) -> None:
-    """Make a link of every bit of code in a text that is a name of ours."""
+    """Link every piece of inline code that is one of our names to the reference."""
     from docutils import nodes
 
     places = _places(app.env)
@@ -103,7 +103,7 @@ def lead_to_reference(app: Sphinx, tree: Any, page: str) -> None:
 
 
 def inches(path: Path) -> float:
-    """Return how wide a picture was drawn; 0 where its file does not say, as a thumbnail's."""
+    """Return the width in which a picture was drawn; 0 if unknown, as for thumbnails."""
     from PIL import Image
 
     if path.suffix == ".svg":
@@ -114,9 +114,9 @@ def inches(path: Path) -> float:
 
 
 def size_pictures(app: Sphinx, tree: Any, page: str) -> None:
-    """Show pictures as wide as they were drawn, so that letters are of one size.
+    """Show pictures as wide as they were drawn, so that all text has the same size.
 
-    A wide one gets a class, by which site.css lets it scroll where the screen is narrow.
+    Wide pictures get a class, and site.css lets them scroll on narrow screens.
     """
     from docutils import nodes
 
@@ -132,7 +132,7 @@ def size_pictures(app: Sphinx, tree: Any, page: str) -> None:
 
 
 def _places(env: Any) -> dict[str, tuple[str, str]]:
-    """Return page and anchor of modules, full names, and short ones that are no plain words."""
+    """Return the page and anchor of each name; short names only if they are not plain words."""
     objects = env.domaindata["py"]["objects"]
     places = {
         f"semisquares.{page.removeprefix('api/')}": (page, "")
@@ -150,7 +150,7 @@ def _places(env: Any) -> dict[str, tuple[str, str]]:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx of it."""
+    """Register the extensions."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("doctree-resolved", lead_to_reference)
     app.connect("doctree-resolved", size_pictures)

@@ -1,10 +1,12 @@
-"""Readers of the stored tables: what a page says was measured comes from one of these files."""
+"""Readers of the stored results: every measured number on a page comes from one of these files."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from benchmarks.report import Line, read_lines
 
@@ -24,23 +26,16 @@ def table(figure: str) -> Table:
 
 @cache
 def findings(figure: str) -> tuple[Finding, ...]:
-    """Return what the stored table of an experiment says of the claims about it."""
+    """Return the findings of an experiment on its stored table."""
     return tuple(FIGURES[figure].findings(table(figure)))
 
 
-def said(figure: str, claim: str, pattern: str) -> tuple[str, ...]:
-    """Return the numbers in the evidence of a claim: the groups of a pattern.
-
-    The claim is named by its beginning. Findings write their numbers themselves, so that a page and
-    the report of `semisquares reproduce` cannot differ.
-    """
-    matching = [one for one in findings(figure) if one.claim.startswith(claim)]
-    if len(matching) != 1:
-        raise LookupError(f"{len(matching)} findings of {figure} begin with {claim!r}; name one.")
-    found = re.search(pattern, matching[0].evidence)
-    if found is None:
-        raise LookupError(f"{figure} does not say {pattern!r}; it says: {matching[0].evidence}")
-    return found.groups()
+def numbers(figure: str, key: str) -> Mapping[str, Any]:
+    """Return the numbers of one finding, those that the report of an experiment prints."""
+    known = {finding.key: finding.numbers for finding in findings(figure) if finding.key}
+    if key not in known:
+        raise LookupError(f"{figure} has no finding {key!r}; use one of {', '.join(known)}.")
+    return known[key]
 
 
 def ratio(what: str, ratio_of: str, file: Path = RATIOS) -> Line:
@@ -55,13 +50,13 @@ def ratio(what: str, ratio_of: str, file: Path = RATIOS) -> Line:
 
 
 def runs(file: Path) -> list[str]:
-    """Return what a file of benchmarks holds, run by run; a run begins with a line with a #."""
+    """Return the runs in a file of benchmarks; each run begins with a line that has a #."""
     parts = re.split(r"^#.*\n", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [part.strip() for part in parts if part.strip()]
 
 
 def paragraph(run: str, beginning: str) -> str:
-    """Return the lines of a run between two empty ones of which the first begins as said."""
+    """Return the paragraph of a run that starts with `beginning`."""
     found = [part for part in run.split("\n\n") if part.strip().startswith(beginning)]
     if len(found) != 1:
         raise LookupError(f"{len(found)} paragraphs of the run begin with {beginning!r}.")
@@ -75,6 +70,6 @@ def listing(run: str) -> str:
 
 
 def cells(table_of: str) -> dict[str, list[str]]:
-    """Return the rows of a Markdown table: from the first cell of each to the others."""
+    """Return the rows of a Markdown table as a dictionary: first cell to the other cells."""
     lines = [line.strip().strip("|").split("|") for line in table_of.splitlines()[2:]]
     return {first.strip(): [cell.strip() for cell in rest] for first, *rest in lines}

@@ -1,7 +1,7 @@
-"""The numbers in the pictures of the theory pages; `theory_pictures` draws them, and computes none.
+"""The numbers in the pictures of the theory pages; `theory_pictures` only draws them.
 
-Every function returns arrays by name. They are small problems with fixed seeds: Figure 2's and
-Figure 3's data of the paper, the common example of the method pages, and Gaussian clouds.
+Every function returns arrays by name. The problems are small and have fixed seeds: the data of the
+paper's Figures 2 and 3, the common example of the method pages, and Gaussian clouds.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ Array = NDArray[Any]
 Numbers = dict[str, Array]
 
 TAU = 0.5
-"""The dial's place between soft and hard in the picture of a row's cost."""
+"""The position of the dial between soft and hard in the picture of a row's cost."""
 BLOCK_STEPS = 1000
-"""Block descent stands still later than this: after how many steps is a matter of rounding."""
+"""Fewer steps than block descent needs to stop: when it stops depends on rounding."""
 LOO_DRAWS = 100
-"""How often 20 rows are drawn in the picture of the leave-one-out."""
+"""Number of draws of 20 rows in the picture of leave-one-out."""
 ENDS = ((0.5027, -0.4274), (0.9950, -0.0042))
-"""Two hard optima of Figure 2, as published: (intercept, slope)."""
+"""Two of the published hard optima of Figure 2: (intercept, slope)."""
 
 
 def objective(X: Array, y: Array, labeling: Labeling, alpha: float = 0.0) -> Objective:
-    """Return J on rows whose labels are classes 0, 1, … or −1 for none."""
+    """Return J for labels 0, 1, … or −1 (unlabeled)."""
     labeled = np.flatnonzero(y >= 0)
     known = y[labeled]
     targets = np.eye(known.max() + 1)[known] if labeling.per_class else known.astype(float)
@@ -49,13 +49,13 @@ def objective(X: Array, y: Array, labeling: Labeling, alpha: float = 0.0) -> Obj
 
 
 def clouds() -> tuple[Array, Array]:
-    """Draw the two overlapping clouds of the method pages' examples, eight of 400 rows labeled."""
+    """Draw the two overlapping clouds of the method pages' examples, with 8 of 400 labels."""
     X, truth = two_gaussians(400, 2, variance=1.0, random_state=0)
     return X, remove_labels(truth, n_labeled=8, random_state=3)
 
 
 def row_cost() -> Numbers:
-    """Tell which label a row gets at decision value z, and what it costs, (labelings, z)."""
+    """Return the imputed label of a row and its cost at decision value z: (labelings, z)."""
     z = np.linspace(-0.75, 1.75, 501)
     labelings = [dial(2, tau) for tau in (0.0, TAU, 1.0)]
     labels = np.array([labeling.impute(z) for labeling in labelings])
@@ -93,14 +93,14 @@ def convexity() -> Numbers:
 
 
 def newton_path(problem: Objective) -> list[Array]:
-    """Return the weights of every Newton step from the supervised ones, these included."""
+    """Return the supervised weights and the weights after every Newton step from them."""
     path = [fit_labeled(problem)[0]]
     newton(problem, path[0], callback=lambda step: path.append(step.w))
     return path
 
 
 def active_set() -> Numbers:
-    """Follow Newton's method on the common example: weights and the side of each row, by step."""
+    """Follow Newton's method on the common example: weights and active set after each step."""
     example = draw(SHOWN)
     problem = objective(example.X, example.y, SoftLabels())
     path = newton_path(problem)
@@ -109,7 +109,7 @@ def active_set() -> Numbers:
 
 
 def gap() -> Numbers:
-    """Measure J and its certified gap after the steps of Newton's method and of block descent."""
+    """Return the certified and the true gap after steps of Newton's method and block descent."""
     problem = objective(*clouds(), SoftLabels())
     path = newton_path(problem)
     blocks: list[Array] = [path[0]]
@@ -130,7 +130,7 @@ def gap() -> Numbers:
 
 
 def dial_path() -> Numbers:
-    """Turn the dial on part of the common example: labels of the unlabeled rows, J_l and J_r."""
+    """Turn the dial from soft to hard on part of the common example: labels, J_l and J_r."""
     example = draw(SHOWN)
     free = np.flatnonzero(example.y < 0)[::4]
     index = np.concatenate((np.flatnonzero(example.y >= 0), free))
@@ -156,24 +156,24 @@ def dial_path() -> Numbers:
 
 
 def branch_and_bound() -> Numbers:
-    """Search the best hard labels of 40 rows: the best value and the bound, by nodes."""
+    """Search for the best hard labels of 40 rows: the best value and the bound, by nodes."""
     X, truth = two_gaussians(46, 2, variance=1.5, random_state=1)
     y = remove_labels(truth, n_labeled=6, random_state=0)
     problem = objective(X, y, HardLabels())
-    told: list[tuple[float, float, float]] = []
+    progress: list[tuple[float, float, float]] = []
 
-    def tell(n_nodes: int, value: float, bound: float) -> None:
-        told.append((n_nodes, value, bound))
+    def record(n_nodes: int, value: float, bound: float) -> None:
+        progress.append((n_nodes, value, bound))
 
-    found = enumerate_labelings(*label_quadratic(problem), callback=tell)
-    nodes, value, bound = np.array(told).T
+    found = enumerate_labelings(*label_quadratic(problem), callback=record)
+    nodes, value, bound = np.array(progress).T
     return {
         "nodes": nodes, "value": value, "bound": bound, "soft": np.array([found.relaxation])
     }  # fmt: skip
 
 
 def simplex() -> Numbers:
-    """Fit the labeled rows of three clouds: decision values and labels of the others."""
+    """Fit the labeled rows of three clouds; return decision values and labels of the others."""
     rng = np.random.default_rng(3)
     truth = np.arange(90) % 3
     centres = 1.6 * np.array([[0.0, 1.0], [-0.9, -0.5], [0.9, -0.5]])
@@ -185,7 +185,7 @@ def simplex() -> Numbers:
 
 
 def vanishing_ridge() -> Numbers:
-    """Fit four labels in ten columns with ever smaller ridges, and without one."""
+    """Fit four labels in ten columns with smaller and smaller ridges, and without one."""
     X = np.random.default_rng(0).normal(size=(16, 10))
     y = np.where(np.arange(16) < 4, np.arange(16) % 2, -1)
     alphas = 10.0 ** np.linspace(2, -6, 33)
@@ -195,14 +195,14 @@ def vanishing_ridge() -> Numbers:
 
 
 def long_clouds(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw rows of 20 columns, classes -1 and 1 in turn; columns of large spread differ most."""
+    """Draw rows of 20 columns and alternating classes; columns of large spread differ most."""
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
     spread = np.linspace(1.6, 0.4, 20)
     return spread * rng.normal(size=(n, 20)) + 0.35 * spread**2 * y[:, None], y
 
 
 def left_out(X: Array, y: Array, alpha: float) -> tuple[Array, Array]:
-    """Return the ridge's prediction of each row without that row, and the part of its slope."""
+    """Return the leave-one-out predictions of a ridge, with and without the intercept."""
     centred = X - X.mean(axis=0)
     ridge = centred.T @ centred + alpha * np.eye(X.shape[1])
     hat = 1.0 / len(y) + centred @ np.linalg.solve(ridge, centred.T)
@@ -211,9 +211,9 @@ def left_out(X: Array, y: Array, alpha: float) -> tuple[Array, Array]:
 
 
 def leave_one_out() -> Numbers:
-    """Score ridges on 20 labeled rows, left out one by one, and on test rows, in 100 draws.
+    """Score ridges by leave-one-out on 20 labeled rows, and on test rows, in 100 draws.
 
-    Accuracies are draws × (through the intercept, slope only, test) × strengths.
+    Accuracies have shape (draws, 3, strengths): with intercept, slope only, and on test rows.
     """
     rng = np.random.default_rng(0)
     strengths = 10.0 ** np.linspace(-3, 3, 25)

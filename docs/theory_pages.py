@@ -1,4 +1,4 @@
-"""Where the theory pages are, their pictures, and what each picture is made from."""
+"""The theory pages: their folder, their pictures, and the inputs of the pictures."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ THEORY_PICTURES = (
     "row_cost", "convexity", "active_set", "gap", "dial_path", "branch_and_bound", "simplex",
     "vanishing_ridge", "leave_one_out",
 )  # fmt: skip
-"""Each is a function of `theory_numbers` and one of `theory_pictures`."""
+"""Each name is a function of `theory_numbers` and one of `theory_pictures`."""
 
 
 @cache
 def numbers_of(name: str) -> Numbers:
-    """Compute the numbers of a picture, once."""
+    """Return the numbers of a picture, computed once."""
     return getattr(theory_numbers, name)()
 
 
 def inputs_of(name: str) -> dict[str, Any]:
-    """Return what a picture is made from: a digest of the code, and its numbers summed up.
+    """Return the inputs of a picture: a digest of the code, and a summary of its numbers.
 
-    The sums are rounded, so that the file does not depend on the last bits of the numbers.
+    The summary is rounded, so that the file does not depend on the last bits of the numbers.
     """
     digest = hashlib.sha256()
     for module in (theory_numbers, theory_pictures):
@@ -46,7 +46,7 @@ def inputs_of(name: str) -> dict[str, Any]:
 
 
 def write_pictures() -> dict[str, int]:
-    """Write all pictures, and return how many bytes each has."""
+    """Write all pictures, and return their sizes in bytes."""
     sizes = {}
     for name in THEORY_PICTURES:
         with plotting.style():

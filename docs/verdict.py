@@ -1,4 +1,4 @@
-"""What `semisquares compare` says of the example table, kept for the pages that quote it."""
+"""The verdict of `semisquares compare` on the example table, stored for pages that quote it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ STORED = Path(__file__).with_name("verdict.json")
 
 
 def compare_example() -> None:
-    """Run the two commands that the README shows first, and keep the answer."""
+    """Run the two commands that the README shows first, and store the verdict."""
     with tempfile.TemporaryDirectory() as folder:
         _command("example", folder)
-        said = _command(
+        output = _command(
             "compare", f"{folder}/pumps.csv", "--target", "bearing", "--no-report", "--json"
         )
-    answer = json.loads(said)["verdict"]
-    STORED.write_text(json.dumps(answer, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    verdict = json.loads(output)["verdict"]
+    STORED.write_text(json.dumps(verdict, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def sentence() -> str:
-    """Return the answer as a quotation in Markdown."""
+    """Return the verdict as a quotation in Markdown."""
     return f"> {json.loads(STORED.read_text(encoding='utf-8'))['sentence']}"
 
 

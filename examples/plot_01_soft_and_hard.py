@@ -19,6 +19,8 @@ import numpy as np
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier, plotting
 
+GREY = "#8A8A8A"
+
 # %%
 # Two long clouds
 # ---------------
@@ -64,7 +66,7 @@ with plotting.style():
     for panel, (name, model) in zip(panels, models.items(), strict=True):
         handles += plotting.plot_decision(model.fit(X, y), X, y, ax=panel).handles_
         error = 1 - model.score(X_test, truth_test)
-        plotting.headline(panel, name, f"test error {error:.3f}")
+        panel.set_title(f"{name}: test error {error:.3f}")
         panel.label_outer()
     plotting.legend(figure, panels, n_columns=4, more=handles)
 plt.show()
@@ -94,11 +96,12 @@ supervised, soft, hard = np.array(errors).T
 with plotting.style():
     figure, panels = plt.subplots(1, 2, figsize=(7.1, 3.4), layout="constrained")
     for panel, name, found in zip(panels, ("soft", "hard"), (soft, hard), strict=True):
-        look = plotting.look(name)
-        panel.plot([0, 0.55], [0, 0.55], color=plotting.GREY, linewidth=0.8)
-        panel.plot(supervised, found, look.marker, color=look.colour, alpha=0.6, markeredgewidth=0)
+        style = plotting.method_style(name)
+        panel.plot([0, 0.55], [0, 0.55], color=GREY, linewidth=0.8)
+        dots = {"color": style.colour, "alpha": 0.6, "markeredgewidth": 0}
+        panel.plot(supervised, found, style.marker, **dots)
         better = np.mean(found < supervised)
-        plotting.headline(panel, look.label, f"better in {better:.0%} of the draws")
+        panel.set_title(f"{style.label}: better in {better:.0%} of the draws")
         panel.set(xlim=(0, 0.55), ylim=(0, 0.55), xlabel="test error, supervised", aspect="equal")
     panels[0].set_ylabel("test error with unlabeled rows")
 plt.show()

@@ -17,6 +17,9 @@ import numpy as np
 
 from semisquares import SoftLabelClassifier, plotting
 
+GREY, LIGHT = "#8A8A8A", "#D4D4D4"
+ORANGE, SKY, VERMILION = "#E69F00", "#56B4E9", "#D55E00"
+
 # %%
 # Four labels on a line
 # ---------------------
@@ -34,23 +37,24 @@ y = np.append(labels, np.full(len(X_free), -1))
 def draw_pulls(panel, model, name):
     """Draw a line, what it gives to the unlabeled rows, and how far each is beyond 0 or 1."""
     ends = np.array([-2.2, 3.9])
-    look = plotting.look(name)
+    style = plotting.method_style(name)
     z_line, z = (model.decision_function(x) + 0.5 for x in (ends[:, None], X_free))
     for level in (0.0, 0.5, 1.0):
-        panel.axhline(level, color=plotting.LIGHT, linewidth=0.8, zorder=0)
-    panel.plot(ends, z_line, color=look.colour, linestyle=look.line)
+        panel.axhline(level, color=LIGHT, linewidth=0.8, zorder=0)
+    panel.plot(ends, z_line, color=style.colour, linestyle=style.line)
     label = np.clip(z, 0, 1)
-    panel.vlines(X_free[:, 0], label, z, color=plotting.VERMILION, linewidth=1.0, label="pull")
+    panel.vlines(X_free[:, 0], label, z, color=VERMILION, linewidth=1.0, label="pull")
     beyond = z != label
-    panel.plot(X_free[~beyond, 0], z[~beyond], ".", color=plotting.GREY, label="no pull")
-    panel.plot(X_free[beyond, 0], label[beyond], ".", color=plotting.VERMILION)
+    panel.plot(X_free[~beyond, 0], z[~beyond], ".", color=GREY, label="no pull")
+    panel.plot(X_free[beyond, 0], label[beyond], ".", color=VERMILION)
     for code in (0, 1):
         rows = labels == code
-        plotting.labeled_dots(panel, X_labeled[rows, 0], labels[rows], code, size=7)
+        dots = {"color": (SKY, ORANGE)[code], "markersize": 7, "markeredgecolor": "black"}
+        panel.plot(X_labeled[rows, 0], labels[rows], "os"[code], **dots)
     where = -model.intercept_[0] / model.coef_[0, 0]
-    panel.plot(where, 0.5, "D", color=look.colour, markersize=6, label="boundary")
+    panel.plot(where, 0.5, "D", color=style.colour, markersize=6, label="boundary")
     cost = np.sum((z - label) ** 2)
-    plotting.headline(panel, look.label, f"overshoot costs {cost:.2f}")
+    panel.set_title(f"{style.label}: overshoot costs {cost:.2f}")
     panel.set(xlim=ends, ylim=(-0.8, 2.6), xlabel="x", yticks=[0, 0.5, 1])
 
 
@@ -83,10 +87,10 @@ for weight in weights:
 
 with plotting.style():
     figure, (where, how_many) = plt.subplots(1, 2, figsize=(7.6, 2.7), layout="constrained")
-    where.semilogx(weights[1:], places[1:], color=plotting.look("soft").colour)
-    where.axhline(places[0], color=plotting.look("supervised").colour, linestyle="--")
+    where.semilogx(weights[1:], places[1:], color=plotting.method_style("soft").colour)
+    where.axhline(places[0], color=plotting.method_style("supervised").colour, linestyle="--")
     where.set(xlabel="unlabeled_weight", ylabel="boundary at x", title="Where the boundary is")
-    how_many.semilogx(weights[1:], 100 * np.array(shares[1:]), color=plotting.VERMILION)
+    how_many.semilogx(weights[1:], 100 * np.array(shares[1:]), color=VERMILION)
     how_many.set(
         xlabel="unlabeled_weight", ylabel="rows beyond 0 or 1, %", title="How many rows still pull"
     )

@@ -97,5 +97,6 @@ with plotting.style():
     plotting.plot_path(fits, X, y, kind="weights", ax=panels[0])
     plotting.plot_path(fits, kind="objective", ax=panels[1])
     panels[0].get_legend().remove()
-    plotting.letter(panels, ["The way", "J above the optimum"])
+    panels[0].set_title("The path")
+    panels[1].set_title("J above the optimum")
 plt.show()

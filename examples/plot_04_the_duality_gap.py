@@ -54,7 +54,10 @@ for name, found in steps.items():
 # evenly on a logarithmic axis, one to the right so that the start shows.
 
 floor = np.finfo(float).eps
-looks = {"Newton": plotting.look("soft"), "block descent": plotting.look("supervised")}
+colours = {
+    "Newton": plotting.method_style("soft").colour,
+    "block descent": plotting.method_style("supervised").colour,
+}
 with plotting.style():
     figure, panel = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
     for name, found in steps.items():
@@ -62,7 +65,7 @@ with plotting.style():
         gaps = [duality_gap(objective, found[k]) for k in chosen]
         above = [max((gap.value - exact.value) / gap.scale, floor) for gap in gaps]
         proven = [max(gap.relative, floor) for gap in gaps]
-        colour = looks[name].colour
+        colour = colours[name]
         panel.plot(chosen + 1, proven, color=colour, label=f"{name}: proven gap")
         panel.plot(chosen + 1, above, ":", color=colour, label=f"{name}: true distance")
         panel.fill_between(chosen + 1, above, proven, color=colour, alpha=0.1, linewidth=0)

@@ -57,7 +57,7 @@ with plotting.style():
     shown = panel.pcolormesh(1 - scores.T, cmap="Greens_r", edgecolors="white", linewidth=1.5)
     for (row, column), score in np.ndenumerate(scores.T):
         dark = score > 0.5 * (scores.min() + scores.max())
-        colour = "white" if dark else plotting.INK
+        colour = "white" if dark else "black"
         panel.text(
             column + 0.5, row + 0.5, f"{1 - score:.3f}", ha="center", va="center", color=colour
         )

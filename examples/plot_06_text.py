@@ -16,6 +16,8 @@ from sklearn.linear_model import RidgeClassifierCV
 
 from semisquares import SoftLabelClassifier, plotting
 
+GREY, LIGHT, ORANGE, SKY = "#8A8A8A", "#D4D4D4", "#E69F00", "#56B4E9"
+
 # %%
 # Documents from a small world
 # ----------------------------
@@ -81,12 +83,12 @@ with plotting.style():
     ):
         weights = fit.coef_[0]
         ranks = weights.argsort().argsort()
-        colours = (plotting.SKY, plotting.ORANGE, plotting.LIGHT)
+        colours = (SKY, ORANGE, LIGHT)
         for k, (pool, colour) in enumerate(zip(POOLS, colours, strict=True)):
             mine = subject == k
             panel.vlines(ranks[mine], 0, weights[mine], color=colour, linewidth=2, label=pool)
         error = 1 - fit.score(X_test, truth_test)
-        plotting.headline(panel, name, f"test error {error:.3f}")
+        panel.set_title(f"{name}: test error {error:.3f}")
         panel.set(xlabel="words, sorted by weight", xticks=[])
     panels[0].set_ylabel("weight (mind the two scales)")
     panels[0].legend(loc="upper left")
@@ -125,10 +127,10 @@ curves = []
 for j, method in enumerate(("supervised", "soft", "ridge")):
     mean = errors[:, :, j].mean(axis=0)
     spread = errors[:, :, j].std(axis=0, ddof=1) / np.sqrt(len(errors))
-    ends = plotting.band_ends(mean, spread)
-    curves.append(plotting.Curve(plotting.look(method), sizes, mean, *ends))
+    low, high = mean - 2 * spread, mean + 2 * spread
+    curves.append(plotting.Curve(plotting.method_style(method), sizes, mean, low, high))
 shown = plotting.LearningCurveDisplay(curves, x_label="labeled documents", y_label="test error")
 shown.plot()
-shown.ax_.axvline(np.log2(X.shape[1]), color=plotting.GREY, linewidth=0.8, zorder=0)
+shown.ax_.axvline(np.log2(X.shape[1]), color=GREY, linewidth=0.8, zorder=0)
 shown.ax_.text(np.log2(X.shape[1]) + 0.06, 0.42, "number of words", fontsize=8)
 plt.show()

@@ -49,7 +49,7 @@ with plotting.style():
     figure, panels = plt.subplots(1, 3, figsize=(9.0, 3.4), layout="constrained", sharey=True)
     for panel, (name, model) in zip(panels, models.items(), strict=True):
         shown = plotting.plot_decision(model.fit(X, y), X, y, ax=panel)
-        plotting.headline(panel, name, f"test error {1 - model.score(X_test, truth_test):.3f}")
+        panel.set_title(f"{name}: test error {1 - model.score(X_test, truth_test):.3f}")
         panel.label_outer()
     plotting.legend(figure, panels, n_columns=4, more=shown.handles_)
 plt.show()
@@ -85,10 +85,17 @@ with plotting.style():
     for k, name in enumerate(("supervised", "soft")):
         mean = by_alpha[:, :, k].mean(axis=0)
         spread = by_alpha[:, :, k].std(axis=0, ddof=1) / np.sqrt(20)
-        plotting.band(panel, alphas, mean, spread, name)
-    panel.axhline(spreading.mean(), color=plotting.BLACK, linestyle=":", label="label spreading")
+        style = plotting.method_style(name)
+        low, high = mean - 2 * spread, mean + 2 * spread
+        panel.plot(
+            alphas, mean, style.marker, linestyle=style.line, color=style.colour, label=style.label
+        )
+        panel.fill_between(
+            alphas, low, high, color=style.colour, alpha=0.18, label="± 2 standard errors"
+        )
+    panel.axhline(spreading.mean(), color="black", linestyle=":", label="label spreading")
     panel.set(xscale="log", xlabel="alpha", ylabel="test error", ylim=(0, None))
-    plotting.legend(figure, [panel], n_columns=2, more=[plotting.legend_of_bands()])
+    plotting.legend(figure, [panel], n_columns=2)
 plt.show()
 
 # %%

@@ -13,6 +13,8 @@ from sklearn.datasets import load_digits
 
 from semisquares import SoftLabelClassifier, plotting
 
+ORANGE, SKY = "#E69F00", "#56B4E9"
+
 # %%
 # 1797 small pictures of digits, of which ten per class keep their label.
 
@@ -55,7 +57,7 @@ with plotting.style():
         for picture, bars, k in zip(panels[row], panels[row + 1], chosen, strict=True):
             picture.imshow(digits.images[k], cmap="gray_r")
             picture.set_axis_off()
-            colours = [plotting.ORANGE if c == truth[k] else plotting.SKY for c in range(10)]
+            colours = [ORANGE if c == truth[k] else SKY for c in range(10)]
             bars.bar(range(10), labels[k], color=colours)
             bars.set(ylim=(0, 1), xticks=range(10), yticks=[])
             bars.tick_params(labelsize=5, length=1)
@@ -80,18 +82,25 @@ for number in range(len(errors)):
             errors[number, k, j] = 1 - fit.score(X[hidden], truth[hidden])
         errors[number, k, 2] = 1 - fit.supervised_.score(X[hidden], truth[hidden])
 
-looks = (
-    plotting.look("soft"),
-    plotting.Look("soft labels, weight 0.1", plotting.SKY, "P", (0, (8, 1.5))),
-    plotting.look("supervised"),
+styles = (
+    plotting.method_style("soft"),
+    plotting.MethodStyle("soft labels, weight 0.1", SKY, "P", (0, (8, 1.5))),
+    plotting.method_style("supervised"),
 )
 with plotting.style():
     figure, panel = plt.subplots(figsize=(5.4, 3.3), layout="constrained")
-    for j, look in enumerate(looks):
+    for j, style in enumerate(styles):
         spread = errors[:, :, j].std(axis=0, ddof=1) / np.sqrt(len(errors))
-        plotting.band(panel, alphas, errors[:, :, j].mean(axis=0), spread, look)
+        mean = errors[:, :, j].mean(axis=0)
+        low, high = mean - 2 * spread, mean + 2 * spread
+        panel.plot(
+            alphas, mean, style.marker, linestyle=style.line, color=style.colour, label=style.label
+        )
+        panel.fill_between(
+            alphas, low, high, color=style.colour, alpha=0.18, label="± 2 standard errors"
+        )
     panel.set(xscale="log", xlabel="alpha", ylabel="error on the unlabeled rows", ylim=(0, None))
-    plotting.legend(figure, [panel], n_columns=2, more=[plotting.legend_of_bands()])
+    plotting.legend(figure, [panel], n_columns=2)
 plt.show()
 
 # %%

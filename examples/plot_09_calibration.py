@@ -14,6 +14,8 @@ from sklearn.frozen import FrozenEstimator
 
 from semisquares import SoftLabelClassifier, plotting
 
+GREY = "#8A8A8A"
+
 # %%
 # A world where the truth is known
 # --------------------------------
@@ -50,22 +52,25 @@ said = {
 # On the left, what is said against what happens, in groups of rows; on the right, against the true
 # probability, row by row.
 
-looks = {"soft label": plotting.look("soft"), "calibrated": plotting.look("hard_from_soft")}
+styles = {
+    "soft label": plotting.method_style("soft"),
+    "calibrated": plotting.method_style("hard_from_soft"),
+}
 with plotting.style():
     figure, (groups, single) = plt.subplots(1, 2, figsize=(7.6, 3.7), layout="constrained")
     for panel in (groups, single):
-        panel.plot([0, 1], [0, 1], color=plotting.GREY, linewidth=0.8)
+        panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     edges = np.linspace(0, 1, 11)
     for name, p in said.items():
-        look = looks[name]
+        style = styles[name]
         bins = np.clip(np.digitize(p, edges) - 1, 0, 9)
         filled = [k for k in range(10) if np.sum(bins == k) >= 30]
         groups.plot(
             [p[bins == k].mean() for k in filled], [truth_test[bins == k].mean() for k in filled],
-            color=look.colour, marker=look.marker, label=name,
+            color=style.colour, marker=style.marker, label=name,
         )  # fmt: skip
         single.plot(
-            p_test[::20], p[::20], look.marker, color=look.colour, markersize=2.2, alpha=0.5,
+            p_test[::20], p[::20], style.marker, color=style.colour, markersize=2.2, alpha=0.5,
             markeredgewidth=0,
         )  # fmt: skip
     groups.set(xlabel="said", ylabel="share of class 1 that there is", title="Reliability")

@@ -15,6 +15,8 @@ import numpy as np
 
 from semisquares import SoftLabelClassifier, plotting
 
+GREEN, SKY, VERMILION = "#009E73", "#56B4E9", "#D55E00"
+
 # %%
 # 120,000 rows of 20 columns in 30 blocks; 200 rows have a label. Blocks are made when they are
 # asked for, and forgotten after.
@@ -57,13 +59,14 @@ whole = N * D * 8
 with plotting.style():
     figure, (bytes_panel, time_panel) = plt.subplots(1, 2, figsize=(7.6, 3.0), layout="constrained")
     number = np.arange(1, len(passes) + 1)
-    bytes_panel.bar(number, sent / 1e6, color=plotting.SKY)
-    bytes_panel.axhline(whole / 1e6, color=plotting.VERMILION)
-    bytes_panel.text(0.6, 1.15 * whole / 1e6, "the whole table", color=plotting.VERMILION)
+    bytes_panel.bar(number, sent / 1e6, color=SKY)
+    bytes_panel.axhline(whole / 1e6, color=VERMILION)
+    bytes_panel.text(0.6, 1.15 * whole / 1e6, "the whole table", color=VERMILION)
     bytes_panel.set(yscale="log", ylim=(None, 4 * whole / 1e6), xlabel="pass", ylabel="MB sent")
-    time_panel.bar(number, seconds, color=plotting.GREEN)
+    time_panel.bar(number, seconds, color=GREEN)
     time_panel.set(xlabel="pass", ylabel="seconds (making the rows included)")
-    plotting.letter((bytes_panel, time_panel), ["Bytes", "Time"])
+    bytes_panel.set_title("Bytes")
+    time_panel.set_title("Time")
 plt.show()
 
 # %%

@@ -18,6 +18,9 @@ from semisquares import SoftLabelClassifier, plotting
 from semisquares.baselines import MissingOutcomeRegressor
 from semisquares.core.labelings import SoftLabels
 
+GREY, LIGHT = "#8A8A8A", "#D4D4D4"
+ORANGE, SKY, VERMILION = "#E69F00", "#56B4E9", "#D55E00"
+
 # %%
 # The regression: it ends where it would have begun
 # -------------------------------------------------
@@ -43,14 +46,14 @@ with plotting.style():
         colour = plt.get_cmap("viridis")(k / 8)
         lines.plot(ends, intercept + slope * ends, color=colour, linewidth=0.9)
         lines.plot(x[missing], step.labels[missing], ".", color=colour, markersize=4)
-    lines.plot(x[~missing], y[~missing], "o", color=plotting.BLACK, markersize=4, label="known")
+    lines.plot(x[~missing], y[~missing], "o", color="black", markersize=4, label="known")
     lines.plot(
         [], [], ".-", color=plt.get_cmap("viridis")(0.5), label="fits, and what they fill in"
     )
     lines.legend(loc="upper left")
     lines.set(xlabel="x", ylabel="outcome", title="Fit, fill in, fit again")
     path = np.array([step.labels[missing] for step in model.path_])
-    values.semilogy(np.abs(path - path[-1]).max(axis=1)[:-1], color=plotting.VERMILION)
+    values.semilogy(np.abs(path - path[-1]).max(axis=1)[:-1], color=VERMILION)
     values.set(xlabel="step", ylabel="largest change still to come", title="How fast")
     values.grid(axis="y")
 plt.show()
@@ -88,15 +91,16 @@ with plotting.style():
     figure, panels = plt.subplots(1, 2, figsize=(7.8, 3.2), layout="constrained", sharey=True)
     ends = np.array([x.min() - 0.3, x.max() + 0.3])
     for panel, one, name in zip(panels, (yates, clipped), ("supervised", "soft"), strict=True):
-        look = plotting.look(name)
+        style = plotting.method_style(name)
         for level in (0.0, 1.0):
-            panel.axhline(level, color=plotting.LIGHT, linewidth=0.8, zorder=0)
-        panel.plot(ends, one.predict(ends[:, None]), color=look.colour, linestyle=look.line)
-        panel.plot(x[free], one.filled_[free], ".", color=plotting.GREY, markersize=4)
+            panel.axhline(level, color=LIGHT, linewidth=0.8, zorder=0)
+        panel.plot(ends, one.predict(ends[:, None]), color=style.colour, linestyle=style.line)
+        panel.plot(x[free], one.filled_[free], ".", color=GREY, markersize=4)
         for code in (0, 1):
             mine = known[classes[known] == code]
-            plotting.labeled_dots(panel, x[mine], classes[mine], code, size=7)
-        panel.plot((0.5 - one.intercept_) / one.coef_[0], 0.5, "D", color=look.colour)
+            dots = {"color": (SKY, ORANGE)[code], "markersize": 7, "markeredgecolor": "black"}
+            panel.plot(x[mine], classes[mine], "os"[code], **dots)
+        panel.plot((0.5 - one.intercept_) / one.coef_[0], 0.5, "D", color=style.colour)
         panel.set(xlabel="x", yticks=[0, 0.5, 1])
     panels[0].set(title="Any number may be filled in", ylabel="label")
     panels[1].set_title("Only labels may")

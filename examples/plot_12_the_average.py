@@ -15,6 +15,8 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from semisquares import AveragedClassifier, plotting
 from semisquares.paper.datasets import remove_labels
 
+GREEN, GREY = "#009E73", "#8A8A8A"
+
 # %%
 # Sixty labels
 # ------------
@@ -89,10 +91,8 @@ found = np.cumsum(right[order]) / taken
 expected = np.cumsum(sure[order]) / taken
 with plotting.style():
     figure, panel = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
-    panel.plot(100 * taken / len(order), found, color=plotting.GREEN, label="are right")
-    panel.plot(
-        100 * taken / len(order), expected, "--", color=plotting.GREY, label="expected to be right"
-    )
+    panel.plot(100 * taken / len(order), found, color=GREEN, label="are right")
+    panel.plot(100 * taken / len(order), expected, "--", color=GREY, label="expected to be right")
     panel.set(xlabel="surest predictions taken, %", ylabel="share", ylim=(0.7, 1.01))
     panel.legend(loc="lower left")
 plt.show()

@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semisquares import plotting
-from semisquares.plotting import BLUE, GREEN, GREY, INK, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Look
+from semisquares.plotting import MethodStyle
+from semisquares.plotting._style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    LIGHT,
+    ORANGE,
+    PURPLE,
+    SKY,
+    TWO_COLUMNS,
+    VERMILION,
+)
 
 from .comparing import Comparison, Mean
 from .fitting import OK
@@ -52,7 +64,7 @@ _LOOKS = {
     "tsvm": (SKY, "o", "-"),
     "lap_svm": (SKY, "v", DASHED),
 }
-LOOKS = {name: Look(METHODS[name].label, *look) for name, look in _LOOKS.items()}
+LOOKS = {name: MethodStyle(METHODS[name].label, *look) for name, look in _LOOKS.items()}
 """A colour for each family: ours, linear and others of labels alone, self-training, graphs,
 sslearn, LAMDA-SSL.
 """
@@ -87,14 +99,14 @@ def averaged(stored: Stored) -> Picture:
     """Draw, for each table, how the averaged classifier does against others."""
     looks = {RIDGE: (GREEN, "o"), ALONE: (ORANGE, "s")}
     pairs = {
-        (AVERAGED, other): Look(METHODS[other].label, colour, marker, "-")
+        (AVERAGED, other): MethodStyle(METHODS[other].label, colour, marker, "-")
         for other, (colour, marker) in looks.items()
         if are_measured(stored, other)
     }
     return _by_table(stored, pairs, "points by which AveragedClassifier is more accurate than")
 
 
-def _by_table(stored: Stored, pairs: dict[tuple[str, str], Look], label: str) -> Picture:
+def _by_table(stored: Stored, pairs: dict[tuple[str, str], MethodStyle], label: str) -> Picture:
     """Draw the differences of one or two pairs of methods, for each table."""
     picture, panels = plotting.facets(len(REGIMES), 3, row_height=4.6, sharey=True)
     for panel, (regime, words) in zip(panels, REGIMES.items(), strict=True):
@@ -162,7 +174,7 @@ def inputs_in(drawn: bytes) -> str:
 
 
 def _growth(stored: Stored, column: str, unit: float, label: str) -> Picture:
-    picture = plotting.new_picture(plotting.TWO_COLUMNS, 4.6)
+    picture = plotting.new_picture(TWO_COLUMNS, 4.6)
     panel = picture.add_subplot()
     done = stored.cost[stored.cost["status"] == OK]
     for name, look in LOOKS.items():
@@ -180,7 +192,9 @@ def _growth(stored: Stored, column: str, unit: float, label: str) -> Picture:
     return picture
 
 
-def _interval(panel: Axes, place: float, mean: Mean, look: Look, *, labeled: bool = False) -> None:
+def _interval(
+    panel: Axes, place: float, mean: Mean, look: MethodStyle, *, labeled: bool = False
+) -> None:
     """Draw a mean and its 95 % interval, in points."""
     if not np.isfinite(mean.value):
         return

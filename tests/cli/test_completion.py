@@ -79,7 +79,7 @@ def test_help_and_completion_import_no_numerical_library(words, complete):
 
 def test_the_completed_choices_are_the_actual_ones():
     assert fit.METHODS == METHODS
-    assert reproduce.PRESETS == PRESETS
+    assert tuple(PRESETS) == reproduce.PRESETS
 
 
 def test_the_package_has_its_classifiers_although_they_are_imported_late():

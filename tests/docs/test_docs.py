@@ -77,7 +77,7 @@ def test_no_line_of_a_formula_looks_like_a_list():
 def test_the_errors_in_the_pictures_are_what_the_methods_get():
     drawn = example.draw(example.SHOWN)
     stored = {key: counts[example.SHOWN] for key, counts in read_numbers().items()}
-    for key, method in example.METHODS.items():  # a fit that warns has no place in a picture
+    for key, method in example.METHODS.items():  # pictures show no fit that warns
         found = example.wrong(example.fit(method, drawn))
         assert found == pytest.approx(stored[key], abs=3), key
 

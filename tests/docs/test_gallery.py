@@ -1,4 +1,4 @@
-"""The examples of the gallery: numbered, short, and they run without a word of warning."""
+"""The examples of the gallery are numbered and short, and run without warnings."""
 
 import re
 import runpy
@@ -9,7 +9,7 @@ import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("plot_*.py"))
 FAST = ("plot_01", "plot_02", "plot_04", "plot_09", "plot_11", "plot_12")
-"""Those that run here; `make docs` runs all."""
+"""The examples that run here; `make docs` runs all."""
 
 
 def test_the_examples_are_numbered_from_1_to_12():

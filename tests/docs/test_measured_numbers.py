@@ -1,4 +1,4 @@
-"""Every number of README and docs that claims to be measured is that of a stored table."""
+"""Every measured number in README and docs comes from a stored table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from benchmarks.report import Line, read_lines
 from docs.marks import MarkError, Number, Registry, check_marks, fill_pages, keys_of, pages
 from docs.measured import BLOCKS, NUMBERS, REGISTRY
-from docs.stored import RATIOS, SCALE, ratio, runs, said
+from docs.stored import RATIOS, SCALE, numbers, ratio, runs
 
 from benchmarks import breast_cancer
 from docs import claims
@@ -146,10 +146,8 @@ def test_a_ratio_is_read_as_it_was_printed(line):
 def test_a_ratio_and_a_finding_that_are_not_stored_are_named():
     with pytest.raises(LookupError, match=r"results\.txt has no line .* '500 × 5'"):
         ratio("500 × 5", "soft fit")
-    with pytest.raises(LookupError, match="fig6 does not say"):
-        said("fig6", "Soft beats hard", "no such words")
-    with pytest.raises(LookupError, match="0 findings of fig6"):
-        said("fig6", "Hard beats soft", "")
+    with pytest.raises(LookupError, match=r"fig6 has no finding 'hard_beats_soft'; .* soft_beats"):
+        numbers("fig6", "hard_beats_soft")
 
 
 def test_the_lines_of_a_file_are_those_of_all_its_runs():
@@ -162,7 +160,7 @@ def test_the_stored_accuracies_are_what_the_classifiers_get(name):
     stored = breast_cancer.read()[name]
     assert len(stored) == breast_cancer.SPLITS
     found = breast_cancer.measure(name, range(4)).accuracy
-    one_row = 1.0 / (569 - breast_cancer.LABELS)  # rounding may turn a row on the boundary
+    one_row = 1.0 / (569 - breast_cancer.LABELS)  # rounding may flip a row on the boundary
     np.testing.assert_allclose(found, stored[:4], atol=1.1 * one_row)
 
 

@@ -1,4 +1,4 @@
-"""The page about the paper's figures: all of them are there, with pictures and whole tables."""
+"""The page about the paper's figures has all of them, with pictures and complete tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 
 
 def test_every_figure_that_is_stored_has_a_block_and_a_picture():
-    for name in set(FIGURES) - {"fig1"}:  # whose table is written by the command only
+    for name in set(FIGURES) - {"fig1"}:  # its table is not stored
         assert f"<!-- generated: reproduction.{name} -->" in TEXT
         assert f"](../results/{name}/" in TEXT
 

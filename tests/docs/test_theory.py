@@ -1,4 +1,4 @@
-"""The theory pages: their examples run, their code is in the source, their pictures show it."""
+"""The theory pages: their examples run, their code is in the source, their pictures are current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kills at any moment: nothing stored is lost, and the finished tables show nothing of them."""
+"""Kill runs at any moment: no stored cell is lost, and the finished tables are the same."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def processes_of(sessions):
 
 
 def all_gone(sessions):
-    """Wait for the end of all processes of these sessions; say whether it came."""
+    """Wait until all processes of these sessions have ended; return whether they have."""
     for _ in range(10 * PATIENCE):
         if not processes_of(sessions):
             return True
@@ -55,7 +55,7 @@ def all_gone(sessions):
 
 
 class Nursery:
-    """A process that has everything imported, and forks the runs to be killed."""
+    """A process with all imports done, which forks the runs that are killed."""
 
     def __init__(self):
         self.process = subprocess.Popen(
@@ -63,7 +63,7 @@ class Nursery:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**ENVIRONMENT, "PYTHONWARNINGS": "ignore"},  # loky's on what a kill leaves to it
+            env={**ENVIRONMENT, "PYTHONWARNINGS": "ignore"},  # loky warns after a kill
         )
         self.words = queue.Queue()
         self.listener = threading.Thread(target=self._listen, daemon=True)
@@ -74,23 +74,23 @@ class Nursery:
             self.words.put(line.split())
 
     def run_and_kill(self, out, jobs, *, lines, delay):
-        """Kill a run so long after so many of its words; give its process and its status."""
+        """Kill a run some time after some of its lines; return its process id and status."""
         order = json.dumps([str(out), jobs, CELLS, {1: 0.004, 2: 0.02}[jobs]])
         self.process.stdin.write(order + "\n")
         self.process.stdin.flush()
-        heard = [self.words.get()]
-        pid = int(heard[0][1])
-        while len(heard) <= lines and heard[-1][0] != "ended":
-            heard.append(self.words.get())
+        lines_read = [self.words.get()]
+        pid = int(lines_read[0][1])
+        while len(lines_read) <= lines and lines_read[-1][0] != "ended":
+            lines_read.append(self.words.get())
         moment = time.monotonic() + delay
         with suppress(queue.Empty):  # or until it ends, if that is earlier
-            while heard[-1][0] != "ended":
-                heard.append(self.words.get(timeout=max(0.0, moment - time.monotonic())))
+            while lines_read[-1][0] != "ended":
+                lines_read.append(self.words.get(timeout=max(0.0, moment - time.monotonic())))
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        while heard[-1][0] != "ended":
-            heard.append(self.words.get())
-        return pid, int(heard[-1][1])
+        while lines_read[-1][0] != "ended":
+            lines_read.append(self.words.get())
+        return pid, int(lines_read[-1][1])
 
     def __enter__(self):
         return self
@@ -118,11 +118,11 @@ def kill_until(folder, *, jobs, kills, seed):
             outs.append(out)
             count, status, patience = 0, signal.SIGKILL, 0.05
             while status == signal.SIGKILL:
-                lines = rng.integers(0, min(CELLS - count + 2, 10))  # a first word, one a cell
+                lines = rng.integers(0, min(CELLS - count + 2, 10))  # one at first, one a cell
                 delay = rng.uniform(0, patience)
                 pid, status = nursery.run_and_kill(out, jobs, lines=lines, delay=delay)
                 before, count = count, stored(out, folder / "copy")
-                assert count >= before + max(lines - 1, 0)  # a word for each stored cell
+                assert count >= before + max(lines - 1, 0)  # one line per stored cell
                 sessions.add(pid)
                 statuses.append(status)
                 phases.append((status, count))
@@ -156,7 +156,7 @@ def test_kills_lose_no_stored_cell_and_leave_no_trace(tmp_path, uninterrupted, t
     assert statuses.count(signal.SIGKILL) >= 15 * times
     assert set(statuses) == {signal.SIGKILL, 0}
     phases = [phase for *_, some in results for phase in some]
-    assert (signal.SIGKILL, CELLS) in phases  # some died while they wrote tables and plots
+    assert (signal.SIGKILL, CELLS) in phases  # some were killed while writing tables and plots
     for outs, sessions, _, _ in results:
         for out in outs:
             assert files(out) == uninterrupted

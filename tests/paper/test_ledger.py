@@ -1,4 +1,4 @@
-"""The ledger keeps cells whole, is one process's at a time, and says plainly what is wrong."""
+"""The ledger keeps cells intact, belongs to one process at a time, and explains its errors."""
 
 import re
 import sqlite3
@@ -149,7 +149,7 @@ def test_a_ledger_whose_making_was_killed_is_made_anew(path, content):
 
 
 def empty_database(path):
-    """Give the file that a kill leaves between the switch to WAL and the first table."""
+    """Return the file that a kill between the switch to WAL and the first table leaves."""
     database = sqlite3.connect(path.with_name("other"))
     database.execute("pragma journal_mode = wal")
     database.close()

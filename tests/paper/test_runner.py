@@ -1,4 +1,4 @@
-"""Running a figure: only what is missing, never a mixture, and the same bytes however it is run."""
+"""Running a figure computes only missing cells, mixes no settings, and always gives equal bytes."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def plain_plots(monkeypatch):
 
 
 def files(folder):
-    """Give the content of every file below a folder, but the ledger's."""
+    """Return the content of every file below a folder, except the ledger."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -102,7 +102,7 @@ def test_jobs_and_order_change_no_byte(tmp_path):
 
 
 class Counted(PlainToy):
-    """The toy that notes which cells are computed, and fails or dies at some."""
+    """A toy that records which cells are computed, and fails or dies at some."""
 
     def __init__(self, log, fails_at=(), dies_at=(), out=None):
         super().__init__()
@@ -135,7 +135,7 @@ def test_a_failing_cell_is_named_and_the_others_are_kept(tmp_path, jobs):
     assert "in compute_cell" in printed
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         kept = set(ledger.cells("toy"))
-    assert len(kept) >= 4 - (jobs - 1)  # all before it, but what another process was at
+    assert len(kept) >= 4 - (jobs - 1)  # all cells before it, except the one of another process
     assert files(tmp_path) == {}
     log = []
     run(Counted(log), QUICK, tmp_path)
@@ -154,17 +154,17 @@ def test_a_killed_worker_is_said_in_a_sentence_and_the_others_are_kept(tmp_path)
 def test_progress_counts_cells_and_cpu_seconds_of_earlier_runs(tmp_path):
     with pytest.raises(CellError):
         run(Counted([], fails_at=["c/4"]), QUICK, tmp_path)
-    heard = []
-    run(PlainToy(), QUICK, tmp_path, progress=lambda *words: heard.append(words))
-    assert [(done, total) for done, total, _ in heard] == [(4, 6), (5, 6), (6, 6)]
-    seconds = [cpu for _, _, cpu in heard]
+    calls = []
+    run(PlainToy(), QUICK, tmp_path, progress=lambda *words: calls.append(words))
+    assert [(done, total) for done, total, _ in calls] == [(4, 6), (5, 6), (6, 6)]
+    seconds = [cpu for _, _, cpu in calls]
     assert 0 < seconds[0] < seconds[1] < seconds[2]
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         assert seconds[2] == pytest.approx(sum(ledger.cells("toy").values()))
 
 
 class Threads(PlainToy):
-    """A toy that says how many threads BLAS may use."""
+    """A toy that returns how many threads BLAS may use."""
 
     def compute_cell(self, settings, cell):
         from threadpoolctl import threadpool_info

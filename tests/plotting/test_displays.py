@@ -1,4 +1,4 @@
-"""The displays show what the classifiers hold, and leave no trace where they were given axes."""
+"""The displays show the attributes of classifiers, and leave given axes otherwise alone."""
 
 import sys
 
@@ -25,8 +25,6 @@ from semisquares import (
 from semisquares.model_selection import LabeledStratifiedKFold, LabeledStratifiedShuffleSplit
 from semisquares.paper.datasets import remove_labels, two_gaussians
 from semisquares.plotting import (
-    CLASS_COLOURS,
-    LOOKS,
     Curve,
     DecisionDisplay,
     LearningCurveDisplay,
@@ -43,13 +41,14 @@ from semisquares.plotting import (
     plot_soft_labels,
     style,
 )
-from semisquares.plotting.fitted import named
-from semisquares.plotting.plane import boundaries, leads
-from semisquares.plotting.rows import label_colours, made_dots
+from semisquares.plotting._fitted import assign_styles
+from semisquares.plotting._plane import boundaries, leads
+from semisquares.plotting._rows import draw_imputed_rows, label_colours
+from semisquares.plotting._style import CLASS_COLOURS, METHOD_STYLES
 
 
 def table(n_features=2, n_classes=2, n_labeled=16):
-    """Draw rows of overlapping classes, some with a label."""
+    """Return rows of overlapping classes, some of them labeled."""
     X, truth = two_gaussians(90, n_features, variance=1.5, random_state=3)
     truth = truth if n_classes == 2 else np.arange(90) % n_classes
     X = X + truth[:, None]
@@ -62,7 +61,7 @@ def panel():
 
 
 def levels_drawn(axes, level):
-    """Return the points of all lines that were drawn for a level, one array for each."""
+    """Return the points of the lines drawn for a level, one array per line."""
     sets = [one for one in axes.collections if isinstance(one, QuadContourSet) and not one.filled]
     return [one.get_paths()[0].vertices for one in sets if list(one.levels) == [level]]
 
@@ -108,7 +107,7 @@ def test_a_sure_label_has_the_colour_of_its_class_and_an_even_one_is_grey():
 
 def test_labels_below_0_and_above_1_are_rings_in_the_colour_of_the_class():
     axes = panel()
-    made_dots(axes, np.zeros((4, 2)), np.array([-0.2, 0.5, 1.5, np.nan]), size=3.0)
+    draw_imputed_rows(axes, np.zeros((4, 2)), np.array([-0.2, 0.5, 1.5, np.nan]), size=3.0)
     rings = axes.collections[1]
     assert rings.get_facecolor().size == 0
     ends = [matplotlib.colors.to_rgb(colour) for colour in CLASS_COLOURS[:2]]
@@ -137,7 +136,7 @@ def test_pipelines_and_searches_are_looked_through(wrap):
     assert_allclose(best.decision_function(ours), 0.0, atol=1e-9)
     scaled = best[0].transform(supervised)
     assert_allclose(best[-1].supervised_.decision_function(scaled), 0.0, atol=1e-9)
-    assert_array_equal(shown.made, best[-1].label_distributions_[:, 1])
+    assert_array_equal(shown.imputed, best[-1].label_distributions_[:, 1])
 
 
 def test_names_of_columns_and_classes_are_those_of_the_table():
@@ -157,7 +156,7 @@ def test_on_a_boundary_of_several_classes_two_of_them_lead_together():
     points = np.vstack(levels_drawn(shown.ax_, 0.0))
     third, second, first = np.sort(model.decision_function(points), axis=1).T
     assert len(points) > 20
-    assert np.quantile(first - second, 0.9) < 1e-9  # but for the cells where three classes meet
+    assert np.quantile(first - second, 0.9) < 1e-9  # except for the cells where three classes meet
     assert (third <= second).all()
 
 
@@ -180,7 +179,7 @@ def test_a_classifier_of_scikit_learn_is_drawn_without_shades():
     (ours,) = levels_drawn(shown.ax_, 0.0)
     assert_allclose(model.decision_function(ours), 0.0, atol=1e-6)
     assert levels_drawn(shown.ax_, 1.0) == []
-    assert_array_equal(np.isnan(shown.made), model.transduction_ == -1)
+    assert_array_equal(np.isnan(shown.imputed), model.transduction_ == -1)
 
 
 # labels, paths, curves
@@ -189,9 +188,9 @@ def test_a_classifier_of_scikit_learn_is_drawn_without_shades():
 def test_the_histogram_counts_the_unlabeled_rows_and_those_at_the_ends(fitted):
     model, X, y = fitted
     shown = plot_soft_labels(model, X, y, ax=panel())
-    made = model.label_distributions_[y == -1, 1]
-    assert shown.counts.sum() == shown.supervised.sum() == len(made)
-    assert shown.ends == (np.mean(made == 0.0), np.mean(made == 1.0))
+    imputed = model.label_distributions_[y == -1, 1]
+    assert shown.counts.sum() == shown.supervised.sum() == len(imputed)
+    assert shown.ends == (np.mean(imputed == 0.0), np.mean(imputed == 1.0))
     before = np.clip(model.supervised_.decision_function(X[y == -1]) + 0.5, 0, 1)
     assert_array_equal(shown.supervised, np.histogram(before, shown.edges)[0])
 
@@ -200,8 +199,8 @@ def test_of_several_classes_the_label_of_the_likeliest_is_counted():
     X, y = table(n_classes=3, n_labeled=40)
     model = SoftLabelClassifier().fit(X, y)
     shown = plot_soft_labels(model, X, y, ax=panel())
-    made = model.label_distributions_[y == -1].max(axis=1)
-    assert_array_equal(shown.counts, np.histogram(made, shown.edges)[0])
+    imputed = model.label_distributions_[y == -1].max(axis=1)
+    assert_array_equal(shown.counts, np.histogram(imputed, shown.edges)[0])
 
 
 def test_words_say_how_many_labels_are_0_between_and_1():
@@ -300,9 +299,11 @@ def test_stored_results_are_drawn_as_they_are():
 
 
 def test_classifiers_get_the_looks_of_their_methods_and_names_of_their_own():
-    found = named([LeastSquaresClassifier(), SoftLabelClassifier(), SoftLabelClassifier(2.0)])
+    found = assign_styles(
+        [LeastSquaresClassifier(), SoftLabelClassifier(), SoftLabelClassifier(2.0)]
+    )
     (_, first), (_, second), (_, third) = found.values()
-    assert (first, second) == (LOOKS["supervised"], LOOKS["soft"])
+    assert (first, second) == (METHOD_STYLES["supervised"], METHOD_STYLES["soft"])
     assert third.colour not in (first.colour, second.colour)
     assert len(found) == 3
 
@@ -352,9 +353,9 @@ def test_words_name_every_family_and_sum_up_what_is_not_drawn():
         "setting": list("abcd"), "weight": [0.0004, 0.0006, 0.3, 0.699],
     }  # fmt: skip
     shown = MembersDisplay(members).plot(panel())
-    said = [text.get_text().strip() for text in shown.ax_.texts]
-    assert "one: 0.0 % (1 member)" in said
-    assert "two: 100.0 % (3 members)" in said
+    texts = [text.get_text().strip() for text in shown.ax_.texts]
+    assert "one: 0.0 % (1 member)" in texts
+    assert "two: 100.0 % (3 members)" in texts
     expected = "2 of 4 members have less than 0.1 % each: 0.1 % in all"
     assert shown.ax_.get_xlabel().endswith(expected)
 
@@ -376,7 +377,7 @@ def ece(y, proba, n_bins):
 def test_bins_hold_all_rows_and_the_calibration_error_is_that_of_its_definition(n_classes):
     rng = np.random.default_rng(0)
     proba = rng.dirichlet(np.full(n_classes, 0.3), size=200)
-    proba[0] = np.eye(n_classes)[0]  # as sure as can be
+    proba[0] = np.eye(n_classes)[0]  # probability 1
     y = rng.integers(n_classes, size=200)
     shown = ReliabilityDisplay.from_predictions(y, proba, bins=7, ax=panel())
     assert shown.counts.sum() == 200
@@ -443,7 +444,7 @@ SHORT = {
     ),
     "path": lambda ax: plot_path(fits_of_a_line()[0], ax=ax),
     "learning curve": lambda ax: LearningCurveDisplay(
-        [Curve(LOOKS["soft"], [0, 5], [0.2, 0.1], [0.1, 0.1], [0.3, 0.1])]
+        [Curve(METHOD_STYLES["soft"], [0, 5], [0.2, 0.1], [0.1, 0.1], [0.3, 0.1])]
     ).plot(ax),
     "members": lambda ax: MembersDisplay(MEMBERS).plot(ax),
     "reliability": lambda ax: ReliabilityDisplay([1, 3], [0.5, 0.9], [0.0, 1.0]).plot(ax),
@@ -465,7 +466,7 @@ def test_without_axes_a_figure_of_pyplot_is_made_and_settings_come_back(name):
     with matplotlib.rc_context({"font.size": 13.0}):
         shown = SHORT[name](None)
         assert plt.figure(plt.get_fignums()[0]) is shown.figure_
-        assert not shown.ax_.spines["top"].get_visible()  # the house style
+        assert not shown.ax_.spines["top"].get_visible()  # the style of the package
         assert matplotlib.rcParams["font.size"] == 13.0
     plt.close("all")
 
@@ -486,7 +487,7 @@ def test_a_classifier_that_is_not_fitted_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("draw", "said"),
+    ("draw", "message"),
     [
         (lambda X, y, m: plot_decision(m, X[:, [0, 1, 1]], y), "X has 3 columns.*PCA"),
         (lambda X, y, m: plot_decision(m, X[:, 0], y), r"X has shape \(90,\)"),
@@ -511,9 +512,9 @@ def test_a_classifier_that_is_not_fitted_is_refused():
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_drawn_is_refused_in_one_sentence(fitted, draw, said):
+def test_what_cannot_be_drawn_is_refused_in_one_sentence(fitted, draw, message):
     model, X, y = fitted
-    with pytest.raises(ValueError, match=said) as error:
+    with pytest.raises(ValueError, match=message) as error:
         draw(X, y, model)
     assert str(error.value).count(". ") == 0
     assert plt.get_fignums() == []

@@ -1,4 +1,4 @@
-"""The look of all pictures: the same bytes every time, and no trace left in matplotlib."""
+"""The style of all pictures: reproducible bytes, and unchanged settings of matplotlib."""
 
 import hashlib
 import subprocess
@@ -12,40 +12,31 @@ import pytest
 from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose
 
-from semisquares.plotting import (
-    LOOKS,
-    band,
-    facets,
-    legend,
-    letter,
-    look,
-    new_picture,
-    published_curve,
-    render,
-    save,
-    style,
-)
+from semisquares.plotting import facets, legend, method_style, new_picture, render, save, style
+from semisquares.plotting._curves import draw_band, draw_published_curve
+from semisquares.plotting._pictures import letter_panels
+from semisquares.plotting._style import METHOD_STYLES
 
 X = np.arange(5)
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def draw():
-    """Draw a bit of everything."""
+    """Draw something of every kind."""
     with style():
         picture, panels = facets(3, 2, sharex=True, sharey=True)
         for panel in panels:
-            for k, method in enumerate(LOOKS):
-                published_curve(panel, X, X + k, method)
-                band(panel, X, X + k, np.ones(5), method)
+            for k, method in enumerate(METHOD_STYLES):
+                draw_published_curve(panel, X, X + k, method)
+                draw_band(panel, X, X + k, np.ones(5), method)
         panels[0].plot(X, X, "o", clip_on=True)
-        letter(panels, ["One", "Two", "Three"])
+        letter_panels(panels, ["One", "Two", "Three"])
         legend(picture, panels)
     return picture
 
 
 def session():
-    """Return the settings of matplotlib; looking at the backend would choose one."""
+    """Return the settings of matplotlib, except for the backend: reading it would choose one."""
     return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != "backend"}
 
 
@@ -123,12 +114,12 @@ def test_an_svg_asks_for_no_font_and_has_no_date(picture):
 
 @pytest.mark.parametrize("aspect", ["label", "colour", "marker", "line"])
 def test_methods_differ_in_everything(aspect):
-    assert len({getattr(look, aspect) for look in LOOKS.values()}) == len(LOOKS)
+    assert len({getattr(one, aspect) for one in METHOD_STYLES.values()}) == len(METHOD_STYLES)
 
 
 def test_colours_of_methods_are_told_apart_without_red_or_green():
     # simulated deuteranopia (Viénot, Brettel & Mollon 1999), in linear light
-    rgb = np.array([to_rgb(look.colour) for look in LOOKS.values()]) ** 2.2
+    rgb = np.array([to_rgb(one.colour) for one in METHOD_STYLES.values()]) ** 2.2
     seen = rgb @ np.array([[0.29, 0.29, -0.02], [0.71, 0.71, 0.02], [0, 0, 1]])
     seen = np.clip(seen, 0, 1) ** (1 / 2.2)
     apart = np.abs(seen[:, None] - seen[None]).max(axis=2) + np.eye(len(seen))
@@ -136,14 +127,14 @@ def test_colours_of_methods_are_told_apart_without_red_or_green():
 
 
 def test_a_method_without_a_look_is_refused():
-    with pytest.raises(ValueError, match="'softish' has no look; take one of supervised, soft"):
-        look("softish")
+    with pytest.raises(ValueError, match="'softish' has no style; take one of supervised, soft"):
+        method_style("softish")
 
 
 def test_a_band_reaches_two_standard_errors_up_and_down():
     with style():
         axes = new_picture().subplots()
-        band(axes, X, X, 0.1 * X, "soft")
+        draw_band(axes, X, X, 0.1 * X, "soft")
     corners = axes.collections[0].get_paths()[0].vertices
     for x in X:
         assert_allclose(np.ptp(corners[corners[:, 0] == x, 1]), 0.4 * x)
@@ -154,8 +145,8 @@ def test_a_band_reaches_two_standard_errors_up_and_down():
 def test_a_published_curve_lies_behind_and_not_in_the_legend():
     with style():
         axes = new_picture().subplots()
-        band(axes, X, X, X, "hard")
-        published_curve(axes, X, X, "hard")
+        draw_band(axes, X, X, X, "hard")
+        draw_published_curve(axes, X, X, "hard")
     ours, theirs = axes.lines
     assert theirs.get_zorder() < ours.get_zorder()
     assert axes.get_legend_handles_labels()[1] == ["hard labels"]
@@ -163,7 +154,7 @@ def test_a_published_curve_lies_behind_and_not_in_the_legend():
 
 def test_a_legend_names_each_method_once(picture):
     texts = [text.get_text() for text in picture.legends[0].get_texts()]
-    assert texts == [look.label for look in LOOKS.values()]
+    assert texts == [one.label for one in METHOD_STYLES.values()]
 
 
 @pytest.mark.parametrize(("n", "columns"), [(1, 4), (4, 4), (7, 3), (16, 4)])

@@ -6,7 +6,7 @@ import numpy as np
 
 from semisquares.paper.figures import FIGURES
 from semisquares.paper.figures.protocol import ALL
-from semisquares.paper.figures.rivals_methods import METHODS
+from semisquares.paper.figures.rivals import METHODS
 
 RIVALS = FIGURES["rivals"]
 NAMES = list(METHODS)
@@ -15,7 +15,7 @@ AT = (2, 8, 32)
 
 
 def made(errors, *, datasets=SOME, repeats=40, sizes=AT, noise=0.01, change=lambda cells: cells):
-    """Make a table whose methods have given errors, 0.3 for those not named."""
+    """Make a table with given errors; methods that are not named have 0.3."""
     rng = np.random.default_rng(0)
     settings = RIVALS.settings("authors", datasets=tuple(datasets), repeats=repeats)
     able = [[size <= (one.at_most or size) for size in sizes] for one in METHODS.values()]

@@ -1,4 +1,4 @@
-"""A figure of random numbers, small and quick, and the processes that run it to be killed."""
+"""A small, fast figure of random numbers, and processes that run it and can be killed."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from semisquares.paper.ledger import Ledger, ReproduceError
 
 
 def stored(out, scratch):
-    """Count the cells in a copy of the ledger: opening the true one would repair it."""
+    """Count the cells in a copy of the ledger: opening the original would repair it."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     for path in out.glob("ledger.sqlite*"):
@@ -25,7 +25,7 @@ def stored(out, scratch):
 
 
 def wait_for_cells(out, n_cells, scratch):
-    """Wait until a run that goes on has stored so many cells."""
+    """Wait until a running process has stored `n_cells` cells."""
     found = 0
     while found < n_cells:
         time.sleep(0.05)
@@ -34,14 +34,14 @@ def wait_for_cells(out, n_cells, scratch):
 
 
 class Toy(Figure):
-    """Random numbers in cells that take `seconds`, but for the first `quick` ones."""
+    """Random numbers in cells that take `seconds` each, except for the first `quick` cells."""
 
     name = "toy"
     title = "Random numbers"
     caption = "Means of products of random matrices."
     repeats: ClassVar = {"authors": 40, "paper": 30, "quick": 6}
     columns: ClassVar = {"cell": "its name", "mean": "of a product", "spread": "of it"}
-    views = ("figure", "other")
+    views: ClassVar = {"figure": "", "other": "Other"}
 
     def __init__(self, seconds=0.0, quick=0):
         self.seconds, self.quick = seconds, quick
@@ -88,7 +88,7 @@ class Toy(Figure):
 
 
 class PlainToy(Toy):
-    """A toy whose plot is a word, for processes that have no time to import matplotlib."""
+    """A toy whose plots are strings, so that processes need not import matplotlib."""
 
     def plot(self, table, view=None):
         time.sleep(0.01)
@@ -102,20 +102,20 @@ def use_plain_plots():
 
 
 def nursery():
-    """Fork a run for every line of stdin, and tell what happens to it: starting takes no time."""
-    import pandas  # noqa: F401 (here, and in no run)
+    """Fork a run for every line of stdin, and print its events; forks start at once."""
+    import pandas  # noqa: F401 (once, before the forks)
 
     from semisquares.paper.runner import run
 
     use_plain_plots()
-    words = os.fdopen(os.dup(1), "w", buffering=1)  # workers, which print when killed, lack it
+    words = os.fdopen(os.dup(1), "w", buffering=1)  # not shared with workers, which print if killed
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     for line in sys.stdin:
         out, jobs, repeats, seconds = json.loads(line)
         toy = PlainToy(seconds)
         child = os.fork()
         if child == 0:
-            os.setsid()  # its processes can be told from others'
+            os.setsid()  # a session of its own identifies its processes
             words.write(f"began {os.getpid()}\n")
             settings = toy.settings("quick", repeats=repeats)
             run(toy, settings, out, jobs=jobs, progress=lambda *_: words.write("progress\n"))
@@ -125,7 +125,7 @@ def nursery():
 
 
 def command_line():
-    """Be the command `semisquares` with a toy as its only figure."""
+    """Run the command `semisquares` with a toy as its only figure."""
     from types import SimpleNamespace
 
     from semisquares import cli

@@ -1,8 +1,8 @@
-"""The cells computed so far, in one SQLite file that a kill at any moment leaves whole.
+"""The cells computed so far, in one SQLite file that stays intact if the process is killed.
 
-A cell is written by a transaction of its own, and is on the disk when `Ledger.store` returns. The
-file is locked while it is open, by the operating system: the lock is gone as soon as its process
-is, however that ended.
+Each cell is written in a transaction of its own, and is on disk when `Ledger.store` returns. The
+operating system locks the file while it is open, and releases the lock when the process ends, for
+whatever reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .figures.figure import Arrays
 
 __all__ = ["Ledger", "Record", "ReproduceError", "pack", "unpack"]
 
-_OURS = 0x73_71_72_31  # SQLite's application_id: "sqr1", the first layout of the tables below
+_OURS = 0x73_71_72_31  # SQLite's application_id: "sqr1", version 1 of the tables below
 _TABLES = """
 create table runs (
     figure text primary key,
@@ -45,19 +45,19 @@ create table cells (
 
 
 class ReproduceError(UserError):
-    """A run that cannot go on as asked."""
+    """A run that cannot be done as requested."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """What a figure's numbers were made with, as json holds it."""
+    """The settings and versions that a figure's numbers were made with."""
 
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
 
 
 class Ledger:
-    """The cells in a file, which is made where it is not there.
+    """The cells in a file, which is created if it does not exist.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Ledger:
                 raise
 
     def _open(self) -> None:
-        # The locking mode comes first: the file is then locked from the first look at it on.
+        # Set the locking mode first, so that the first read already locks the file.
         self._db.execute("pragma locking_mode = exclusive")
         (n_tables,) = self._db.execute("select count(*) from sqlite_schema").fetchone()
         (owner,) = self._db.execute("pragma application_id").fetchone()
@@ -101,7 +101,7 @@ class Ledger:
         self._db.execute("commit")
 
     def record(self, figure: str) -> Record | None:
-        """Return what the cells of a figure are made with, None where it has none."""
+        """Return the record of a figure, or None if it has no cells."""
         with self._plain_errors():
             row = self._db.execute(
                 "select settings, versions from runs join cells using (figure) where figure = ?",
@@ -110,7 +110,7 @@ class Ledger:
             return None if row is None else Record(*map(json.loads, row))
 
     def begin(self, figure: str, record: Record) -> None:
-        """Note what the cells of a figure will be made with; before the first of them."""
+        """Write the record of a figure, before its first cell."""
         with self._plain_errors():
             self._db.execute(
                 "insert or replace into runs values (?, ?, ?)",
@@ -118,7 +118,7 @@ class Ledger:
             )
 
     def cells(self, figure: str) -> dict[str, float]:
-        """Return the CPU seconds that each stored cell took."""
+        """Return the CPU seconds of each stored cell."""
         with self._plain_errors():
             rows = self._db.execute(
                 "select cell, cpu_seconds from cells where figure = ?", (figure,)
@@ -126,7 +126,7 @@ class Ledger:
         return dict(rows)
 
     def store(self, figure: str, cell: str, payload: bytes, cpu_seconds: float) -> None:
-        """Keep a packed cell."""
+        """Store a packed cell."""
         with self._plain_errors():
             self._db.execute(
                 "insert into cells values (?, ?, ?, ?)", (figure, cell, payload, cpu_seconds)
@@ -135,7 +135,7 @@ class Ledger:
     def restore(
         self, figure: str, record: Record, cells: Mapping[str, tuple[bytes, float]]
     ) -> None:
-        """Keep packed cells and their CPU seconds from elsewhere, all of them or none."""
+        """Store packed cells with their CPU seconds, all of them or none."""
         with self._plain_errors(), self._db:
             self._db.execute("begin")
             self.begin(figure, record)
@@ -145,7 +145,7 @@ class Ledger:
             )
 
     def forget(self, figure: str) -> None:
-        """Drop all cells of a figure, and what they were made with."""
+        """Delete all cells of a figure and its record."""
         with self._plain_errors():
             self._db.execute("delete from cells where figure = ?", (figure,))
             self._db.execute("delete from runs where figure = ?", (figure,))
@@ -175,7 +175,7 @@ class Ledger:
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:
-        """Say in a sentence what SQLite says in its own words."""
+        """Turn the errors of SQLite into sentences for users."""
         try:
             yield
         except sqlite3.Error as error:
@@ -219,8 +219,8 @@ _SENTENCES = {
 
 
 def pack(arrays: Arrays) -> bytes:
-    """Return arrays as compressed npz; nothing that would need pickle."""
-    named: dict[str, Any] = arrays  # so that mypy does not take one for allow_pickle
+    """Return arrays as a compressed npz file, without pickled objects."""
+    named: dict[str, Any] = arrays  # so that mypy does not take an array for allow_pickle
     for name, array in named.items():
         if np.asarray(array).dtype.hasobject:
             raise TypeError(f"Array {name!r} holds objects; a cell returns numbers and strings.")
@@ -230,6 +230,6 @@ def pack(arrays: Arrays) -> bytes:
 
 
 def unpack(payload: bytes) -> Arrays:
-    """Return the arrays of `pack`."""
+    """Return the arrays that `pack` packed."""
     with np.load(BytesIO(payload), allow_pickle=False) as arrays:
         return dict(arrays)

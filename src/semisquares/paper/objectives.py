@@ -1,8 +1,8 @@
 """The objectives of Krijthe & Loog (2016), §III, §IV and §VI, with their derivatives.
 
-For readers and tests, not for solvers. Letters are the paper's; `alpha` is the paper's λ. ``X_e``
-is [X; X_u], ``z = X_u w``, an intercept is a constant column. All are quadratic, so Hessians are
-constant. What print has wrong is put right, and said, in `grad_J_r`, `hessian_J_l`, `hessian_J_r`.
+For readers and tests, not for solvers. Letters are the paper's; `alpha` is its λ. ``X_e`` is
+[X; X_u], ``z = X_u w``, and an intercept is a constant column. All objectives are quadratic, so
+Hessians are constant. `grad_J_r`, `hessian_J_l` and `hessian_J_r` correct and name printed errors.
 
 The examples are Figure 3: x = -1, 1 labeled 0, 1, and x = -1, 4 unlabeled; w = (intercept, slope)
 is (1/2, 1/2) supervised, (23/67, 14/67) after one soft step and (8/19, 7/38) in the limit.
@@ -27,7 +27,7 @@ def J_s(w: Vec, X: Mat, y: Vec, alpha: float = 0.0, *, penalty_diag: Diag = None
     ----------
     w, X, y : array-like of shapes (d,), (L, d), (L,)
     alpha : float
-    penalty_diag : (d,), the diagonal of D, 0 where a weight goes free; None is the paper's ‖w‖²
+    penalty_diag : (d,), the diagonal of D, 0 for an unpenalised weight; None is the paper's ‖w‖²
     """
     w, X, y = _floats(w, X, y)
     residual = X @ w - y
@@ -59,7 +59,7 @@ def J_l(
 ) -> float:
     """Evaluate the label based, soft objective (§IV-A): ``‖X_e w − [y; u]‖² + λ w'Dw``.
 
-    It is `J_s` as if the labels ``u`` (U,), meant in [0, 1], of the rows ``X_u`` (U, d) were known.
+    It is `J_s` with labels ``u`` (U,), intended in [0, 1], for the rows ``X_u`` (U, d).
 
     >>> J_l([1/2, 1/2], [0, 1], [[1, -1], [1, 1]], [0, 1], [[1, -1], [1, 4]])
     2.25
@@ -97,10 +97,10 @@ def hessian_J_l(X: Mat, X_u: Mat, alpha: float = 0.0, *, penalty_diag: Diag = No
 
 def J_r(w: Vec, q: Vec, X: Mat, y: Vec, X_u: Mat, alpha: float = 0.0, *, m: float = 1.0,
         n: float = 0.0, penalty_diag: Diag = None) -> float:  # fmt: skip
-    """Evaluate the responsibility based, hard objective (§IV-B), q (U,) meant in [0, 1].
+    """Evaluate the responsibility based, hard objective (§IV-B), q (U,) intended in [0, 1].
 
-    ``J_s(w) + Σ q_i (z_i − m)² + (1 − q_i)(z_i − n)²``; `m`, `n` encode the classes, in y too. For
-    m = 1, n = 0 it is ``J_l(w, q) + Σ q_i (1 − q_i)``: equal to `J_l` where q is hard, else above.
+    ``J_s(w) + Σ q_i (z_i − m)² + (1 − q_i)(z_i − n)²``; `m` and `n` encode the classes, also in y.
+    For m = 1, n = 0 it is ``J_l(w, q) + Σ q_i (1 − q_i)``: equal to `J_l` if q is hard, else above.
 
     >>> J_r([1/2, 1/2], [1/2, 1], [[1, -1], [1, 1]], [0, 1], [[1, -1], [1, 4]])
     2.75
@@ -114,7 +114,7 @@ def grad_J_r(w: Vec, q: Vec, X: Mat, y: Vec, X_u: Mat, alpha: float = 0.0, *, m:
              n: float = 0.0, penalty_diag: Diag = None) -> tuple[Array, Array]:  # fmt: skip
     """Differentiate `J_r` by w and q: ``2X_e'(X_e w − [y; t]) + 2λDw``, ``m² − n² − 2(m − n)z``.
 
-    The labels are t = qm + (1 − q)n. §IV-B prints X_u before them where X_u' is meant.
+    The labels are t = qm + (1 − q)n. §IV-B prints X_u instead of X_u' before them.
 
     >>> grad_J_r([1/2, 1/2], [0, 1], [[1, -1], [1, 1]], [0, 1], [[1, -1], [1, 4]])
     (array([ 3., 12.]), array([ 1., -4.]))
@@ -131,7 +131,7 @@ def hessian_J_r(X: Mat, X_u: Mat, alpha: float = 0.0, *, m: float = 1.0,
 
     Indefinite for X_u ≠ 0, m ≠ n: a zero diagonal block beside a nonzero off-diagonal one. Along
     (a, t X_u a) the quadratic form is ``const − 4(m − n) t ‖X_u a‖²``, of either sign. (§VI prints
-    2 for that 4, asks z₁ ≠ 0 where X_u z₁ ≠ 0 is needed, and leaves 2λI out of both Hessians.)
+    2 instead of 4, requires z₁ ≠ 0 instead of X_u z₁ ≠ 0, and omits 2λI in both Hessians.)
 
     >>> bool(np.linalg.eigvalsh(hessian_J_r([[1, -1], [1, 1]], [[1, -1], [1, 4]])).min() < 0)
     True
@@ -153,9 +153,9 @@ def best_u(w: Vec, X_u: Mat) -> Array:
 
 
 def best_q(w: Vec, X_u: Mat, *, m: float = 1.0, n: float = 0.0) -> Array:
-    """Minimise `J_r` over q in [0, 1]^U for given w: 1 where z is nearer to m, else 0 (§IV-B).
+    """Minimise `J_r` over q in [0, 1]^U for given w: 1 if z is nearer to m, else 0 (§IV-B).
 
-    So ``1[z > (m + n)/2]`` if m > n, ``1[z < (m + n)/2]`` if m < n; a tie is 0, as in §III.
+    That is ``1[z > (m + n)/2]`` if m > n, ``1[z < (m + n)/2]`` if m < n; a tie is 0, as in §III.
 
     >>> best_q([1/2, 1/2], [[1, -1], [1, 4]])
     array([0., 1.])
@@ -165,15 +165,15 @@ def best_q(w: Vec, X_u: Mat, *, m: float = 1.0, n: float = 0.0) -> Array:
 
 
 def _floats(*values: ArrayLike) -> list[Array]:
-    """Turn every value into an array of float64, so that no small dtype overflows."""
+    """Convert every value to a float64 array, so that no small dtype overflows."""
     return [np.asarray(value, dtype=np.float64) for value in values]
 
 
 def _diagonal(X: Array, penalty_diag: Diag) -> Array:
-    """Return the diagonal of D, ones unless it is given."""
+    """Return the diagonal of D, by default ones."""
     return np.ones(X.shape[1]) if penalty_diag is None else _floats(penalty_diag)[0]
 
 
 def _stack(X: Mat, y: Vec, X_u: Mat, u: Vec) -> tuple[Array, Array]:
-    """Return X_e and y_e, the labeled rows above the unlabeled ones."""
+    """Return X_e and y_e, with the labeled rows above the unlabeled ones."""
     return np.vstack(_floats(X, X_u)), np.concatenate(_floats(y, u))

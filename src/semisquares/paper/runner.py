@@ -1,8 +1,8 @@
-"""Run a figure: compute the cells that are missing, keep each, then write the table and the plots.
+"""Run a figure: compute and store the missing cells, then write the table and the plots.
 
-A cell depends on the settings and its own name alone, and every process has one BLAS thread:
-neither the number of processes, nor the order in which they finish, nor how often the run was
-killed and begun again can be seen in the table.
+A cell depends only on the settings and its name, and every process has one BLAS thread. The table
+is therefore the same for any number of processes, in whatever order they finish, and however often
+the run was interrupted.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .store import read_record, read_table, versions, write_plots, write_table
 __all__ = ["CellError", "Progress", "check", "run"]
 
 Progress = Callable[[int, int, float], None]
-"""Hears of the cells done, of how many, and the CPU seconds that they took."""
+"""Called as ``progress(done, total, cpu_seconds)``."""
 
-_Done = tuple[str, bytes, float]  # the name of a cell, the cell packed, its CPU seconds
+_FinishedCell = tuple[str, bytes, float]  # the name of a cell, the cell packed, its CPU seconds
 
 
 class CellError(RuntimeError):
-    """A cell raised an error, its cause: a fault in the code, not of the user."""
+    """A cell raised an error (the cause): a bug, not a mistake of the user."""
 
 
 def run(
@@ -44,29 +44,29 @@ def run(
     jobs: int = 1,
     progress: Progress = lambda done, total, cpu_seconds: None,
 ) -> Table:
-    """Compute a figure into a folder, or what is still missing of it there.
+    """Compute a figure in a folder, or the part of it that is missing there.
 
     Parameters
     ----------
     figure : Figure
     settings : Settings
-        Of that figure. The folder may not hold it with other ones.
+        The settings of the figure; the folder must not hold it with other settings.
     out : path
-        Holds the ledger of all cells, and a folder for each figure.
+        The folder for the ledger of all cells and one subfolder per figure.
     jobs : int, default=1
         Number of processes; 1 computes in this one.
     progress : callable, optional
-        Called as ``progress(done, total, cpu_seconds)`` at the start and after each cell, with the
-        cells and seconds of earlier runs counted.
+        Called as ``progress(done, total, cpu_seconds)`` at the start and after each cell; cells
+        and seconds of earlier runs are included.
 
     Returns
     -------
     table : Table
-        As read from the folder.
+        Read back from the folder.
     """
     out = Path(out)
-    with _opened(out) as ledger:
-        record = _agreed(figure, settings, out, ledger)
+    with _open_ledger(out) as ledger:
+        record = _check_record(figure, settings, out, ledger)
         cells = figure.cells(settings)
         _compute_missing(figure, settings, cells, ledger, jobs=jobs, progress=progress)
         results = ledger.results(figure.name)
@@ -78,13 +78,13 @@ def run(
 
 
 def check(wanted: Iterable[tuple[Figure, Settings]], out: str | Path) -> None:
-    """Raise ReproduceError where `run` would refuse, for any of the figures; change no table."""
-    with _opened(Path(out)) as ledger:
+    """Raise ReproduceError if `run` would refuse any of the figures; change no table."""
+    with _open_ledger(Path(out)) as ledger:
         for figure, settings in wanted:
-            _agreed(figure, settings, Path(out), ledger, note=False)
+            _check_record(figure, settings, Path(out), ledger, note=False)
 
 
-def _opened(out: Path) -> Ledger:
+def _open_ledger(out: Path) -> Ledger:
     try:
         make_folder(out)
     except OSError as error:
@@ -106,10 +106,10 @@ def _opened(out: Path) -> Ledger:
     return Ledger(ledger)
 
 
-def _agreed(
+def _check_record(
     figure: Figure, settings: Settings, out: Path, ledger: Ledger, *, note: bool = True
 ) -> Record:
-    """Return what the figure in `out` is made with; refuse to mix it with something else."""
+    """Return the record of the figure in `out`; refuse to mix settings or versions."""
     now = Record(json.loads(json.dumps(settings.as_dict())), versions())
     noted = ledger.record(figure.name)
     folder = out / figure.name
@@ -169,13 +169,13 @@ def _compute_missing(
     jobs: int,
     progress: Progress,
 ) -> None:
-    """Compute cells that the ledger does not have, and store each as soon as it is there."""
+    """Compute the cells that the ledger does not have, and store each when it is done."""
     kept = ledger.cells(figure.name)
     missing = [cell for cell in cells if cell not in kept]
-    done, cpu_seconds = _so_far(figure, cells, ledger)
+    done, cpu_seconds = _stored_so_far(figure, cells, ledger)
     progress(done, len(cells), cpu_seconds)
     jobs = min(jobs, len(missing))
-    compute = partial(_compute_far if jobs > 1 else _compute, figure, settings)
+    compute = partial(_compute_remotely if jobs > 1 else _compute, figure, settings)
     try:
         with closing(parallel_map(compute, missing, jobs=jobs)) as results:
             for result in results:
@@ -186,8 +186,8 @@ def _compute_missing(
                 done, cpu_seconds = done + 1, cpu_seconds + seconds
                 progress(done, len(cells), cpu_seconds)
     except KeyboardInterrupt:
-        done, cpu_seconds = _so_far(figure, cells, ledger)
-        progress(done, len(cells), cpu_seconds)  # a cell may have been kept, and nobody told
+        done, cpu_seconds = _stored_so_far(figure, cells, ledger)
+        progress(done, len(cells), cpu_seconds)  # a cell may have been stored without a call
         raise
     except BrokenProcessPool as error:
         raise ReproduceError(
@@ -203,13 +203,13 @@ def _compute_missing(
         ) from error
 
 
-def _so_far(figure: Figure, cells: list[str], ledger: Ledger) -> tuple[int, float]:
+def _stored_so_far(figure: Figure, cells: list[str], ledger: Ledger) -> tuple[int, float]:
     kept = ledger.cells(figure.name)
     seconds = [kept[cell] for cell in cells if cell in kept]
     return len(seconds), sum(seconds)
 
 
-def _compute(figure: Figure, settings: Settings, cell: str) -> _Done:
+def _compute(figure: Figure, settings: Settings, cell: str) -> _FinishedCell:
     start = time.process_time()
     try:
         payload = pack(figure.compute_cell(settings, cell))
@@ -218,13 +218,15 @@ def _compute(figure: Figure, settings: Settings, cell: str) -> _Done:
     return cell, payload, time.process_time() - start
 
 
-def _compute_far(figure: Figure, settings: Settings, cell: str) -> _Done | CellError:
-    """Compute a cell for another process; the error is a result, as it must not overtake others.
+def _compute_remotely(figure: Figure, settings: Settings, cell: str) -> _FinishedCell | CellError:
+    """Compute a cell for another process; return an error instead of raising it.
 
-    joblib raises an error at once, and forgets the cells that were done before it.
+    joblib would raise it at once, and lose the cells that were finished before it.
     """
     try:
         return _compute(figure, settings, cell)
     except CellError as error:
-        error.add_note("".join(traceback.format_exception(error.__cause__)))  # a cause is not sent
+        error.add_note(
+            "".join(traceback.format_exception(error.__cause__))
+        )  # the cause is not pickled
         return error

@@ -1,7 +1,8 @@
-"""A figure's folder: its table as CSV, what made it as json, its plots.
+"""The folder of a figure: its table as CSV, its settings and versions as JSON, its plots.
 
-Files are replaced as a whole, so that a kill leaves the old one or the new one, and equal tables
-give equal bytes on every machine. `settings.json` comes last: where it is, the table is complete.
+Files are replaced atomically, so that a killed process leaves the old file or the new one, and
+equal tables give equal bytes on every machine. `settings.json` is written last: if it exists, the
+table is complete.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ def write_table(
     ----------
     table : Table
     folder : path
-        Made where it is not there.
+        Created if it does not exist.
     made_with : mapping, optional
-        The versions that computed the table; by default `versions()`, those of now.
+        The versions that computed the table; by default the current `versions()`.
     """
     folder = Path(folder)
     for name, frame in {"summary": table.summary, **table.details}.items():
@@ -56,7 +57,7 @@ def write_table(
 
 
 def read_table(folder: str | Path) -> Table:
-    """Read what `write_table` wrote."""
+    """Read a table that `write_table` wrote."""
     folder = Path(folder)
     record = read_record(folder)
     if record is None:
@@ -68,7 +69,7 @@ def read_table(folder: str | Path) -> Table:
 
 
 def read_record(folder: str | Path) -> Record | None:
-    """Read what the table in a folder was made with, None where there is none."""
+    """Read the settings and versions of the table in a folder, or None if there is no table."""
     path = Path(folder) / _SETTINGS
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -87,7 +88,7 @@ def read_record(folder: str | Path) -> Record | None:
 
 
 def write_plots(figure: Figure, table: Table, folder: str | Path) -> None:
-    """Draw every view of a figure into `view`.svg and `view`.png."""
+    """Write every view of a figure to `view`.svg and `view`.png."""
     from ..plotting import render
 
     for view in figure.views:
@@ -97,7 +98,7 @@ def write_plots(figure: Figure, table: Table, folder: str | Path) -> None:
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
-    # pandas writes a float as repr does: the shortest text that reads back as the same number
+    # pandas writes floats like repr: the shortest text that reads back as the same number
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
@@ -109,7 +110,7 @@ def _frame(path: Path) -> pd.DataFrame:
 
 
 def _typed(texts: list[str]) -> list[Any]:
-    """Read a column; pandas would lose a float's last digit in some versions."""
+    """Convert a column; some versions of pandas would lose the last digit of floats."""
     if set(texts) <= {"True", "False"}:
         return [text == "True" for text in texts]
     for kind in (int, lambda text: float(text or "nan")):
@@ -121,7 +122,7 @@ def _typed(texts: list[str]) -> list[Any]:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Put a file in the place of another at once."""
+    """Replace a file atomically."""
     try:
         with atomic_write(path) as file:
             file.write(content)

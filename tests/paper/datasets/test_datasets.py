@@ -1,4 +1,4 @@
-"""The sixteen data sets: what `load` gives, where it looks, and what it refuses."""
+"""The sixteen data sets: what `load` returns, where it searches, and what it refuses."""
 
 import csv
 import importlib.util
@@ -41,7 +41,7 @@ BOOK = {"Digit1": 1, "USPS": 2, "COIL2": 3, "BCI": 4, "g241c": 5, "g241d": 7}
 
 
 def shared_file(name):
-    """Return a normalised table that lies beside the repository; skip without it."""
+    """Return a normalised table from beside the repository; skip the test if it is missing."""
     path = SHARED / "datasets" / name
     return path if path.is_file() else absent(f"{name} is not in ../shared/datasets")
 
@@ -153,7 +153,7 @@ def test_only_what_may_be_redistributed_is_bundled():
     assert all(file in bundled_text("ATTRIBUTION.md") for file in files)
 
 
-# Where it looks.
+# Where it searches.
 
 
 def test_data_home_comes_before_the_environment_and_that_before_what_is_bundled(
@@ -298,5 +298,5 @@ def test_a_spoilt_copy_of_a_bundled_table_is_to_be_removed(tmp_path):
 
 def test_a_named_folder_that_is_none_is_said_where_data_are_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("SEMISQUARES_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(FileNotFoundError, match="nowhere, which is no folder"):
+    with pytest.raises(FileNotFoundError, match="nowhere, which is not a folder"):
         load("Parkinsons", data_home=tmp_path, download=False)

@@ -1,4 +1,4 @@
-"""Downloads, from a server on this machine: the forms of the sources, and what goes wrong."""
+"""Downloads from a server on this machine: the formats of the sources, and failures."""
 
 import dataclasses
 import io
@@ -29,7 +29,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self):
-        self.pages, self.asked = {}, []
+        self.pages, self.requested = {}, []
         super().__init__(("127.0.0.1", 0), Handler)
 
     @property
@@ -39,7 +39,7 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
-        self.server.asked.append(self.path)
+        self.server.requested.append(self.path)
         page = self.server.pages.get(self.path, (404, b"not here"))
         status, body, length = page if len(page) == 3 else (*page, len(page[1]))
         self.send_response(status)
@@ -53,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch, bare):
-    """A server that stands for all hosts, on a machine that has no data."""
+    """A server in place of all hosts, on a machine without data."""
     server = Server()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -68,19 +68,19 @@ def server(monkeypatch, bare):
 
 @pytest.fixture
 def unbundled(monkeypatch):
-    """Haberman, as if it had to be downloaded from one of two places."""
+    """Haberman, as if it had to be downloaded from one of two addresses."""
     urls = ("{openml}/first", "{uci}/second")
     dataset = dataclasses.replace(DATASETS["Haberman"], bundled=False, urls=urls)
     monkeypatch.setitem(DATASETS, "Haberman", dataset)
 
 
 def decimal(value):
-    """Write a number without an exponent, a missing one as 0, as the sources do."""
+    """Format a number as the sources do: without an exponent, and 0 if missing."""
     return "0" if np.isnan(value) else f"{Decimal(repr(float(value))):f}"
 
 
 def arff(name, columns, levels, data, target):
-    """Write what OpenML serves."""
+    """Return a file in the format of OpenML."""
     lines = [f"% 1. Title: {name}", "%", "", f"@relation {name}", *columns, "", "@data"]
     lines += [
         ",".join([*map(decimal, row), levels[label]])
@@ -141,7 +141,7 @@ def test_whichever_source_answers_gives_the_table(name, path, write, truth, serv
     assert_array_equal(bunch.data, truth[name].data)
     assert_array_equal(bunch.target, truth[name].target)
     assert bunch.feature_names == truth[name].feature_names
-    assert server.asked[-1] == path
+    assert server.requested[-1] == path
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_download_is_kept_and_read_again_without_the_network(unbundled, server
     assert (tmp_path / "new" / "haberman.csv").read_bytes() == HABERMAN
     load("Haberman", data_home=tmp_path / "new")
     load("Haberman", data_home=tmp_path / "new", download=False)
-    assert server.asked == ["/first"]
+    assert server.requested == ["/first"]
 
 
 def test_downloads_are_kept_beside_those_of_scikit_learn(unbundled, server, tmp_path):
@@ -186,7 +186,7 @@ def test_downloads_are_kept_beside_those_of_scikit_learn(unbundled, server, tmp_
     load("Haberman")
     assert os.listdir(tmp_path / "cache" / "semisquares") == ["haberman.csv"]
     load("Haberman", download=False)
-    assert server.asked == ["/first"]
+    assert server.requested == ["/first"]
 
 
 def test_missing_values_are_kept_bit_for_bit(truth, server, tmp_path):
@@ -239,7 +239,7 @@ def test_a_download_that_fails_leaves_no_connection_open(page, server, monkeypat
 def test_a_bad_answer_is_followed_by_the_next_source(unbundled, server, tmp_path):
     server.pages = {"/first": (200, b"wrong"), "/second": (200, HABERMAN)}
     assert load("Haberman", data_home=tmp_path).data.shape == (306, 3)
-    assert server.asked == ["/first", "/second"]
+    assert server.requested == ["/first", "/second"]
 
 
 def test_no_connection_is_told_with_the_options(monkeypatch, unbundled, server, tmp_path):
@@ -258,7 +258,7 @@ def test_no_connection_is_told_with_the_options(monkeypatch, unbundled, server, 
 def test_download_false_asks_nobody(unbundled, server, tmp_path):
     with pytest.raises(FileNotFoundError, match="pass download=True"):
         load("Haberman", data_home=tmp_path, download=False)
-    assert server.asked == []
+    assert server.requested == []
 
 
 def test_an_interrupted_write_leaves_nothing(monkeypatch, unbundled, server, tmp_path):

@@ -1,4 +1,4 @@
-"""The paper's made-up data: the published draws to 1e-12, and generators for anybody's."""
+"""The paper's generated data: the published draws to 1e-12, and the general generators."""
 
 import numpy as np
 import pytest
@@ -148,12 +148,15 @@ def test_labels_of_any_whole_kind_become_minus_one(dtype):
         (lambda: two_gaussians(1), "n_samples=1 is too few; give a whole number of at least 2."),
         (lambda: two_gaussians(9.0), "n_samples=9.0 is too few; give a whole number"),
         (lambda: two_gaussians(9, 0), "n_features=0 is too few; give a whole number of at least 1"),
-        (lambda: two_gaussians(9, variance=-1), "variance=-1 is no variance; give a number"),
-        (lambda: two_gaussians(9, variance=np.nan), "variance=nan is no variance; give a number"),
+        (lambda: two_gaussians(9, variance=-1), "variance=-1 is not a variance; give a number"),
+        (
+            lambda: two_gaussians(9, variance=np.nan),
+            "variance=nan is not a variance; give a number",
+        ),
         (lambda: remove_labels([0, 1]), "give one of the two: how many labels stay, or which"),
         (lambda: remove_labels([0, 1], n_labeled=1, fraction=0.5), "give one of the two"),
         (lambda: remove_labels([0, 1], n_labeled=3), "n_labeled=3 of 2 labels cannot stay; give 0"),
-        (lambda: remove_labels([0, 1], fraction=1.1), "fraction=1.1 is no share; give a number"),
+        (lambda: remove_labels([0, 1], fraction=1.1), "fraction=1.1 is not a share; give a number"),
         (lambda: remove_labels([-1, 1], fraction=1), "y holds -1, which marks a row without a"),
         (lambda: remove_labels(["a", "b"], fraction=1), r"dtype <U1; give one whole number per"),
         (lambda: remove_labels([[0], [1]], fraction=1), r"shape \(2, 1\) and dtype int64; give"),

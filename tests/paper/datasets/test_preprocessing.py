@@ -1,4 +1,4 @@
-"""The authors' preprocessing, step by step, and the sizes it ends in on all sixteen sets."""
+"""The authors' preprocessing, step by step, and the sizes of its results on all sixteen sets."""
 
 import numpy as np
 import pytest

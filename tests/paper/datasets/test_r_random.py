@@ -1,4 +1,4 @@
-"""R's random numbers: values that R itself gives, and what no R function may do."""
+"""R's random numbers: values that R returns, and arguments that are refused."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ SAMPLE = {
 
 
 class Words:
-    """A twister that gives the words it was told to."""
+    """A generator that returns given words."""
 
     def __init__(self, words):
         self.words = np.array(words, dtype=np.uint64)
@@ -88,7 +88,7 @@ def test_seeds_with_a_sign_are_seeds():
 
 @pytest.mark.parametrize("seed", [1.5, "4", None, 2**31, -(2**31)])
 def test_what_is_no_seed_of_r_is_refused(seed):
-    with pytest.raises(ValueError, match="no seed of R; give a whole number of 32 bits"):
+    with pytest.raises(ValueError, match="is not a seed of R; give a whole number of 32 bits"):
         RRandom(seed)
 
 

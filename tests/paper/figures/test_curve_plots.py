@@ -11,29 +11,29 @@ from numpy.testing import assert_allclose, assert_array_equal
 from semisquares.paper.datasets import learning_curve_table
 from semisquares.paper.figures import FIGURES, Table
 from semisquares.paper.figures.curves import N_COMPONENTS, limits, log_marks, n_components
-from semisquares.paper.figures.fig5_drawing import spread
+from semisquares.paper.figures.fig5_local_optima import spread
 from semisquares.paper.figures.protocol import ALL
 from semisquares.paper.figures.published import learning_curves
-from semisquares.paper.figures.ridge import RIVALS
+from semisquares.paper.figures.ridge import CURVES as CURVES_OF_RIDGE
 from semisquares.paper.store import read_table, write_table
-from semisquares.plotting import choose_view, look, render
+from semisquares.plotting import method_style, render
 
 FIG5, FIG6, RIDGE, FRACTIONS = (FIGURES[name] for name in ("fig5", "fig6", "ridge", "fractions"))
 VIEWS = [(figure.name, view) for figure in (FIG5, FIG6, RIDGE, FRACTIONS) for view in figure.views]
 SIZES = [
     *((*name_and_view, 1) for name_and_view in VIEWS),
-    *((figure.name, figure.views[0], 3) for figure in (FIG5, FIG6)),
+    *((figure.name, next(iter(figure.views)), 3) for figure in (FIG5, FIG6)),
     *((name, "error", 16) for name in ("fig6", "ridge")),
     *(("fig5", view, 16) for view in FIG5.views),
     ("fractions", "loss", 5),
 ]
-"""Views and how many data sets they show: enough of both to see what does not fit."""
+"""Views and numbers of data sets: enough of both to find layouts that do not fit."""
 CURVES = [name_and_view for name_and_view in VIEWS if name_and_view[0] != "fig5"]
 EVERY_VIEW = pytest.mark.parametrize(("name", "view"), VIEWS)
 EVERY_CURVE = pytest.mark.parametrize(("name", "view"), CURVES)
 VIEW_OF = {"fig5": "accuracy", "fig6": "error", "ridge": "error", "fractions": "error"}
 METHODS = ("supervised", "soft", "hard", "oracle")
-N_LABELED = {  # of the protocol
+N_LABELED = {  # from the protocol
     "Haberman": 20, "Ionosphere": 35, "Parkinsons": 20, "Diabetes": 20, "Sonar": 48, "SPECT": 26,
     "SPECTF": 42, "Transfusion": 108, "WDBC": 22, "Mammography": 20, "Digit1": 226, "USPS": 188,
     "COIL2": 119, "BCI": 50, "g241c": 240, "g241d": 240,
@@ -41,9 +41,9 @@ N_LABELED = {  # of the protocol
 
 
 def curves(name, datasets, *, preset="authors", repeats=20):
-    """Make a table of curves that fall, each data set and method at a height of its own."""
+    """Make a table of falling curves, with a different height for each data set and method."""
     x = np.arange(1, 10) / 10 if name == "fractions" else 2 ** np.arange(1, 9)
-    rivals = RIVALS if name == "ridge" else [(method, "0") for method in METHODS]
+    rivals = CURVES_OF_RIDGE if name == "ridge" else [(method, "0") for method in METHODS]
     frames = []
     for i, dataset in enumerate(datasets):
         for k, (method, alpha) in enumerate(rivals):
@@ -61,7 +61,7 @@ def curves(name, datasets, *, preset="authors", repeats=20):
 
 
 def optima(datasets, *, preset="authors"):
-    """Make a table of Figure 5 whose soft runs end in one place and whose hard ones in seven."""
+    """Make a table of Figure 5 with one end of the soft runs and seven of the hard runs."""
     rows, runs = [], []
     run = np.arange(51)
     for i, dataset in enumerate(datasets):
@@ -102,7 +102,7 @@ def line_of(panel, label):
 
 
 def shown(picture):
-    """Return the lines of the first panel, and all that is written."""
+    """Return the lines of the first panel, and all texts."""
     panel = picture.axes[0]
     lines = [(line.get_label(), line.get_xydata().tolist()) for line in panel.lines]
     return lines, [text.get_text() for text in panel.texts], panel.get_title(loc="right")
@@ -166,7 +166,7 @@ def test_an_unknown_view_is_refused_in_one_sentence(name):
 
 
 def test_a_named_view_is_chosen():
-    assert choose_view("loss", ("error", "loss")) == "loss"
+    assert FIG6.choose_view("loss") == "loss"
 
 
 # curves
@@ -246,8 +246,10 @@ def test_published_curves_lie_behind_ours_on_every_set(preset):
         assert len(theirs) == 4
         assert set(theirs) <= set(lines)
         for method, error in theirs.items():
-            assert lines[error].get_color() == look(method).colour
-            assert lines[error].get_zorder() < line_of(panel, look(method).label).get_zorder()
+            assert lines[error].get_color() == method_style(method).colour
+            assert (
+                lines[error].get_zorder() < line_of(panel, method_style(method).label).get_zorder()
+            )
     assert "published" in [text.get_text() for text in picture.legends[0].get_texts()]
 
 

@@ -1,4 +1,4 @@
-"""Figures 1 to 4: the published numbers, found again on the published data."""
+"""Figures 1 to 4: the published numbers, reproduced on the published data."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -140,7 +140,7 @@ def test_a_table_from_disk_has_the_same_findings(tables, tmp_path, name):
 @EVERY_FIGURE
 def test_the_first_view_is_drawn_where_none_is_named(tables, name):
     figure = FIGURES[name]
-    first = figure.plot(tables[name], figure.views[0])
+    first = figure.plot(tables[name], next(iter(figure.views)))
     assert render(figure.plot(tables[name]), "svg") == render(first, "svg")
 
 
@@ -237,7 +237,7 @@ def test_J_falls_along_every_path(tables, method):
     objective = published_objective(line["x"][:, None], line["label"], method)
     rows, paths = objective.rows, tables["fig2"].details["paths"]
     for _, path in paths[paths["method"] == method].groupby("run"):
-        weights = path[["slope", "intercept"]].to_numpy()[1:]  # the start is no step
+        weights = path[["slope", "intercept"]].to_numpy()[1:]  # the start is not a step
         J = [rows.loss(rows.decisions(w), objective.labeling) for w in weights]
         assert np.diff(J).max(initial=0.0) <= 1e-12
 

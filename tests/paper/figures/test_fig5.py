@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from semisquares.core.labelings import HardLabels, SoftLabels
 from semisquares.paper.figures import FIGURES, published
 from semisquares.paper.figures.fig5_local_optima import (
+    LABEL_TOL,
     MAX_STEPS,
     METHODS,
     N_STARTS,
-    STILL,
+    draw_resample,
     number_distinct,
     principal_axes,
-    resample,
     run,
     solve,
 )
@@ -25,7 +25,7 @@ FIG5 = FIGURES["fig5"]
 
 
 def drawn(name="Sonar", number=1, preset="authors"):
-    return resample(FIG5.settings(preset), name, number)
+    return draw_resample(FIG5.settings(preset), name, number)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_principal_axes_keep_distances_and_span_the_rows():
 
 @pytest.mark.parametrize("labeling", [SoftLabels(), HardLabels()])
 def test_a_descent_is_that_of_least_squares_on_the_raw_features(labeling):
-    """Every step fits all rows with their labels; axes and batches change nothing."""
+    """Every step fits all rows with their labels, whatever the axes and the batches."""
     settings = FIG5.settings("authors")
     X, y = raw_table("Mammography")
     found = drawn("Mammography")
@@ -73,7 +73,7 @@ def test_runs_end_by_the_authors_rule_or_are_said_to_be_stopped():
     imputed = np.clip(found.unlabeled @ ends.weights, 0, 1)
     again = run(found, imputed, SoftLabels(), max_steps=1).weights
     moved = np.abs(np.clip(found.unlabeled @ again, 0, 1) - imputed).sum(axis=0)
-    assert (moved <= STILL).all()
+    assert (moved <= LABEL_TOL).all()
     early = run(found, labels, SoftLabels(), max_steps=3)
     assert not early.ended.any()
     assert_array_equal(early.steps, 3)

@@ -1,4 +1,4 @@
-"""Figure 6 and what goes beyond it: draws, measures, tables, and the published numbers."""
+"""Figure 6 and experiments beyond it: draws, measures, tables, and the published numbers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from semisquares.paper.figures import FIGURES, Settings, Table, published
 from semisquares.paper.figures import fig6_learning_curves as fig6
 from semisquares.paper.figures.fractions_of_labels import SHARES
 from semisquares.paper.figures.nested import METHODS, Draw
-from semisquares.paper.figures.protocol import ALL, AT_HAND, labeled_first
+from semisquares.paper.figures.protocol import ALL, OFFLINE, labeled_first
 from semisquares.paper.figures.ridge import tuned_ridge
 from support.reference import reference_table
 
 FIG6, RIDGE, FRACTIONS = (FIGURES[name] for name in ("fig6", "ridge", "fractions"))
 
-# rows, components, labeled rows and largest number of unlabeled ones, as the protocol has them
+# rows, components, labeled rows and the largest number of unlabeled rows, from the protocol
 PROTOCOL = {
     "Haberman": (306, 3, 20, 256),
     "Ionosphere": (351, 30, 35, 256),
@@ -69,16 +69,16 @@ def test_both_classes_are_among_the_labeled_rows_and_no_row_is_lost(seed):
 
 def test_a_repeat_depends_on_seed_data_set_and_number_alone():
     one, other = settings(datasets=("WDBC",), repeats=3), settings(repeats=900)
-    assert_array_equal(fig6.draw(one, "WDBC", 2).y, fig6.draw(other, "WDBC", 2).y)
-    assert_array_equal(fig6.draw(one, "WDBC", 2).X, fig6.draw(other, "WDBC", 2).X)
-    assert (fig6.draw(one, "WDBC", 1).y != fig6.draw(one, "WDBC", 2).y).any()
+    assert_array_equal(fig6.draw_repeat(one, "WDBC", 2).y, fig6.draw_repeat(other, "WDBC", 2).y)
+    assert_array_equal(fig6.draw_repeat(one, "WDBC", 2).X, fig6.draw_repeat(other, "WDBC", 2).X)
+    assert (fig6.draw_repeat(one, "WDBC", 1).y != fig6.draw_repeat(one, "WDBC", 2).y).any()
     reseeded = settings(seed=2, repeats=3)
-    assert (fig6.draw(reseeded, "WDBC", 2).y != fig6.draw(one, "WDBC", 2).y).any()
+    assert (fig6.draw_repeat(reseeded, "WDBC", 2).y != fig6.draw_repeat(one, "WDBC", 2).y).any()
 
 
 def test_the_authors_count_the_constant_and_read_transfusion_as_text():
-    authors = fig6.draw(settings(), "Transfusion", 0)
-    paper = fig6.draw(settings(preset="paper"), "Transfusion", 0)
+    authors = fig6.draw_repeat(settings(), "Transfusion", 0)
+    paper = fig6.draw_repeat(settings(preset="paper"), "Transfusion", 0)
     assert (authors.X.shape[1], authors.n_labeled, authors.free_intercept) == (104, 108, False)
     assert (paper.X.shape[1], paper.n_labeled, paper.free_intercept) == (4, 20, True)
 
@@ -138,8 +138,8 @@ def test_a_single_repeat_has_no_standard_error():
 
 
 def test_quick_needs_no_download_and_no_other_package():
-    assert set(settings(preset="quick").datasets) == set(AT_HAND)
-    assert len(AT_HAND) == 8
+    assert set(settings(preset="quick").datasets) == set(OFFLINE)
+    assert len(OFFLINE) == 8
 
 
 # -- the published numbers -------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_z_is_the_difference_in_units_of_both_standard_errors():
             "repeats": 250,
         }
     )
-    found = fig6.agreement(summary)
+    found = fig6.z_scores(summary)
     assert_allclose(found["difference"], [0.01, -0.02], atol=1e-9)
     assert_allclose(found["z"], [0.01 / np.hypot(0.01, 0.005), -0.02 / np.hypot(0.02, 0.01)])
 
@@ -260,7 +260,7 @@ def test_findings_tell_what_differs():
 
 
 def test_the_tuned_ridge_decides_as_scikit_learn_does():
-    drawn = fig6.draw(settings(RIDGE), "WDBC", 0)
+    drawn = fig6.draw_repeat(settings(RIDGE), "WDBC", 0)
     L = drawn.n_labeled
     model = RidgeClassifierCV(alphas=10.0 ** np.arange(-3, 4.01, 0.5))
     model.fit(drawn.X[:L, :-1], drawn.y[:L])

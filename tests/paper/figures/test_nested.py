@@ -1,4 +1,4 @@
-"""All methods on growing sets of unlabeled rows: the same fits as each from scratch."""
+"""All methods on nested sets of unlabeled rows give the same fits as from scratch."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelCl
 from semisquares.core.curvature import fit_labeled
 from semisquares.paper.figures import FIGURES
 from semisquares.paper.figures import fig6_learning_curves as fig6
-from semisquares.paper.figures.nested import METHODS, Draw, descended, nested_weights
-from semisquares.paper.figures.protocol import measures
+from semisquares.paper.figures.nested import METHODS, Draw, authors_solution, nested_weights
+from semisquares.paper.figures.protocol import error_and_loss
 from semisquares.paper.objectives import J_l
 
 SIZES = (2, 4, 8, 16, 32, 64)
@@ -29,7 +29,7 @@ def drawn(seed, *, n_labeled=14, d=5, alpha=0.0, free_intercept=True, rank=None)
 
 
 def estimator_weights(model, draw, size):
-    """Fit a classifier on the same rows; its weights in the paper's scale, the intercept last."""
+    """Fit a classifier to the same rows; return weights in the paper's scale, intercept last."""
     n = draw.n_labeled + size
     y = np.where(np.arange(n) < draw.n_labeled, draw.y[:n], -1).astype(int)
     model.fit(draw.features[:n], y)
@@ -104,12 +104,12 @@ def test_on_transfusion_errors_have_settled_after_1000_steps_of_the_authors_iter
     settings = FIGURES["fig6"].settings("authors")
     errors = []
     for repeat in range(20):
-        draw = fig6.draw(settings, "Transfusion", repeat)
+        draw = fig6.draw_repeat(settings, "Transfusion", repeat)
         n_train = draw.n_labeled + 512
         objective = draw.objective(512)
         start = fit_labeled(objective)[0]
-        ends = [descended(objective, start, max_steps=steps) for steps in (30, 1000, 10_000)]
-        errors.append([measures(draw.X[n_train:], draw.y[n_train:], w)[0] for w in ends])
+        ends = [authors_solution(objective, start, max_steps=steps) for steps in (30, 1000, 10_000)]
+        errors.append([error_and_loss(draw.X[n_train:], draw.y[n_train:], w)[0] for w in ends])
     early, settled, late = np.mean(errors, axis=0)
     assert abs(settled - late) < 0.002  # the standard error of a published point
     assert abs(early - late) > 0.002

@@ -11,7 +11,7 @@ from semisquares.paper.figures.ranking import (
     critical_difference,
     friedman,
     holm,
-    not_told_apart,
+    indistinguishable_runs,
     paired_p,
     ranks,
 )
@@ -85,4 +85,4 @@ def test_one_difference_tells_nothing():
 
 
 def test_runs_that_are_part_of_others_are_left_out():
-    assert not_told_apart([1.0, 2.0, 2.5, 3.1, 9.0], 1.5) == [(0, 2), (1, 3)]
+    assert indistinguishable_runs([1.0, 2.0, 2.5, 3.1, 9.0], 1.5) == [(0, 2), (1, 3)]

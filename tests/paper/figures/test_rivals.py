@@ -1,4 +1,4 @@
-"""The learning curves of all methods: what is fitted and measured, and the tables of it."""
+"""The learning curves of all methods: fits, measures and tables."""
 
 from __future__ import annotations
 
@@ -17,17 +17,22 @@ from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelCl
 from semisquares.baselines import EMDiscriminantClassifier, OracleClassifier
 from semisquares.paper.figures import FIGURES
 from semisquares.paper.figures import fig6_learning_curves as fig6
-from semisquares.paper.figures.protocol import AT_HAND, blocks
-from semisquares.paper.figures.ridge import RIVALS as CURVES_OF_RIDGE
-from semisquares.paper.figures.rivals import REPEATS_PER_CELL
-from semisquares.paper.figures.rivals_methods import COMPETITORS, METHODS, measure, missing_outcomes
+from semisquares.paper.figures.protocol import OFFLINE, block_names
+from semisquares.paper.figures.ridge import CURVES as CURVES_OF_RIDGE
+from semisquares.paper.figures.rivals import (
+    COMPETITORS,
+    METHODS,
+    REPEATS_PER_CELL,
+    measure,
+    missing_outcomes,
+)
 from support.made_rivals import AT, NAMES, RIVALS, SOME, finding, made
 
 RIDGE, FIG6 = FIGURES["ridge"], FIGURES["fig6"]
 
 
 def drawn(name="WDBC", repeat=0):
-    return replace(fig6.draw(FIG6.settings("authors"), name, repeat), as_authors=False)
+    return replace(fig6.draw_repeat(FIG6.settings("authors"), name, repeat), as_authors=False)
 
 
 # -- methods ---------------------------------------------------------------------------------------
@@ -101,7 +106,7 @@ def test_all_labelings_are_looked_at_up_to_eight_rows(measured):
 
 
 class Refuses:
-    """Fails as a fit may that cannot do with its data."""
+    """Fails like a fit that cannot handle its data."""
 
     def fit(self, X, y):
         raise ValueError("singular")
@@ -186,7 +191,7 @@ def test_differences_are_taken_repeat_by_repeat():
         return found
 
     table = made({"soft": 0.2}, datasets=["WDBC"], change=keep)
-    error = np.concatenate([cells[f"WDBC/{b}"]["error"] for b in blocks(40, REPEATS_PER_CELL)])
+    error = np.concatenate([cells[f"WDBC/{b}"]["error"] for b in block_names(40, REPEATS_PER_CELL)])
     gain = (error[:, NAMES.index("soft")] - error[:, NAMES.index("supervised")])[:, 1]
     row = table.summary.query("method == 'soft' and n_unlabeled == 8").iloc[0]
     assert_allclose(row["difference"], gain.mean())
@@ -265,4 +270,4 @@ def test_the_order_of_cells_changes_no_number():
 
 
 def test_quick_needs_no_download():
-    assert set(RIVALS.settings("quick").datasets) <= set(AT_HAND)
+    assert set(RIVALS.settings("quick").datasets) <= set(OFFLINE)

@@ -1,4 +1,4 @@
-"""What `rivals` says and draws of tables made by hand."""
+"""The findings and plots of `rivals` for tables made by hand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from semisquares.paper.figures.protocol import ALL
-from semisquares.paper.figures.rivals_drawing import shown_with
-from semisquares.paper.figures.rivals_methods import COMPETITORS, LABELS_ALONE, METHODS
+from semisquares.paper.figures.rivals import COMPETITORS, LABELS_ALONE, METHODS, shown_with
 from semisquares.paper.store import read_table, write_table
 from semisquares.plotting import render
 from support.made_rivals import NAMES, RIVALS, SOME, finding, made
@@ -139,13 +138,13 @@ def test_every_method_is_in_a_picture_of_curves_and_differs_from_its_neighbours(
     groups = {one.group for one in METHODS.values()}
     assert {name for group in groups for name in shown_with(group)} == set(METHODS)
     for group in groups:
-        looks = [METHODS[name].look for name in shown_with(group)]
+        styles = [METHODS[name].style for name in shown_with(group)]
         for aspect in ("label", "colour", "marker", "line"):
-            assert len({getattr(look, aspect) for look in looks}) == len(looks)
+            assert len({getattr(style, aspect) for style in styles}) == len(styles)
 
 
 def test_labels_of_methods_differ():
-    assert len({one.look.label for one in METHODS.values()}) == len(METHODS)
+    assert len({one.style.label for one in METHODS.values()}) == len(METHODS)
 
 
 def test_the_overview_shows_means_over_the_data_sets():

@@ -1,4 +1,4 @@
-"""The report: what it says of a folder, that it is one sound file, and how a browser shows it."""
+"""The report: its content, that it is one valid file, and how a browser shows it."""
 
 import base64
 import json
@@ -29,9 +29,8 @@ from semisquares.paper.figures import (
 )
 from semisquares.paper.figures.figure import Figure, Finding, Settings, Table
 from semisquares.paper.ledger import ReproduceError
-from semisquares.paper.report import words
-from semisquares.paper.report.agreement import agreement
 from semisquares.paper.report.differences import ALL, CHAPTERS, TEXT_AND_SCRIPTS
+from semisquares.paper.report.page import command_of
 from semisquares.paper.store import read_table, write_plots, write_table
 from support.command_line import PATIENCE
 from support.html_pages import BROWSER, NARROW, SWITCHES, WIDE, Sound, contrast, needs_browser
@@ -52,7 +51,7 @@ FEW = {
 
 
 class Odd(Figure):
-    """A figure whose texts are those of somebody who knows HTML."""
+    """A figure whose texts contain HTML."""
 
     name = "odd"
     title = "A <b> & a 'b'"
@@ -85,6 +84,10 @@ def small_tables():
     return {name: FIGURES[name].compute(settings[name]) for name in FEW}
 
 
+def compare(table):
+    return FIGURES[table.settings.figure].compare_with_paper(table)
+
+
 @pytest.fixture(scope="module")
 def tables():
     return small_tables()
@@ -92,7 +95,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def folder(tables, tmp_path_factory):
-    """A folder with all figures, two of them with their own pictures."""
+    """A folder with all figures, two of them with real pictures."""
     out = tmp_path_factory.mktemp("results")
     for name, table in tables.items():
         write_table(table, out / name)
@@ -137,12 +140,12 @@ def png(width, height, *, per_metre=None):
 
 
 def printed(text):
-    """A text as its words come out of the page."""
+    """Return a text as it appears on the page."""
     text = re.sub(r"\b([A-Z])_([a-z])\b", r"\1 \2", text)
     return re.sub(r"(?<=\w)'", "\N{RIGHT SINGLE QUOTATION MARK}", text)
 
 
-# what it says
+# content
 
 
 def test_every_finished_figure_has_a_section_in_the_order_of_the_paper(page):
@@ -177,14 +180,14 @@ def test_a_section_has_title_caption_findings_columns_and_files(page, folder, na
 def test_every_figure_says_what_was_run_in_words_of_its_own():
     for name, figure in FIGURES.items():
         for preset in PRESETS:
-            assert len(words.what_was_run(figure.settings(preset))) > 40, name
+            assert len(figure.describe_run(figure.settings(preset))) > 40, name
 
 
 def test_every_view_of_several_has_a_title_of_its_own():
     for figure in FIGURES.values():
-        titles = [words.view_title(figure, view) for view in figure.views]
+        titles = list(figure.views.values())
         assert len(set(titles)) == len(titles)
-        assert set(words.VIEWS.get(figure.name, figure.views)) == set(figure.views)
+        assert all(titles) == (len(titles) > 1)
 
 
 def test_the_command_the_versions_and_the_preset_are_there(page, folder):
@@ -192,15 +195,15 @@ def test_the_command_the_versions_and_the_preset_are_there(page, folder):
     assert page.text.count(COMMAND) == 2
     for name, version in record["versions"].items():
         assert f"{name} {version}" in page.text
-    assert f"quick : {words.PRESETS['quick']}" in page.text
+    assert f"quick : {PRESETS['quick']}" in page.text
 
 
 def test_figures_of_other_versions_are_told_apart(folder, tables, tmp_path):
     write_table(tables["fig1"], tmp_path / "fig1", made_with={"numpy": "2.0"})
     write_table(tables["fig3"], tmp_path / "fig3", made_with={"numpy": "2.5"})
-    said = Sound(report.write(tmp_path, COMMAND).read_text(encoding="utf-8")).text
-    assert "Versions of fig1 numpy 2.0" in said
-    assert "Versions of fig3 numpy 2.5" in said
+    text = Sound(report.write(tmp_path, COMMAND).read_text(encoding="utf-8")).text
+    assert "Versions of fig1 numpy 2.0" in text
+    assert "Versions of fig3 numpy 2.5" in text
 
 
 def test_the_data_sets_that_were_used_are_cited_and_no_others(page):
@@ -212,9 +215,9 @@ def test_the_data_sets_that_were_used_are_cited_and_no_others(page):
 
 def test_the_command_of_a_figure_alone_names_what_is_not_usual():
     fig6 = FIGURES["fig6"]
-    usual = words.command(fig6, fig6.settings("paper", seed=3))
+    usual = command_of(fig6, fig6.settings("paper", seed=3))
     assert usual == "semisquares reproduce fig6 --preset paper --seed 3 --out DIR"
-    other = words.command(fig6, fig6.settings("quick", datasets=("Sonar", "WDBC"), repeats=7))
+    other = command_of(fig6, fig6.settings("quick", datasets=("Sonar", "WDBC"), repeats=7))
     assert other == (
         "semisquares reproduce fig6 --preset quick --seed 1 --datasets Sonar,WDBC --repeats 7 "
         "--out DIR"
@@ -222,10 +225,10 @@ def test_the_command_of_a_figure_alone_names_what_is_not_usual():
 
 
 def test_verdicts_are_counted_and_said_in_words(odd):
-    said = Sound(odd()).text
-    assert "Of 3 claims, 1 holds, 1 does not and 1 cannot be told from these tables." in said
-    assert said.count("✓ holds") == said.count("✗ does not hold") == 2
-    assert said.count("– cannot be told") == 2
+    text = Sound(odd()).text
+    assert "Of 3 claims, 1 holds, 1 does not and 1 cannot be told from these tables." in text
+    assert text.count("✓ holds") == text.count("✗ does not hold") == 2
+    assert text.count("– cannot be told") == 2
 
 
 # where text, scripts and mathematics differ
@@ -245,7 +248,7 @@ def test_what_is_said_of_a_preset_is_what_the_code_does(preset):
     settings = FIGURES["fig6"].settings(preset)
     sizes = fig6_learning_curves.sizes(settings, 10**6, 20)
     assert unlabeled.presets[preset] == f"{sizes[0]} to {sizes[-1]}"
-    drawn = fig6_learning_curves.draw(settings, "Transfusion", 0)
+    drawn = fig6_learning_curves.draw_repeat(settings, "Transfusion", 0)
     assert ("free" in norm.presets[preset]) == drawn.free_intercept
     assert ("least norm" in minimiser.presets[preset]) == drawn.free_intercept
     assert ("text" in transfusion.presets[preset]) == (drawn.n_labeled == 108)
@@ -262,17 +265,17 @@ def test_the_differences_are_on_the_page_with_this_preset_marked(page):
 
 def test_figure_3_counts_the_fractions_that_are_equal(tables):
     table = tables["fig3"]
-    assert agreement(table).sentence.startswith("8 of 8")
+    assert compare(table).sentence.startswith("8 of 8")
     wrong = table.summary.assign(slope_exact=["1/2", "14/67", "7/39"])
-    assert agreement(replace(table, summary=wrong)).sentence.startswith("7 of 8")
+    assert compare(replace(table, summary=wrong)).sentence.startswith("7 of 8")
 
 
 def test_figure_4_counts_the_errors_that_are_equal(tables):
     table = tables["fig4"]
-    assert agreement(table).sentence.startswith("3 of 3")
+    assert compare(table).sentence.startswith("3 of 3")
     example = table.details["example"]
     worse = example.assign(error=example["error"] + 0.01 * (example["method"] == "hard"))
-    found = agreement(replace(table, details={**table.details, "example": worse}))
+    found = compare(replace(table, details={**table.details, "example": worse}))
     assert found.sentence.startswith("2 of 3")
     assert ("hard labels", "0.5575", "0.5475") in found.grid.rows
 
@@ -280,7 +283,7 @@ def test_figure_4_counts_the_errors_that_are_equal(tables):
 def test_figure_2_puts_a_dash_where_an_optimum_is_missing(tables):
     table = tables["fig2"]
     one = table.summary[(table.summary["optimum"] == 1) | (table.summary["method"] != "hard")]
-    rows = {row[0]: row[1:] for row in agreement(replace(table, summary=one)).grid.rows}
+    rows = {row[0]: row[1:] for row in compare(replace(table, summary=one)).grid.rows}
     assert rows["soft optimum"] == ("(0.50082, −0.27156)", "(0.50082, −0.27156)")
     assert rows["hard optimum 4"] == ("–", "(0.4972, 0.4187)")
 
@@ -293,7 +296,7 @@ def test_figure_5_is_compared_by_means_over_resamples():
         for k, (distinct, accuracy) in enumerate(zip(counts, (0.70, 0.80), strict=True), start=1)
     ]
     names = ["dataset", "resample", "method", "distinct_accuracies", "accuracy_supervised"]
-    found = agreement(Table(settings, pd.DataFrame(rows, columns=names)))
+    found = compare(Table(settings, pd.DataFrame(rows, columns=names)))
     # published for Haberman: 3.7 hard accuracies on average, a supervised accuracy of 0.748
     cells = found.grid.rows[0]
     known = published.local_optima().query("dataset == 'Haberman' and method == 'hard'")
@@ -313,7 +316,7 @@ def test_figure_6_sums_up_its_z_scores(tables):
             "z": [1.0, -3.0, 1.4],
         }
     )
-    found = agreement(replace(tables["fig6"], details={"agreement": held}))
+    found = compare(replace(tables["fig6"], details={"agreement": held}))
     assert found.sentence == (
         "Mean |z| is 1.80 over 3 published points of 2 data sets, the largest 3.00."
     )
@@ -330,12 +333,12 @@ def test_figure_6_sums_up_its_z_scores(tables):
 
 def test_figure_6_of_preset_paper_has_no_points_to_compare(tables):
     table = tables["fig6"]
-    assert agreement(Table(table.settings, table.summary)).grid is None
+    assert compare(Table(table.settings, table.summary)).grid is None
     single = table.details["agreement"].assign(z=float("nan"))
-    assert agreement(replace(table, details={"agreement": single})).grid is None
+    assert compare(replace(table, details={"agreement": single})).grid is None
 
 
-# one sound file
+# one valid file
 
 
 def test_where_several_commands_filled_a_folder_each_figure_has_its_own(odd):
@@ -503,7 +506,7 @@ FRAMES = f"""<!doctype html><meta charset="utf-8"><title>two widths</title>
 
 @pytest.fixture(scope="module")
 def seen(folder, page, tmp_path_factory):
-    """What Chromium makes of the page at two widths, its details opened: {width: measures}."""
+    """Measures of the page in Chromium at two widths, with all details open: {width: measures}."""
     place = tmp_path_factory.mktemp("browser")
     text = (folder / "report.html").read_text(encoding="utf-8")
     text = text.replace("default-src 'none';", "default-src 'none'; script-src 'unsafe-inline';")

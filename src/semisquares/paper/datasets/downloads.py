@@ -1,7 +1,7 @@
-"""Download the tables that may not be bundled, and keep them as checked CSV.
+"""Download the tables that cannot be bundled, and cache them as checked CSV files.
 
-The bytes stay in memory until they are known to be the true table, which is then written in one
-step: an interrupted or wrong download leaves nothing behind.
+The bytes stay in memory until the table is verified, and the file is written atomically: an
+interrupted or wrong download leaves no file behind.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ HOSTS = {
     "openml_www": "https://www.openml.org",
     "uci": "https://archive.ics.uci.edu",
 }
-"""Where the paths of `Dataset.urls` begin; change an entry to use a mirror."""
+"""The hosts in `Dataset.urls`; change an entry to use a mirror."""
 
 TIMEOUT = (10.0, 30.0)
-"""Seconds to wait for a connection, and for the next bytes."""
+"""Timeouts in seconds for connecting and for reading."""
 
 
 def cache_folder(data_home: str | os.PathLike[str] | None) -> Path | None:
-    """Return where downloads are kept, or None where nothing can be."""
+    """Return the folder for downloads, or None if there is no writable one."""
     if data_home is not None:
         return Path(data_home).expanduser()
     try:
@@ -39,7 +39,7 @@ def cache_folder(data_home: str | os.PathLike[str] | None) -> Path | None:
 
 
 def fetch(url: str) -> bytes:
-    """Return what the address gives, or raise an OSError."""
+    """Return the content of an address, or raise an OSError."""
     try:
         import pooch
     except ImportError as error:
@@ -50,18 +50,18 @@ def fetch(url: str) -> bytes:
     def remember(answer: Any, **_: Any) -> None:
         answers.append(answer)
 
-    # No hash here: sources may rewrite a file without changing the table, whose own hash decides.
+    # No hash here: sources may rewrite a file without changing the table, which is hashed later.
     download = pooch.HTTPDownloader(timeout=TIMEOUT, hooks={"response": remember})
     try:
         download(url, raw, None)
-    finally:  # a download that fails would leave its connection to the garbage collector
+    finally:  # otherwise a failed download leaves its connection to the garbage collector
         for answer in answers:
             answer.close()
     return raw.getvalue()
 
 
 def download_table(dataset: Dataset) -> tuple[Table | None, list[str]]:
-    """Return the first true table among the sources, and why those before it failed."""
+    """Return the first verified table among the sources, and why earlier ones failed."""
     failures: list[str] = []
     for template in dataset.urls:
         url = template.format(**HOSTS)
@@ -77,6 +77,6 @@ def download_table(dataset: Dataset) -> tuple[Table | None, list[str]]:
 
 
 def keep(table: Table, dataset: Dataset, folder: Path) -> None:
-    """Write the table as CSV, all of it or nothing."""
+    """Write the table as CSV atomically."""
     with atomic_write(folder / dataset.files[0]) as file:
         file.write(write_csv(table, dataset).encode())

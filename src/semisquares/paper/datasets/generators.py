@@ -1,7 +1,7 @@
-"""The paper's made-up data: two Gaussians, class by x1 > x2, labels removed at random.
+"""The paper's generated data: two Gaussians, classes by x1 > x2, labels removed at random.
 
-Once with scikit-learn's conventions, and once as published: Figures 1, 2 and 4 are made from R's
-random numbers (`RRandom`), and come out equal to the authors' own to the last digits.
+There are versions with scikit-learn's conventions, and the published data: those of Figures 1, 2
+and 4 come from R's random numbers (`RRandom`), and equal the authors' data to the last digits.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def two_gaussians(
     _check_count("n_samples", n_samples, 2)
     _check_count("n_features", n_features, 1)
     if not isinstance(variance, int | float | np.number) or not 0.0 <= variance < np.inf:
-        raise ValueError(f"variance={variance!r} is no variance; give a number of at least 0.")
+        raise ValueError(f"variance={variance!r} is not a variance; give a number of at least 0.")
     y = np.repeat([0, 1], [n_samples - n_samples // 2, n_samples // 2])
     noise = _generator(random_state).standard_normal((n_samples, n_features))
     return 2.0 * y[:, None] - 1.0 + math.sqrt(variance) * noise, y
@@ -65,10 +65,10 @@ def two_gaussians(
 def diagonal_classes(
     n_samples: int = 1000, *, variance: float = VARIANCE, random_state: Any = None
 ) -> tuple[Array, Array]:
-    """Draw rows of two clouds in the plane that the classes cut lengthwise: class 1 is x1 > x2.
+    """Draw two clouds in the plane that the classes cut lengthwise: class 1 is x1 > x2.
 
-    The clouds are those of `two_gaussians`. Whoever takes them for the classes is wrong for half
-    of the rows, which is what happens to hard labels in Figure 4.
+    The clouds are those of `two_gaussians`. A classifier that takes them for the classes is wrong
+    on half of the rows, which is what happens to hard labels in Figure 4.
 
     Parameters
     ----------
@@ -99,16 +99,16 @@ def remove_labels(
     fraction: float | None = None,
     random_state: Any = None,
 ) -> Array:
-    """Remove labels at random: a copy of y that is −1 where the label is gone.
+    """Remove labels at random; return a copy of y with −1 for every removed label.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Classes as whole numbers, or bools, which become 0 and 1.
     n_labeled : int, optional
-        How many labels stay; give this or `fraction`.
+        The number of labels to keep; give this or `fraction`.
     fraction : float, optional
-        Which share of the labels goes: ``ceil(fraction * n_samples)`` of them, as in the paper.
+        The share of labels to remove: ``ceil(fraction * n_samples)`` of them, as in the paper.
     random_state : int, RandomState, Generator or None, default=None
 
     Examples
@@ -145,7 +145,7 @@ class PublishedLine:
 
 @dataclass(frozen=True, eq=False)
 class PublishedPlane:
-    """The data of Figure 4, or its like for another seed: class 1 is x1 > x2."""
+    """The data of Figure 4, or the same for another seed: class 1 is x1 > x2."""
 
     X: Array
     y: Array
@@ -158,7 +158,7 @@ class PublishedPlane:
 def published_line(seed: int = PUBLISHED_SEED) -> PublishedLine:
     """Draw the data of Figure 1 as the authors did.
 
-    200 points around −1, 200 around +1; then 99 % of the labels are removed.
+    There are 200 points around −1 and 200 around +1, and 99 % of the labels are removed.
 
     Examples
     --------
@@ -170,10 +170,10 @@ def published_line(seed: int = PUBLISHED_SEED) -> PublishedLine:
 
 
 def published_starts(seed: int = PUBLISHED_SEED, *, n_starts: int = 100) -> Array:
-    """Draw the noise of Figure 2: for each start, what is added to intercept and slope.
+    """Draw the noise of Figure 2, which is added to intercept and slope of each start.
 
-    The stream is that of Figure 1, continued after 400 uniform numbers that the authors' session
-    spent in between.
+    The stream continues that of Figure 1, after 400 uniform numbers that the authors' session used
+    in between.
 
     Examples
     --------
@@ -210,10 +210,10 @@ def _draw_line(stream: RRandom) -> PublishedLine:
 
 
 def _draw_clouds(stream: RRandom, n: int) -> Array:
-    """Draw n points in the plane, half of them around (−1, −1), then half around (1, 1).
+    """Draw n points in the plane: first half of them around (−1, −1), then half around (1, 1).
 
-    Draws fill column by column and are then turned to principal axes: x2 is made of the first
-    ones, x1 of the others with their sign changed.
+    R fills the noise column by column and rotates it to principal axes: x2 gets the first column,
+    x1 the second one with its sign changed.
     """
     clouds = []
     for centre in (-1.0, 1.0):
@@ -240,7 +240,7 @@ def _count_removed(n: int, n_labeled: int | None, fraction: float | None) -> int
         )
     if fraction is not None:
         if not isinstance(fraction, int | float | np.number) or not 0.0 <= fraction <= 1.0:
-            raise ValueError(f"fraction={fraction!r} is no share; give a number from 0 to 1.")
+            raise ValueError(f"fraction={fraction!r} is not a share; give a number from 0 to 1.")
         return math.ceil(fraction * n)
     if not isinstance(n_labeled, int | np.integer) or not 0 <= n_labeled <= n:
         raise ValueError(f"n_labeled={n_labeled!r} of {n} labels cannot stay; give 0 to {n}.")
@@ -253,7 +253,7 @@ def _check_count(name: str, given: Any, least: int) -> None:
 
 
 def _generator(random_state: Any) -> Any:
-    """Return what draws: a Generator as it is, all else by scikit-learn's rules."""
+    """Return a Generator unchanged, and treat anything else as scikit-learn does."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return check_random_state(random_state)

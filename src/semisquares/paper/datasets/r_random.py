@@ -1,15 +1,15 @@
-"""R's random numbers, so that data published as a seed can be had without R.
+"""R's random numbers, to recreate data published as a seed without R.
 
-What R (before 3.6) does after ``set.seed(seed)``, from the published algorithms:
+From the published algorithms, this is what R (before 3.6) does after ``set.seed(seed)``:
 
 1. the seed is scrambled by 50 steps of the congruential generator ``s → 69069 s + 1 mod 2³²``, and
-   the next 625 values fill the state of a Mersenne Twister (MT19937; Matsumoto & Nishimura 1998),
-   whose first place is the position, not the state: it says that all 624 words are used up;
-2. a uniform number is a 32-bit word times 2⁻³², kept off 0 and 1;
-3. a normal one is the quantile function (AS 241; Wichura 1988) at a uniform number made of two
-   words, the first giving the leading 27 bits;
-4. a sample without replacement takes item ``⌊n v⌋`` of those left, v uniform, and puts the last
-   one in its place (the "rounding" sampling; R 3.6 went over to rejection).
+   the next 625 values fill the state of a Mersenne Twister (MT19937; Matsumoto & Nishimura 1998);
+   the first of them is the position, which is set to "all 624 words are used";
+2. a uniform number is a 32-bit word times 2⁻³², bounded away from 0 and 1;
+3. a normal number is the quantile function (AS 241; Wichura 1988) at a uniform number made from two
+   words, of which the first gives the leading 27 bits;
+4. a sample without replacement takes item ``⌊n v⌋`` of the remaining ones, v uniform, and moves the
+   last one to its place ("rounding" sampling; R 3.6 switched to rejection sampling).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Array = NDArray[np.float64]
 
 WORD = 2**32
 NEAREST = 0.5 * 2.328306437080797e-10
-"""No uniform number is nearer to 0 or 1 than this: half of 1 / (2³² − 1), in R's digits."""
+"""The least distance of a uniform number from 0 and 1: half of 1 / (2³² − 1), in R's digits."""
 LEADING = 2**27
 MOST_ITEMS = 10**7
-"""From more items R may sample by another algorithm, which is not here."""
+"""For more items R may use another algorithm, which is not implemented here."""
 
 
 class RRandom:
@@ -35,7 +35,7 @@ class RRandom:
     Parameters
     ----------
     seed : int
-        As given to ``set.seed``, 32 bits with a sign.
+        The argument of ``set.seed``, a signed 32-bit integer.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class RRandom:
 
     def __init__(self, seed: int) -> None:
         if not isinstance(seed, int | np.integer) or not -(WORD // 2) < seed < WORD // 2:
-            raise ValueError(f"seed={seed!r} is no seed of R; give a whole number of 32 bits.")
+            raise ValueError(f"seed={seed!r} is not a seed of R; give a whole number of 32 bits.")
         state = int(seed) % WORD  # 1
         words = []
         for _ in range(50 + 625):
@@ -67,7 +67,7 @@ class RRandom:
         return np.clip(self._twister.random_raw(size) / WORD, NEAREST, 1.0 - NEAREST)  # 2
 
     def normal(self, size: int) -> Array:
-        """Draw standard normal numbers: R's ``rnorm(size)``, two uniform ones each."""
+        """Draw standard normal numbers: R's ``rnorm(size)``, from two uniform numbers each."""
         first, second = self.uniform(2 * size).reshape(size, 2).T
         quantile = NormalDist().inv_cdf  # 3: Python's is AS 241 as well
         return np.array([quantile(p) for p in (np.floor(LEADING * first) + second) / LEADING])

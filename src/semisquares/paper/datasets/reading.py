@@ -1,7 +1,7 @@
-"""Read a table from the forms its sources give it, and check that it is the published one.
+"""Read a table in any of its sources' formats, and check that it is the published one.
 
-Sources differ in form: our own CSV, UCI's CSV, OpenML's and KEEL's ARFF, an archive of these. Each
-is brought to one normal form, and the hash of that form decides: a wrong parse cannot pass.
+Formats are our own CSV, UCI's CSV, OpenML's and KEEL's ARFF, and archives of these. Each is
+converted to one normal form, whose hash is checked: a wrong parse cannot pass.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from .dataset import Dataset
 
 TARGETS = ("target", "class", "status", "outcome")
-"""What sources call the column of the class."""
+"""Names of the class column in the sources."""
 
 _ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|\S+)""", re.IGNORECASE)
 
 
-@dataclass(frozen=True, eq=False)  # eq=False: == of arrays is an array, not an answer
+@dataclass(frozen=True, eq=False)  # eq=False: == of arrays is an array, not a bool
 class Table:
-    """A table in normal form: float64 with NaN for missing, classes 0 and 1."""
+    """A table in normal form: float64 with NaN for missing values, classes 0 and 1."""
 
     data: NDArray[np.float64]
     target: NDArray[np.int64]
@@ -38,7 +38,7 @@ class Table:
 
     @property
     def sha256(self) -> str:
-        """The hash of data (row by row, little-endian float64), then of target (int8)."""
+        """The hash of data (row by row, little-endian float64) followed by target (int8)."""
         data = np.where(np.isnan(self.data), np.nan, self.data) + 0.0  # one NaN, no -0
         digest = hashlib.sha256(np.ascontiguousarray(data, dtype="<f8").tobytes())
         digest.update(self.target.astype(np.int8).tobytes())
@@ -56,8 +56,8 @@ class WrongTable(ValueError):
         return f"{self.fault}; {self.remedy}."
 
 
-def checked(table: Table, dataset: Dataset, where: str) -> Table:
-    """Return the table if shape, class counts and hash are the published ones."""
+def verify(table: Table, dataset: Dataset, where: str) -> Table:
+    """Return the table, or raise an error unless shape, class counts and hash are as published."""
     found = (*table.data.shape, table.class_counts)
     needed = (dataset.n_rows, dataset.n_features, dataset.class_counts)
     if found != needed:
@@ -87,7 +87,7 @@ def _size(rows: int, columns: int, counts: tuple[int, ...]) -> str:
 
 
 def read_table(raw: bytes, dataset: Dataset, where: str) -> Table:
-    """Read a CSV, an ARFF, or an archive that holds one, and check it."""
+    """Read a CSV or ARFF file, or an archive with one, and check it."""
     try:
         table = _parse(raw, dataset)
     except (ValueError, csv.Error, zipfile.BadZipFile) as error:
@@ -96,11 +96,11 @@ def read_table(raw: bytes, dataset: Dataset, where: str) -> Table:
             f"it needs a header, {dataset.n_features} columns of numbers and a column 'target' of "
             f"0 and 1, so {_remedy(dataset)}",
         ) from error
-    return checked(table, dataset, where)
+    return verify(table, dataset, where)
 
 
 def write_csv(table: Table, dataset: Dataset) -> str:
-    """Write the normal form as `read_table` reads it back, bit for bit."""
+    """Return the normal form as CSV; `read_table` reads it back bit for bit."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*dataset.feature_names, "target"])
@@ -121,14 +121,14 @@ def _parse(raw: bytes, dataset: Dataset) -> Table:
     data = np.array([[_number(row[i]) for i in features] for row in rows])
     data = data.reshape(len(rows), len(features))
     if len(features) == dataset.n_features:
-        for name in dataset.zero_is_missing:  # no zeros are left where this was done before
+        for name in dataset.zero_is_missing:  # has no effect if it was done before
             column = data[:, dataset.feature_names.index(name)]
             column[column == 0] = np.nan
     return Table(data, _codes([row[found[-1]] for row in rows]))
 
 
 def _unpacked(raw: bytes, dataset: Dataset) -> str:
-    """Give the text of the file, or of the member of an archive that is named like it."""
+    """Return the text of the file, or of the archive's member with one of its names."""
     if zipfile.is_zipfile(io.BytesIO(raw)):
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             member = next(
@@ -137,11 +137,11 @@ def _unpacked(raw: bytes, dataset: Dataset) -> str:
             if member is None:
                 raise ValueError(f"the archive holds none of {', '.join(dataset.files)}")
             raw = archive.read(member)
-    return raw.decode("utf-8-sig", errors="replace")  # only comments are not ASCII
+    return raw.decode("utf-8-sig", errors="replace")  # only comments have non-ASCII characters
 
 
 def _rows(text: str) -> tuple[list[str], list[list[str]]]:
-    """Split a CSV or an ARFF into the names of its columns and its rows."""
+    """Return the column names and the rows of a CSV or ARFF file."""
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("%")]
     starts = [i for i, line in enumerate(lines) if line.lower() == "@data"]
@@ -159,7 +159,7 @@ def _number(text: str) -> float:
 
 
 def _codes(labels: Sequence[str]) -> NDArray[np.int64]:
-    """Number the two classes 0 and 1 in the order of text: 0, 1; 1, 2; negative, positive."""
+    """Encode the two classes as 0 and 1 in text order: 0, 1; 1, 2; negative, positive."""
     levels = sorted({label.strip() for label in labels})
     if len(levels) != 2:
         raise ValueError(f"its column of classes has {len(levels)} different values, not two")

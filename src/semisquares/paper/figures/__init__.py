@@ -1,6 +1,6 @@
-"""The paper's experiments and what goes beyond them, run by `semisquares reproduce`.
+"""The paper's experiments and some beyond them, run by `semisquares reproduce`.
 
-A figure computes a table from settings, and draws pictures and findings from the table::
+A figure computes a table from settings, and makes plots and findings from the table::
 
     from semisquares.paper.figures import FIGURES
     figure = FIGURES["fig3"]
@@ -21,7 +21,7 @@ __all__ = ["FIGURES", "PRESETS", "Figure", "Finding", "Settings", "Table"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the figures when `FIGURES` is first asked for: ledger and workers need none."""
+    """Import the figures when `FIGURES` is first used: the ledger and workers need none."""
     if name != "FIGURES":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .catalogue import FIGURES

@@ -1,4 +1,4 @@
-"""Every experiment, by the name that the command line knows."""
+"""All experiments by their names on the command line; a new one is entered here."""
 
 from __future__ import annotations
 

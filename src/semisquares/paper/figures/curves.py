@@ -1,7 +1,7 @@
-"""What the pictures of data sets share: a panel for each of them, and curves with bands.
+"""Pictures with one panel per data set, and curves with bands in them.
 
-The panels of one picture have the x axis in common and a y axis each: what a curve does is to be
-seen within a data set, not between them.
+The panels of a picture share the x axis and have a y axis each: curves are compared within a data
+set, not between data sets.
 """
 
 from __future__ import annotations
@@ -14,6 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import plotting
+from ...plotting._curves import (
+    band_ends,
+    band_entry,
+    draw_band,
+    draw_published_curve,
+    published_entry,
+)
+from ...plotting._pictures import title_panel
+from ...plotting._style import GREY, TWO_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,57 +34,57 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 MEASURES = {"error": "error on test rows", "loss": "squared loss on test rows (log scale)"}
-"""The columns that are drawn; losses of one panel may be hundreds of times each other."""
+"""The columns that can be drawn; losses in one panel differ by factors of hundreds."""
 N_COMPONENTS = {
     "Haberman": 3, "Ionosphere": 30, "Parkinsons": 12, "Diabetes": 8, "Sonar": 43, "SPECT": 21,
     "SPECTF": 37, "Transfusion": 103, "WDBC": 17, "Mammography": 9, "Digit1": 221, "USPS": 183,
     "COIL2": 114, "BCI": 45, "g241c": 235, "g241d": 235,
 }  # fmt: skip
-"""Principal components with 99 % of the variance, so that a title needs no data set."""
+"""Principal components with 99 % of the variance, stored so that titles need no data."""
 N_COMPONENTS_OF_NUMBERS = {"Transfusion": 3}
-"""Where the preset `paper` has others: it takes no column of numbers as text."""
+"""Other numbers in the preset `paper`, which takes no numeric column as text."""
 MARGIN = 0.06
 
 
 def n_components(name: str, preset: str) -> int:
-    """Return how many principal components a preset keeps of a data set."""
+    """Return the number of principal components of a data set in a preset."""
     other = N_COMPONENTS_OF_NUMBERS if preset == "paper" else {}
     return other.get(name, N_COMPONENTS[name])
 
 
 @dataclass(frozen=True)
 class Curves:
-    """What is drawn: which columns, the methods by their looks, and what is said about them."""
+    """What to draw: the columns, the methods with their styles and labels, and notes."""
 
     x: str
     y: str
     x_label: str
     labels: Mapping[str, str]
-    """Of each method, in the order of drawing, how the legend names it."""
+    """The label of each method in the legend, in the order of drawing."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """What stands beside the name of a data set."""
+    """Text beside the name of a data set."""
     uprights: Mapping[str, float] = field(default_factory=dict)
-    """Where an upright line stands in the panels of some data sets."""
+    """Positions of vertical lines in the panels of some data sets."""
     upright_label: str = ""
     log_x: bool = True
-    looks: Mapping[str, plotting.Look] = field(default_factory=dict)
-    """How methods look that have no look in `plotting`."""
+    styles: Mapping[str, plotting.MethodStyle] = field(default_factory=dict)
+    """Styles of methods that `plotting` has no style for."""
 
 
 def draw_curves(
     summary: pd.DataFrame, curves: Curves, *, published: pd.DataFrame | None = None
 ) -> Picture:
-    """Draw a panel per data set; `published` has the columns of the summary, without errors."""
+    """Draw one panel per data set; `published` has the summary's columns without errors."""
     names = list(summary["dataset"].unique())
     picture, panels = panel_grid(len(names), sharex=True)
     for name, panel in zip(names, panels, strict=True):
         ours = summary[summary["dataset"] == name]
         theirs = None if published is None else published[published["dataset"] == name]
         _draw_panel(panel, ours, theirs, curves)
-        plotting.headline(panel, name, curves.notes.get(name, ""))
+        title_panel(panel, name, curves.notes.get(name, ""))
         if name in curves.uprights:
             panel.axvline(
-                curves.uprights[name], color=plotting.GREY, linewidth=0.8, zorder=0.5,
+                curves.uprights[name], color=GREY, linewidth=0.8, zorder=0.5,
                 label=curves.upright_label,
             )  # fmt: skip
     (log_ticks if curves.log_x else share_ticks)(panels, summary[curves.x].to_numpy())
@@ -86,9 +95,9 @@ def draw_curves(
 
 
 def panel_grid(n: int, *, sharex: bool = False) -> tuple[Picture, list[Axes]]:
-    """Return a picture with n panels, of a size and shape that suits their number."""
+    """Return a picture with n panels; its size depends on n."""
     across = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 9: 3}.get(n, 4)
-    width = 4.8 if n == 1 else plotting.TWO_COLUMNS
+    width = 4.8 if n == 1 else TWO_COLUMNS
     n_rows = -(-n // across)
     height = {1: 2.7, 2: 2.3, 3: 1.9, 4: 1.5}[across]
     below = 0.8  # the axis label and the legend, once
@@ -100,14 +109,14 @@ def panel_grid(n: int, *, sharex: bool = False) -> tuple[Picture, list[Axes]]:
 
 
 def n_columns(panels: Sequence[Axes]) -> int:
-    """Return how many panels stand side by side."""
+    """Return the number of columns of panels."""
     grid = panels[0].get_gridspec()
     assert grid is not None
     return int(grid.ncols)
 
 
 def label_axes(picture: Picture, panels: Sequence[Axes], x: str, y: str = "") -> None:
-    """Name the x axis under the lowest panel of each column, and the y axis once, if at all."""
+    """Label the x axis under the lowest panel of each column, and the y axis once if given."""
     for panel in panels[-n_columns(panels) :]:
         panel.set_xlabel(x)
     if y:
@@ -124,7 +133,7 @@ def put_legend(picture: Picture, panels: Sequence[Axes], more: Sequence[Artist] 
 
 
 def log_ticks(panels: Sequence[Axes], x: Array) -> None:
-    """Mark powers of two; narrow panels name every second or third."""
+    """Mark powers of two; label every second or third in narrow panels."""
     from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
 
     first, last = (int(np.log2(value)) for value in (x.min(), x.max()))
@@ -161,13 +170,13 @@ def _draw_panel(
     for method, label in curves.labels.items():
         curve = ours[ours["method"] == method]
         x, mean, error = (curve[name].to_numpy() for name in (curves.x, curves.y, f"{curves.y}_se"))
-        look = curves.looks.get(method, method)
-        plotting.band(panel, x, mean, error, look, label=label, log=log)
+        style = curves.styles.get(method, method)
+        draw_band(panel, x, mean, error, style, label=label, log=log)
         means.append(mean)
-        ends += plotting.band_ends(mean, error, log=log)
+        ends += band_ends(mean, error, log=log)
         if theirs is not None:
             line = theirs[theirs["method"] == method]
-            plotting.published_curve(panel, line[curves.x], line[curves.y], method)
+            draw_published_curve(panel, line[curves.x], line[curves.y], method)
             means.append(line[curves.y].to_numpy())
     low, high = limits(np.concatenate(means), np.concatenate(ends), log=log)
     panel.set_ylim(low, high)
@@ -178,7 +187,7 @@ def _draw_panel(
 
 
 def limits(means: Array, ends: Array, *, log: bool) -> tuple[float, float]:
-    """Return limits with all means in them, and as much of the bands as does not dwarf these.
+    """Return limits that include all means, and the bands unless they would dwarf the means.
 
     Examples
     --------
@@ -205,7 +214,7 @@ def _mark_log(panel: Axes, low: float, high: float) -> None:
 
 
 def mark_round(axis: Axis, low: float, high: float, *, at_most: int = 7) -> None:
-    """Mark round numbers on an axis of shares, with two decimals or as many as it takes."""
+    """Mark round numbers on an axis, with at least two decimals."""
     from matplotlib.ticker import FixedLocator, StrMethodFormatter
 
     marks = round_marks(low, high, at_most=at_most)
@@ -230,13 +239,13 @@ def round_marks(low: float, high: float, *, at_most: int = 7) -> Array:
 
 
 def _log_name(value: float, _: object) -> str:
-    """Write a power of ten as such where it is long."""
+    """Format a tick: large powers of ten as powers, other numbers as they are."""
     power = float(np.log10(value))
     return f"$10^{{{power:.0f}}}$" if power > 3.5 and power.is_integer() else f"{value:g}"
 
 
 def log_marks(low: float, high: float) -> Array:
-    """Return a few numbers, three where there are, to be named on a logarithmic axis.
+    """Return a few numbers to label on a logarithmic axis, at least three if possible.
 
     Examples
     --------
@@ -253,7 +262,7 @@ def log_marks(low: float, high: float) -> Array:
 
 
 def _multiples(low: float, high: float, factors: Sequence[float]) -> Array:
-    """Return the factors of powers of ten that lie between two numbers."""
+    """Return the products of factors and powers of ten that lie between two numbers."""
     powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     marks = np.array([float(f"{factor}e{power:.0f}") for power in powers for factor in factors])
     return marks[(low <= marks) & (marks <= high)]
@@ -262,10 +271,10 @@ def _multiples(low: float, high: float, factors: Sequence[float]) -> Array:
 def _more_entries(
     summary: pd.DataFrame, published: pd.DataFrame | None, curves: Curves
 ) -> list[Artist]:
-    """Return the entries of the legend that are no method."""
+    """Return the legend entries that are not methods."""
     more: list[Artist] = []
     if summary[f"{curves.y}_se"].notna().any():
-        more.append(plotting.legend_of_bands())
+        more.append(band_entry())
     if published is not None:
-        more.append(plotting.legend_of_published())
+        more.append(published_entry())
     return more

@@ -1,12 +1,11 @@
 """Block descent (§V) by the authors' rules: one run with its path, or many at once.
 
-A run ends as in the authors' scripts, once a step moves the labels by little in all (``Σ|Δu|``), or
-silently at a limit of steps.
+As in the authors' scripts, a run ends when a step changes the labels by little (``Σ|Δu|``), or
+silently at a maximal number of steps.
 
-`published_descent` follows one run on the published data of Figures 2 and 4. `descend` takes many
-starts in the principal axes of all training rows: their Gram matrix is diagonal there and a step
-two products, the same fits as on the features themselves, norms included, at a fraction of the
-price.
+`published_descent` follows one run on the published data of Figures 2 and 4. `descend` runs many
+starts at once in the principal axes of all training rows. Their Gram matrix is diagonal there, so a
+step is two matrix products; the fits and their norms are the same as on the features.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from ...core.solvers import Solution, Step, block_descent
 Array = NDArray[Any]
 
 LABELINGS: dict[str, Labeling] = {"soft": SoftLabels(), "hard": HardLabels()}
-STILL = 1e-9
-"""A published run ends once a step moves the labels by no more than this in all."""
+LABEL_TOL = 1e-9
+"""A published run ends after a step with Σ|Δu| at most this."""
 
 
 def published_objective(X: Array, y: Array, method: str) -> Objective:
-    """Return J on rows with labels 0, 1 or −1 for none; class 0 is encoded 1, as by the authors."""
+    """Return J for labels 0, 1 or −1 (unlabeled); class 0 is encoded 1, as by the authors."""
     labeled = np.flatnonzero(y >= 0)
     targets = 1.0 - y[labeled]
     rows = Rows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
@@ -40,24 +39,24 @@ def published_objective(X: Array, y: Array, method: str) -> Objective:
 def published_descent(
     objective: Objective, w: Array, *, max_iter: int = 100_000, path: list[Array] | None = None
 ) -> Solution:
-    """Descend from weights w by the authors' rules; `path` is given every step's weights."""
+    """Descend from weights w by the authors' rules; append every step's weights to `path`."""
     before = objective.rows.decisions(w)
 
-    def still(step: Step) -> bool:
+    def converged(step: Step) -> bool:
         nonlocal before
         assert step.labels is not None
         moved = float(np.abs(step.labels - before).sum())
         before = step.labels
         if path is not None:
             path.append(step.w)
-        return moved <= STILL
+        return moved <= LABEL_TOL
 
-    return block_descent(objective, before, max_iter=max_iter, callback=still)
+    return block_descent(objective, before, max_iter=max_iter, callback=converged)
 
 
 @dataclass(frozen=True)
 class Descents:
-    """Where runs ended: their weights (a column each), their steps, and which were let end."""
+    """The ends of runs: weights (one column per run), steps, and which runs converged."""
 
     weights: Array
     steps: Array
@@ -71,12 +70,12 @@ def descend(
     labels: Array,
     labeling: Labeling,
     *,
-    still: float,
+    tol: float,
     max_steps: int,
 ) -> Descents:
-    """Descend from labels (unlabeled rows, runs), with rows in the principal axes of all of them.
+    """Descend from labels of shape (unlabeled rows, runs); rows are in their principal axes.
 
-    1. fit all rows with their labels; 2. fill in the labels; 3. runs that have ended leave.
+    1. Fit all rows with their labels. 2. Fill in the labels. 3. Drop the runs that have converged.
     """
     squares = np.sum(labeled**2, axis=0) + np.sum(unlabeled**2, axis=0)
     known = (labeled.T @ y)[:, None]
@@ -88,7 +87,7 @@ def descend(
     for step in range(1, max_steps + 1):
         w = (known + transposed @ labels) / squares[:, None]  # 1
         imputed = labeling.impute(unlabeled @ w)  # 2
-        ended = np.abs(imputed - labels).sum(axis=0) <= still
+        ended = np.abs(imputed - labels).sum(axis=0) <= tol
         labels = imputed
         if ended.any():  # 3
             weights[:, running[ended]] = w[:, ended]

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import plotting
+from ...plotting._rows import draw_labeled_rows, draw_unlabeled_rows
+from ...plotting._style import TWO_COLUMNS
 from ..datasets.generators import published_line
-from .figure import Arrays, Figure, Finding, Settings, Table
+from .figure import Agreement, Arrays, Figure, Finding, Settings, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,18 +22,20 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 BIN = 0.05
-"""How wide a stack of dots is, and how much of x it stands for."""
+"""Width of a stack of dots, in units of x."""
 NAMES = ("class around −1", "class around +1")
 
 
 class Example(Figure):
     name: ClassVar = "fig1"
+    place: ClassVar = "Figure 1"
     title: ClassVar = "Four labels among 400 points"
     caption: ClassVar = (
         "The example of Figure 1 on the published data: 200 points around −1 and 200 around +1, "
         "variance 0.2, of which four have a label (large). Each dot is a point, stacked where "
         "points lie close; the colour of the small ones is what the methods are not told."
     )
+    uses_seed: ClassVar = False
     repeats: ClassVar = {"authors": 1, "paper": 1, "quick": 1}
     columns: ClassVar = {
         "row": "number of the point, in the order of the draws, from 1 on",
@@ -55,7 +59,7 @@ class Example(Figure):
 
     def plot(self, table: Table, view: str | None = None) -> Picture:
         with plotting.style():
-            picture = plotting.new_picture(plotting.TWO_COLUMNS, 1.85)
+            picture = plotting.new_picture(TWO_COLUMNS, 1.85)
             axes = picture.subplots()
             self._draw(axes, table.summary)
             picture.legend(loc="outside upper center", ncols=2, columnspacing=3.0)
@@ -75,17 +79,29 @@ class Example(Figure):
             )
         ]
 
+    def describe_run(self, settings: Settings) -> str:
+        return (
+            "The published points, from R's generator (seed 4), re-created here. Nothing else is "
+            "random."
+        )
+
+    def compare_with_paper(self, table: Table) -> Agreement:
+        return Agreement(
+            "The points are the published ones: R's generator is re-created, and the tests of "
+            "semisquares hold them against the authors' own, to twelve digits."
+        )
+
     def _draw(self, axes: Axes, points: pd.DataFrame) -> None:
         x, labeled = points["x"].to_numpy(), points["label"].to_numpy() >= 0
         place, height = _stack(x, labeled)
         for code, name in enumerate(NAMES):
             of_class = points["class"].to_numpy() == code
             small, large = of_class & ~labeled, of_class & labeled
-            plotting.true_dots(
+            draw_unlabeled_rows(
                 axes, place[small], height[small], code, size=3.2, alpha=0.75,
                 label=f"{name}, unlabeled",
             )  # fmt: skip
-            plotting.labeled_dots(
+            draw_labeled_rows(
                 axes, place[large], height[large], code, size=7.5, edge=1.0, zorder=2,
                 label=f"{name}, labeled",
             )  # fmt: skip
@@ -94,9 +110,9 @@ class Example(Figure):
 
 
 def _stack(x: Array, first: Array) -> tuple[Array, Array]:
-    """Place dots in stacks: the middle of the stack of each, and its height, those `first` lowest.
+    """Stack dots that lie close; return the middle of each dot's stack and its height in it.
 
-    A labeled dot is larger, and what stands above it starts a little higher.
+    Dots with `first` set are at the bottom. They are drawn larger, so the next dot starts higher.
     """
     bins = np.floor(x / BIN).astype(int)
     order = np.lexsort((x, ~first, bins))

@@ -1,36 +1,51 @@
 """Figure 2: where block descent goes from 100 starts, with soft and with hard labels.
 
-The authors' rules, found in their stored runs and followed here to the last step: the class around
-−1 is encoded 1; a start is the supervised weights plus noise, and its first step fits the raw
-decision values of those weights, not yet clipped; a run ends after the first step that moves the
-labels by ``Σ|Δu| ≤ 1e-9`` in all.
+The authors' rules, reconstructed from their stored runs: the class around −1 is encoded 1; a start
+is the supervised weights plus noise, and the first step fits the raw decision values of the start,
+before any clipping; a run ends after the first step with ``Σ|Δu| ≤ 1e-9``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import plotting
+from ..._html.tables import grid
+from ..._utils.words import counted, minus
 from ...core.objective import Objective
 from ...core.solvers import Solution, Step, fit_labeled, minimise
+from ...plotting._paths import evaluate_objective
+from ...plotting._pictures import letter_panels
+from ...plotting._runs import (
+    BEHIND_TEXT,
+    END_COLOURS,
+    draw_contours,
+    draw_end,
+    draw_path,
+    draw_runs,
+    thin_path,
+)
+from ...plotting._style import BLACK, GREY, INK
 from ..datasets.generators import published_line, published_starts
-from .descent import LABELINGS, STILL, published_descent, published_objective
-from .fig2_drawing import WINDOWS, draw_paths
-from .figure import Arrays, Figure, Finding, Settings, Table
+from .descent import LABEL_TOL, LABELINGS, published_descent, published_objective
+from .figure import Agreement, Arrays, Figure, Finding, Settings, Table
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
+    from matplotlib.lines import Line2D
 
 Array = NDArray[Any]
 
 RUNS_PER_CELL = 10
 SAME = 1e-6
-"""Ends nearer to each other than this are one optimum."""
+"""Ends that are closer to each other than this are one optimum."""
 PUBLISHED_SOFT = (0.50082, -0.27156)
 PUBLISHED_HARD = {
     (0.5027, -0.4274): 45,
@@ -40,10 +55,24 @@ PUBLISHED_HARD = {
 }
 PUBLISHED_STEPS = {"soft": (486, 796), "hard": (2, 9)}
 PUBLISHED_SUPERVISED_STEPS = 579
+WINDOWS = {
+    "whole": ((-2.3, 3.3), (-3.2, 2.0), 33),
+    "near": ((-0.15, 1.15), (-0.6, 0.62), 61),
+}
+"""The parts of the (intercept, slope) plane that are drawn: limits, and points of the grid."""
+LEVELS = 0.28 * 1.5 ** np.arange(24)
+"""The values of J at the contours."""
+OUTCOMES = {
+    (True, False): "clusters told apart",
+    (False, False): "all in class +1",
+    (True, True): "all in class −1",
+    (False, True): "clusters swapped",
+}
+"""How weights classify the clusters at −1 and +1: whether each is put in the class around −1."""
 
 
 def exact_solution(objective: Objective, w: Array, *, path: list[Array]) -> Solution:
-    """Solve for the soft optimum from weights w; `path` is given every step's weights."""
+    """Find the soft optimum from weights w; append the weights of every step to `path`."""
 
     def keep(step: Step) -> None:
         path.append(step.w)
@@ -53,6 +82,7 @@ def exact_solution(objective: Objective, w: Array, *, path: list[Array]) -> Solu
 
 class Paths(Figure):
     name: ClassVar = "fig2"
+    place: ClassVar = "Figure 2"
     title: ClassVar = "One soft optimum, four hard ones"
     caption: ClassVar = (
         "Block descent on the data of Figure 1 from 100 starts around the supervised weights "
@@ -63,6 +93,7 @@ class Paths(Figure):
         "inside. Soft labels have one optimum, which Newton's method finds in a few steps; hard "
         "ones have four."
     )
+    uses_seed: ClassVar = False
     repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 100}
     columns: ClassVar = {
         "method": "soft or hard: block descent; exact: Newton's method with soft labels",
@@ -108,7 +139,8 @@ class Paths(Figure):
         return Table(settings, summary, {"paths": pd.concat(paths), "surface": surface})
 
     def plot(self, table: Table, view: str | None = None) -> Picture:
-        return draw_paths(table)
+        with plotting.style():
+            return _plot(table)
 
     def findings(self, table: Table) -> list[Finding]:
         runs = table.summary[table.summary["run"] > 0]
@@ -120,6 +152,16 @@ class Paths(Figure):
             *(_steps_finding(runs, method, whole) for method in ("soft", "hard")),
             _supervised_finding(table.summary),
         ]
+
+    def describe_run(self, settings: Settings) -> str:
+        return (
+            "Block descent with soft and with hard labels, and Newton's method with soft ones, "
+            f"each from the supervised weights and from "
+            f"{counted(settings.repeats, 'start')} around them, on the data of Figure 1."
+        )
+
+    def compare_with_paper(self, table: Table) -> Agreement:
+        return _compare(table.summary)
 
 
 def _runs(method: str, numbers: Array, n_starts: int) -> Arrays:
@@ -156,9 +198,9 @@ def _runs(method: str, numbers: Array, n_starts: int) -> Arrays:
 
 
 def _thin(length: int) -> Array:
-    """Choose the steps of a path that are kept: the first ones all, then ever fewer, and the last.
+    """Return the steps of a path to keep: all at first, then fewer and fewer, and the last.
 
-    Block descent slows down geometrically, so that a picture of these is a picture of all.
+    Block descent slows down geometrically, so a picture of these steps looks like one of all.
     """
     growing = np.floor(1.25 ** np.arange(64)).astype(int)
     kept = np.concatenate(([0], growing[growing < length], [length - 1]))
@@ -172,31 +214,134 @@ def _surface() -> Arrays:
         name: [] for name in ("window", "intercept", "slope", *LABELINGS)
     }
     for number, (xlim, ylim, n) in enumerate(WINDOWS.values()):
-        grid = np.meshgrid(np.linspace(*xlim, n), np.linspace(*ylim, n))
-        intercept, slope = (axis.ravel().round(6) for axis in grid)
+        mesh = np.meshgrid(np.linspace(*xlim, n), np.linspace(*ylim, n))
+        intercept, slope = (axis.ravel().round(6) for axis in mesh)
         found["window"].append(np.full(len(slope), number))
         found["intercept"].append(intercept)
         found["slope"].append(slope)
         for method in LABELINGS:
             objective = published_objective(line.X, line.y, method)
             weights = np.column_stack((slope, intercept))
-            found[method].append(plotting.surface(objective, weights).round(4))
+            found[method].append(evaluate_objective(objective, weights).round(4))
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
 def _number_optima(runs: pd.DataFrame) -> Array:
-    """Number the ends within each method, by how many runs end there."""
+    """Number the optima of each method, the one with the most runs first."""
     number = np.zeros(len(runs), dtype=int)
     for method in runs["method"].unique():
         index = np.flatnonzero(runs["method"] == method)
         ends = runs.loc[index, ["end_intercept", "end_slope"]].to_numpy()
         different = np.abs(ends[:, None] - ends[None]).max(axis=2) > SAME
-        first = (~different).argmax(axis=1)  # of each end the first run with the same one
+        first = (~different).argmax(axis=1)  # the first run with the same end
         optima, counts = np.unique(first, return_counts=True)
         rank = np.empty(len(ends), dtype=int)
         rank[optima[np.lexsort((optima, -counts))]] = np.arange(1, len(optima) + 1)
         number[index] = rank[first]
     return number
+
+
+def _plot(table: Table) -> Picture:
+    """Draw soft and hard runs side by side, and the framed part of both enlarged below."""
+    picture, panels = plotting.facets(4, 2, row_height=3.1)
+    shown = [(window, method) for window in WINDOWS for method in ("soft", "hard")]
+    for panel, (window, method) in zip(panels, shown, strict=True):
+        _draw_surface(panel, table.details["surface"], window, method)
+        _draw_paths(panel, table, method)
+        _draw_optima(panel, table.summary, method, named=window == "near")
+        xlim, ylim, _ = WINDOWS[window]
+        panel.set(xlim=xlim, ylim=ylim, xlabel="intercept", ylabel="slope")
+    for panel in panels[:2]:
+        _frame(panel, *WINDOWS["near"][:2])
+    titles = (
+        "Soft labels",
+        "Hard labels",
+        "Soft labels, framed part",
+        "Hard labels, framed part",
+    )
+    letter_panels(panels, titles)
+    picture.legend(handles=_legend(), loc="outside lower center", ncols=3)
+    return picture
+
+
+def _draw_surface(panel: Axes, surface: pd.DataFrame, window: str, method: str) -> None:
+    n = WINDOWS[window][2]
+    shown = surface[surface["window"] == window]
+    x, y, J = (shown[name].to_numpy().reshape(n, n) for name in ("intercept", "slope", method))
+    draw_contours(panel, x, y, J, levels=LEVELS)
+
+
+def _draw_paths(panel: Axes, table: Table, method: str) -> None:
+    paths, runs = (
+        part[part["method"] == method] for part in (table.details["paths"], table.summary)
+    )
+    ends = dict(zip(runs["run"], runs["optimum"], strict=True))
+    lines = {
+        run: thin_path(path[["intercept", "slope"]].to_numpy())
+        for run, path in paths.groupby("run")
+    }
+    for optimum in runs["optimum"].unique():
+        chosen = [lines[run] for run in lines if run > 0 and ends[run] == optimum]
+        colour = _end_colour(method, optimum)
+        draw_runs(panel, chosen, colour)
+    draw_path(panel, lines[0], BLACK, bold=True)
+
+
+def _draw_optima(panel: Axes, summary: pd.DataFrame, method: str, *, named: bool) -> None:
+    runs = summary[(summary["method"] == method) & (summary["run"] > 0)]
+    for optimum, ends in runs.groupby("optimum"):
+        place = ends["end_intercept"].mean(), ends["end_slope"].mean()
+        colour = _end_colour(method, optimum)
+        draw_end(panel, place, colour, size=9.0 if named else 5.5)
+        if named:
+            outcome = OUTCOMES[place[0] - place[1] > 0.5, place[0] + place[1] > 0.5]
+            alone = len(ends) == len(runs)
+            _name(
+                panel, place, f"all {len(ends)} runs" if alone else f"{len(ends)} runs\n{outcome}"
+            )
+
+
+def _name(panel: Axes, place: tuple[float, float], text: str) -> None:
+    """Write text beside an optimum, on the side towards the middle of the four."""
+    right, up = 0.5 - place[0], 0.0 - place[1]
+    beside = abs(right) > abs(up)
+    panel.annotate(
+        text,
+        place,
+        xytext=(9 * np.sign(right), 0) if beside else (0, 9 * np.sign(up)),
+        textcoords="offset points",
+        ha={1.0: "left", -1.0: "right"}[np.sign(right)] if beside else "center",
+        va="center" if beside else {1.0: "bottom", -1.0: "top"}[np.sign(up)],
+        zorder=6,
+        linespacing=1.15,
+        bbox=BEHIND_TEXT,
+    )
+
+
+def _legend() -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    run = Line2D([], [], color=GREY, linewidth=0.8, marker=".", markevery=[0])
+    end = Line2D([], [], color=GREY, linestyle="", marker="o", markersize=7.0)
+    end.set(markerfacecolor="white", markeredgewidth=1.8)
+    first = Line2D([], [], color=BLACK, linewidth=1.8, marker="s", markevery=[0])
+    labels = ("run and its start", "optimum", "run from the supervised weights")
+    for handle, label in zip((run, end, first), labels, strict=True):
+        handle.set_label(label)
+    return [run, end, first]
+
+
+def _end_colour(method: str, optimum: int) -> str:
+    """Return the colour of the runs that end in an optimum; all soft runs have the same one."""
+    if method == "soft":
+        return plotting.method_style("soft").colour
+    return END_COLOURS[(optimum - 1) % len(END_COLOURS)]
+
+
+def _frame(panel: Axes, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
+    (left, right), (low, high) = xlim, ylim
+    corners = [left, right, right, left, left], [low, low, high, high, low]
+    panel.plot(*corners, color=INK, linewidth=0.6, zorder=6)
 
 
 def _soft_finding(runs: pd.DataFrame) -> Finding:
@@ -235,6 +380,8 @@ def _hard_finding(runs: pd.DataFrame, whole: bool) -> Finding:
         "Hard labels: the runs end in the four published optima, 45, 27, 18 and 10 of them.",
         same if whole else None,
         places + ".",
+        key="hard_optima",
+        numbers={"runs": counts},
     )
 
 
@@ -245,7 +392,7 @@ def _steps_finding(runs: pd.DataFrame, method: str, whole: bool) -> Finding:
     return Finding(
         f"{method.capitalize()} labels: runs take {low} to {high} steps.",
         ours == (low, high) if whole else None,
-        f"{ours[0]} to {ours[1]} steps, until Σ|Δu| ≤ {STILL:.0e}.",
+        f"{ours[0]} to {ours[1]} steps, until Σ|Δu| ≤ {LABEL_TOL:.0e}.",
     )
 
 
@@ -257,6 +404,53 @@ def _supervised_finding(summary: pd.DataFrame) -> Finding:
         steps == PUBLISHED_SUPERVISED_STEPS,
         f"{steps} steps.",
     )
+
+
+def _compare(summary: pd.DataFrame) -> Agreement:
+    runs = summary[summary["run"] > 0]
+    soft, hard = (runs[runs["method"] == method] for method in ("soft", "hard"))
+    apart = float(np.abs(_ends(soft) - np.array(PUBLISHED_SOFT)).max())
+    counts = hard["optimum"].value_counts().sort_index().to_list()
+    published_counts = list(PUBLISHED_HARD.values())
+    rows = [("soft optimum", *_pair_optima(soft, [PUBLISHED_SOFT])[0])]
+    rows += [
+        (f"hard optimum {k}", *pair)
+        for k, pair in enumerate(_pair_optima(hard, list(PUBLISHED_HARD)), start=1)
+    ]
+    rows.append(("runs in each hard optimum", _join(counts), _join(published_counts)))
+    for method, part in (("soft", soft), ("hard", hard)):
+        steps = [part["steps"].min(), part["steps"].max()]
+        rows.append(
+            (f"steps, {method}", _join(steps, " to "), _join(PUBLISHED_STEPS[method], " to "))
+        )
+    first = summary[(summary["run"] == 0) & (summary["method"] == "soft")]
+    published_first = str(PUBLISHED_SUPERVISED_STEPS)
+    rows.append(("steps, soft from supervised", str(first["steps"].iloc[0]), published_first))
+    return Agreement(
+        f"The soft optimum is within {apart:.0e} of the published one, known to five digits; the "
+        f"runs with hard labels share out over the optima as {_join(counts)}, published "
+        f"{_join(published_counts)}.",
+        grid("Ours and the published runs", ("", "ours", "published"), rows),
+    )
+
+
+def _ends(runs: pd.DataFrame) -> Array:
+    return np.asarray(runs[["end_intercept", "end_slope"]].to_numpy(dtype=float))
+
+
+def _pair_optima(runs: pd.DataFrame, published: list[tuple[float, float]]) -> list[tuple[str, str]]:
+    """Pair our optima, in order, with the published ones; a missing one is a dash."""
+    ours = [_ends(ends).mean(axis=0) for _, ends in runs.groupby("optimum")]
+    digits = 5 if len(published) == 1 else 4
+
+    def write(place: Any) -> str:
+        return minus(f"({place[0]:.{digits}f}, {place[1]:.{digits}f})")
+
+    return list(zip_longest(map(write, ours), map(write, published), fillvalue="–"))
+
+
+def _join(values: Iterable[int], by: str = ", ") -> str:
+    return by.join(str(value) for value in values)
 
 
 FIG2 = Paths()

@@ -1,11 +1,11 @@
 """Figure 3: the first step of soft self-learning, and where it leads, in exact fractions.
 
 Two labeled points, x = −1 with label 0 and x = 1 with label 1, and two unlabeled ones at −1 and 4.
-Everything is rational: the supervised line, the line after one step (fill in the labels, fit
-again), and the limit of all steps. The limit comes from its active set. Each unlabeled point is
-below 0, inside [0, 1] or above 1 at the optimum; of these nine cases the right one is that whose
-least squares line puts the points where the case says. There the gradient of J is exactly 0, and
-J is convex: that proves it.
+All numbers are rational: the supervised line, the line after one step (fill in the labels, fit
+again), and the limit of all steps. The limit is found by its active set: at the optimum each
+unlabeled point is below 0, inside [0, 1] or above 1, and of these nine cases the right one is the
+case whose least squares line puts both points where the case assumes them. There the gradient of J
+is exactly 0, and J is convex, so the line is optimal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ... import plotting
-from .figure import Arrays, Figure, Finding, Settings, Table
+from ..._html.tables import grid
+from ...plotting._style import BLACK, GREY, LIGHT
+from .figure import Agreement, Arrays, Figure, Finding, Settings, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,14 +76,14 @@ def descend(line: Line) -> Line:
 
 
 def limits() -> list[Line]:
-    """Find the minimisers of J: for each case of sides, whether its line agrees with the case."""
+    """Return the minimisers of J: the lines that agree with the case they were fitted for."""
     return [
         line for case in product((-1, 0, 1), repeat=2) if _sides(line := _fit_case(case)) == case
     ]
 
 
 def half_gradient(line: Line) -> tuple[Fraction, Fraction]:
-    """Differentiate J, the labels minimised out: Σ (1, x) (z − label) over all points."""
+    """Return half the gradient of J, labels minimised out: Σ (1, x) (z − label) over all points."""
     points = [*LABELED, *zip(UNLABELED, impute(line), strict=True)]
     errors = [(x, line(x) - y) for x, y in points]
     return sum((e for _, e in errors), Fraction(0)), sum((x * e for x, e in errors), Fraction(0))
@@ -94,7 +96,7 @@ def objective(line: Line) -> Fraction:
 
 
 def _fit_case(case: tuple[int, ...]) -> Line:
-    """Fit the labeled points and those outside [0, 1], whose label is 0 or 1."""
+    """Fit the labeled points and the unlabeled points outside [0, 1], whose label is 0 or 1."""
     outside = [
         (x, Fraction(side > 0)) for x, side in zip(UNLABELED, case, strict=True) if side != 0
     ]
@@ -102,12 +104,13 @@ def _fit_case(case: tuple[int, ...]) -> Line:
 
 
 def _sides(line: Line) -> tuple[int, ...]:
-    """Tell where each unlabeled point is: below 0, inside [0, 1] or above 1."""
+    """Return −1, 0 or 1 for each unlabeled point: below 0, inside [0, 1] or above 1."""
     return tuple((line(x) > 1) - (line(x) < 0) for x in UNLABELED)
 
 
 class FirstStep(Figure):
     name: ClassVar = "fig3"
+    place: ClassVar = "Figure 3"
     title: ClassVar = "The first step of soft self-learning"
     caption: ClassVar = (
         "Two labeled points (circles) and two unlabeled ones (dashed verticals). The supervised "
@@ -116,6 +119,7 @@ class FirstStep(Figure):
         "(crosses: its labels). Diamonds are the decision boundaries, where a line crosses ½: at "
         "0, 3/4 and 3/7. All numbers are exact fractions."
     )
+    uses_seed: ClassVar = False
     repeats: ClassVar = {"authors": 1, "paper": 1, "quick": 1}
     columns: ClassVar = {
         "step": "supervised, one step of block descent, or the limit of all steps",
@@ -175,9 +179,15 @@ class FirstStep(Figure):
             _optimal_finding(rows),
         ]
 
+    def describe_run(self, settings: Settings) -> str:
+        return "Arithmetic with fractions. Nothing is random, and nothing rounded."
+
+    def compare_with_paper(self, table: Table) -> Agreement:
+        return _compare(table.summary.set_index("step"))
+
 
 def _measure(line: Line) -> list[Fraction]:
-    """Return what the table says of a line, in the order of its columns."""
+    """Return the numbers of a line in the order of the table's columns."""
     boundary = (Fraction(1, 2) - line.intercept) / line.slope
     return [
         line.intercept,
@@ -194,17 +204,20 @@ def _fractions(numerators: list[int], denominators: list[int]) -> list[Fraction]
 
 
 def _draw(axes: Axes, rows: pd.DataFrame) -> None:
-    looks = {
-        "supervised": (plotting.look("supervised").colour, plotting.look("supervised").line),
+    styles = {
+        "supervised": (
+            plotting.method_style("supervised").colour,
+            plotting.method_style("supervised").line,
+        ),
         "one step": (DARK_ORANGE, (0, (1, 1.2))),
-        "limit": (plotting.look("soft").colour, "-"),
+        "limit": (plotting.method_style("soft").colour, "-"),
     }
     left, right = -1.6, 4.6
     for level in (0.0, 0.5, 1.0):
-        axes.axhline(level, color=plotting.LIGHT, linewidth=0.6, zorder=0.5)
+        axes.axhline(level, color=LIGHT, linewidth=0.6, zorder=0.5)
     for x in UNLABELED:
-        axes.axvline(float(x), color=plotting.GREY, linewidth=0.9, linestyle=DASHES, zorder=0.8)
-    for step, (colour, line) in looks.items():
+        axes.axvline(float(x), color=GREY, linewidth=0.9, linestyle=DASHES, zorder=0.8)
+    for step, (colour, line) in styles.items():
         row = rows.loc[step]
         ends = np.array([left, right])
         axes.plot(ends, row["intercept"] + row["slope"] * ends, color=colour, linestyle=line)
@@ -216,15 +229,15 @@ def _draw(axes: Axes, rows: pd.DataFrame) -> None:
     labels = rows.loc["limit", ["u_left", "u_right"]].astype(float).to_numpy()
     x, y = np.array(LABELED, dtype=float).T
     axes.plot(
-        x, y, "o", color=plotting.BLACK, markersize=7.0, markerfacecolor="white",
+        x, y, "o", color=BLACK, markersize=7.0, markerfacecolor="white",
         markeredgewidth=1.4, zorder=4, label="labeled point",
     )  # fmt: skip
     axes.plot(
-        [float(x) for x in UNLABELED], labels, "x", color=plotting.look("soft").colour,
+        [float(x) for x in UNLABELED], labels, "x", color=plotting.method_style("soft").colour,
         markersize=6.0, markeredgewidth=1.8, zorder=4, label="soft label in the limit",
     )  # fmt: skip
-    axes.plot([], [], color=plotting.GREY, linestyle=DASHES, label="place of an unlabeled point")
-    axes.plot([], [], "D", color=plotting.GREY, markersize=4.0, label="decision boundary")
+    axes.plot([], [], color=GREY, linestyle=DASHES, label="place of an unlabeled point")
+    axes.plot([], [], "D", color=GREY, markersize=4.0, label="decision boundary")
     axes.legend(loc="upper left", bbox_to_anchor=(0.14, 1.0))
     axes.set(
         xlim=(left, right), ylim=(-0.4, 2.9), xlabel="x", ylabel="decision value",
@@ -267,6 +280,27 @@ def _optimal_finding(rows: pd.DataFrame) -> Finding:
         gradient == ["0", "0"] and only,
         f"The gradient of J there is exactly ({gradient[0]}, {gradient[1]}) and J is convex; of "
         f"the nine cases of sides {rows.loc['limit', 'optima']} agrees with its own line.",
+    )
+
+
+def _compare(rows: pd.DataFrame) -> Agreement:
+    published = [
+        (step, name, value)
+        for step, line in PUBLISHED.items()
+        for name, value in zip(("intercept", "slope"), line, strict=True)
+    ]
+    labels = zip(("u_left", "u_right"), PUBLISHED_LABELS, strict=True)
+    published += [("limit", name, value) for name, value in labels]
+    names = {"u_left": "label at −1", "u_right": "label at 4"}
+    lines, n_equal = [], 0
+    for step, name, value in published:
+        ours = Fraction(str(rows.loc[step, f"{name}_exact"]))
+        n_equal += ours == value
+        lines.append((f"{step}, {names.get(name, name)}", str(ours), str(value)))
+    return Agreement(
+        f"{n_equal} of {len(lines)} fractions are equal to those that follow from the paper's "
+        "example.",
+        grid("Exact values", ("", "ours", "from the paper"), lines),
     )
 
 

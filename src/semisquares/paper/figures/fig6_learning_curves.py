@@ -1,9 +1,9 @@
 """Figure 6: the error as unlabeled rows are added, on sixteen data sets.
 
-Each repeat draws L labeled rows, one of each class among them, and permutes the others once. The
-unlabeled rows are the first s of those, s doubling, so that the sets are nested; **the test rows
-are all that come after s**, so that they become fewer. L is five more than there are components, 20
-at the least.
+Each repeat draws L labeled rows, at least one of each class, and permutes the others once. The
+unlabeled rows are the first s of those, and s doubles, so the sets are nested. **The test rows are
+all rows after the first s**, so their number shrinks. L is the number of components plus five, and
+at least 20.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import plotting
+from ..._html.tables import grid
+from ..._utils.words import minus
 from . import published
 from .curves import Curves, draw_curves, n_components
-from .figure import Arrays, Figure, Finding, Settings, Table, clearly_lower
+from .figure import Agreement, Arrays, Figure, Finding, Settings, Table, clearly_lower
 from .nested import METHODS, Draw, nested_weights
 from .protocol import (
-    DATASETS_OF,
+    DATASETS_BY_PRESET,
     MEASURES,
-    block_range,
-    blocks,
-    cells_of,
+    block_names,
+    cell_names,
     component_table,
+    describe_repeats,
     labeled_first,
     mean_and_error,
+    parse_cell,
 )
 
 if TYPE_CHECKING:
@@ -40,24 +43,26 @@ REPEATS_PER_CELL = 20
 PUBLISHED_REPEATS = 1000
 LARGEST_Z, LARGEST_MEAN_Z = 4.0, 1.2
 ENOUGH_REPEATS = 20
-"""With fewer, a standard error is itself too uncertain for a verdict."""
+"""With fewer repeats, a standard error is too uncertain for a verdict."""
 ENOUGH_SETS = 5
-"""All points of a data set share its draws: the mean |z| of fewer sets is a matter of luck."""
+"""All points of a data set share its draws, so the mean |z| over fewer sets is mostly chance."""
+CHANCE_Z = np.sqrt(2 / np.pi)
+"""The mean |z| of two samples that differ by chance alone."""
 
 
 def n_labeled(n_components: int) -> int:
-    """Return how many rows have a label: enough for the supervised fit to be unique, mostly."""
+    """Return the number of labeled rows; it nearly always makes the supervised fit unique."""
     return max(n_components + 5, 20)
 
 
 def sizes(settings: Settings, n_rows: int, labeled: int) -> tuple[int, ...]:
-    """Return the numbers of unlabeled rows; at least one row is left to test on."""
+    """Return the numbers of unlabeled rows that leave at least one test row."""
     first, last = (0, 8) if settings.preset == "paper" else (1, 10)
     return tuple(2**k for k in range(first, last + 1) if labeled + 2**k < n_rows)
 
 
-def draw(settings: Settings, name: str, repeat: int) -> Draw:
-    """Draw one repeat: rows in the order labeled, unlabeled, test."""
+def draw_repeat(settings: Settings, name: str, repeat: int) -> Draw:
+    """Draw one repeat; its rows are in the order labeled, unlabeled, test."""
     X, y = component_table(name, settings.preset)
     labeled = n_labeled(X.shape[1] - 1)
     order = labeled_first(y, settings.generator(name, repeat))
@@ -79,6 +84,7 @@ def measure(drawn: Draw, weights: Array, at: tuple[int, ...]) -> tuple[Array, Ar
 
 class LearningCurves(Figure):
     name: ClassVar = "fig6"
+    place: ClassVar = "Figure 6"
     title: ClassVar = "More unlabeled rows, fewer errors"
     caption: ClassVar = (
         "Error on test rows as unlabeled rows are added, the number of labeled rows L kept. Bands "
@@ -87,8 +93,11 @@ class LearningCurves(Figure):
         "axis (bands are of the logarithm)."
     )
     repeats: ClassVar = {"authors": 1000, "paper": 1000, "quick": 40}
-    datasets: ClassVar = DATASETS_OF
-    views: ClassVar = ("error", "loss")
+    datasets: ClassVar = DATASETS_BY_PRESET
+    views: ClassVar = {
+        "error": "Classification error, as published",
+        "loss": "Squared loss",
+    }
     columns: ClassVar = {
         "dataset": "name of the data set",
         "method": "supervised, soft, hard (from the supervised weights) or oracle",
@@ -97,13 +106,13 @@ class LearningCurves(Figure):
     }
 
     def cells(self, settings: Settings) -> list[str]:
-        return cells_of(settings, REPEATS_PER_CELL)
+        return cell_names(settings, REPEATS_PER_CELL)
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
-        name, repeats = block_range(cell)
+        name, repeats = parse_cell(cell)
         found = []
         for repeat in repeats:
-            drawn = draw(settings, name, repeat)
+            drawn = draw_repeat(settings, name, repeat)
             at = sizes(settings, len(drawn.y), drawn.n_labeled)
             weights = nested_weights(drawn, at)
             found.append(measure(drawn, np.stack([weights[m] for m in METHODS]), at))
@@ -111,14 +120,14 @@ class LearningCurves(Figure):
         return {"n_unlabeled": np.array(at), "error": error, "loss": loss}
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
-        summary = curves(settings, results, METHODS)
-        details = {} if settings.preset == "paper" else {"agreement": agreement(summary)}
+        summary = average_curves(settings, results, METHODS)
+        details = {} if settings.preset == "paper" else {"agreement": z_scores(summary)}
         return Table(settings, summary, details)
 
     def plot(self, table: Table, view: str | None = None) -> Picture:
-        view = plotting.choose_view(view, self.views)
-        looks = {method: plotting.look(method).label for method in METHODS}
-        shown = learning_curve_axes(table.settings, view, looks)
+        view = self.choose_view(view)
+        labels = {method: plotting.method_style(method).label for method in METHODS}
+        shown = describe_curves(table.settings, view, labels)
         known = view == "error" and table.settings.preset != "paper"
         with plotting.style():
             return draw_curves(
@@ -128,16 +137,37 @@ class LearningCurves(Figure):
     def findings(self, table: Table) -> list[Finding]:
         return [*_agreement_findings(table), *_claims(table.summary)]
 
+    def describe_run(self, settings: Settings) -> str:
+        sizes = "1, 2, 4, … 256" if settings.preset == "paper" else "2, 4, 8, … 1024"
+        return (
+            f"{describe_repeats(settings)}, with {sizes} unlabeled rows as far as there are rows; "
+            "supervised, soft, hard, and the oracle that knows the labels of the unlabeled rows."
+        )
 
-def curves(
+    def compare_with_paper(self, table: Table) -> Agreement:
+        held = table.details.get("agreement")
+        if held is None:
+            return Agreement(
+                "The published curves are at other numbers of unlabeled rows than the text's, so "
+                "that preset paper has no points to compare; the verdicts above do."
+            )
+        held = held.dropna(subset=["z"])
+        if held.empty:
+            return Agreement("The repeats are too few for the standard errors of a comparison.")
+        return _compare(held.assign(size=held["z"].abs()))
+
+
+def average_curves(
     settings: Settings, results: Mapping[str, Arrays], methods: tuple[str, ...]
 ) -> pd.DataFrame:
-    """Put cells of learning curves, arrays (repeats, methods, sizes), together as means."""
+    """Average the cells of learning curves, arrays of shape (repeats, methods, sizes)."""
     import pandas as pd
 
     frames = []
     for name in settings.datasets:
-        mine = [results[f"{name}/{block}"] for block in blocks(settings.repeats, REPEATS_PER_CELL)]
+        mine = [
+            results[f"{name}/{block}"] for block in block_names(settings.repeats, REPEATS_PER_CELL)
+        ]
         error, error_se = mean_and_error(np.concatenate([cell["error"] for cell in mine]))
         loss, loss_se = mean_and_error(np.concatenate([cell["loss"] for cell in mine]))
         at = mine[0]["n_unlabeled"]
@@ -158,22 +188,22 @@ def curves(
     return pd.concat(frames, ignore_index=True)
 
 
-def learning_curve_axes(
+def describe_curves(
     settings: Settings,
     view: str,
     labels: Mapping[str, str],
-    looks: Mapping[str, plotting.Look] | None = None,
+    styles: Mapping[str, plotting.MethodStyle] | None = None,
 ) -> Curves:
-    """Say what a picture of learning curves shows; data sets have L beside their names."""
+    """Return the description of a picture of learning curves, with L beside each data set."""
     names = settings.datasets
     notes = {name: f"L = {n_labeled(n_components(name, settings.preset))}" for name in names}
-    return Curves("n_unlabeled", view, "unlabeled rows", labels, notes, looks=looks or {})
+    return Curves("n_unlabeled", view, "unlabeled rows", labels, notes, styles=styles or {})
 
 
-def agreement(summary: pd.DataFrame) -> pd.DataFrame:
-    """Hold our errors against the published ones: the difference and its z-score.
+def z_scores(summary: pd.DataFrame) -> pd.DataFrame:
+    """Compare our errors with the published ones: the difference and its z-score.
 
-    The published standard error is taken to be ours at 1000 repeats.
+    The published standard error is assumed to be ours at 1000 repeats.
     """
     keys = ["dataset", "method", "n_unlabeled"]
     both = summary.merge(published.learning_curves(), on=keys, suffixes=("", "_published"))
@@ -201,6 +231,12 @@ def _agreement_findings(table: Table) -> list[Finding]:
             f"Mean |z| of ours less the published error is at most {LARGEST_MEAN_Z}",
             None if few or alone else bool(size.mean() <= LARGEST_MEAN_Z),
             f"{size.mean():.2f} over {points}",
+            key="mean_z",
+            numbers={
+                "mean": float(size.mean()),
+                "points": len(held),
+                "datasets": held["dataset"].nunique(),
+            },
         ),
         Finding(
             f"No |z| is above {LARGEST_Z:g}",
@@ -208,6 +244,8 @@ def _agreement_findings(table: Table) -> list[Finding]:
             f"largest {size.max():.2f} ({worst['dataset']}, {worst['method']}, "
             f"{worst['n_unlabeled']} unlabeled rows: {worst['error']:.4f} against "
             f"{worst['error_published']:.4f})",
+            key="largest_z",
+            numbers={"largest": float(size.max())},
         ),
     ]
 
@@ -224,9 +262,9 @@ def _claims(summary: pd.DataFrame) -> list[Finding]:
 
 
 def _beats(last: pd.DataFrame, better: str, worse: str, *, but: str) -> Finding:
-    """Hold the published verdict at the largest number of unlabeled rows against ours.
+    """Check the published verdict at the largest number of unlabeled rows.
 
-    A data set speaks against it if the means differ by two standard errors the other way.
+    A data set contradicts it if the means differ by two standard errors in the other direction.
     """
     names = list(last.index.unique("dataset"))
     error, spread = last["error"], last["error_se"]
@@ -252,6 +290,8 @@ def _beats(last: pd.DataFrame, better: str, worse: str, *, but: str) -> Finding:
         "of unlabeled rows",
         None if few else holds,
         evidence,
+        key=f"{better}_beats_{worse}",
+        numbers={"wins": len(names) - len(lost), "datasets": len(names), "lost": sorted(lost)},
     )
 
 
@@ -267,6 +307,38 @@ def _hard_can_fall(summary: pd.DataFrame) -> Finding:
         "Hard labels can get worse as unlabeled rows are added",
         True if risen else None,
         "by more than two standard errors after their best on: " + (", ".join(risen) or "none"),
+    )
+
+
+def _compare(held: pd.DataFrame) -> Agreement:
+    sets = held.groupby("dataset", sort=False)
+    mean = sets["size"].mean()
+    header = ("data set", "points", "mean difference", "mean |z|", "largest |z|", "where")
+    return Agreement(
+        f"Mean |z| is {held['size'].mean():.2f} over {len(held)} published points of "
+        f"{len(sets)} data sets, the largest {held['size'].max():.2f}.",
+        grid(
+            "Our error less the published one; z in standard errors",
+            header,
+            [_difference_row(str(name), part) for name, part in sets],
+        ),
+        "The published curves are read off the paper's vector figure; their standard error is "
+        f"taken to be ours at {PUBLISHED_REPEATS} repeats. Chance alone gives a mean |z| of "
+        f"{CHANCE_Z:.2f}. All points of a data set share its draws, so they are off together: "
+        f"most of all on {mean.idxmax()}, where the mean |z| is {mean.max():.2f}.",
+    )
+
+
+def _difference_row(name: str, part: pd.DataFrame) -> tuple[str, ...]:
+    """Return the row of a data set: its mean difference, and its point with the largest |z|."""
+    worst = part.loc[part["size"].idxmax()]
+    return (
+        name,
+        str(len(part)),
+        minus(f"{part['difference'].mean():+.4f}"),
+        f"{part['size'].mean():.2f}",
+        f"{worst['size']:.2f}",
+        f"{worst['method']},\N{NO-BREAK SPACE}{worst['n_unlabeled']}",
     )
 
 

@@ -1,9 +1,8 @@
-"""What every experiment is made of: settings → cells → table → plots and findings.
+"""The base class of all experiments: settings → cells → table → plots, findings and texts.
 
-A figure is computed in cells that know nothing of each other: a cell's numbers depend on the
-settings and its own name alone, so that they may be computed in any order, by any number of
-processes, and kept while the rest is still missing. Plots and findings read the table and compute
-nothing that is not in it.
+Cells are independent: the numbers of a cell depend only on the settings and its name. Cells can
+therefore be computed in any order, by any number of processes, and kept until the others are done.
+Plots, findings and texts read the table; they compute nothing that is not in it.
 """
 
 from __future__ import annotations
@@ -17,19 +16,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._utils.words import counted
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Picture
 
+    from ..._html.tables import Grid
+
 Arrays = dict[str, NDArray[Any]]
 
-PRESETS = ("authors", "paper", "quick")
-"""What made the published figures; what the paper's text says; minutes, for demos and tests."""
+PRESETS = {
+    "authors": "what made the published figures",
+    "paper": "what the paper's text says",
+    "quick": "minutes of work, for demonstrations and tests",
+}
+"""The presets and what each one computes."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All that a figure's numbers depend on, beside the code: what `settings.json` holds."""
+    """Everything except the code that the numbers of a figure depend on (`settings.json`)."""
 
     figure: str
     preset: str
@@ -38,7 +45,7 @@ class Settings:
     seed: int = 1
 
     def generator(self, *key: str | int) -> np.random.Generator:
-        """Return the random generator of one piece of work, named by what it is for."""
+        """Return the random generator for one piece of work, which `key` identifies."""
         words = [zlib.crc32(part.encode()) if isinstance(part, str) else part for part in key]
         return np.random.default_rng([self.seed, zlib.crc32(self.figure.encode()), *words])
 
@@ -48,7 +55,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Table:
-    """The numbers of a figure: `summary`, a row per run or cell, and what else its plots show."""
+    """The numbers of a figure: a `summary`, and `details` that plots and findings also need."""
 
     settings: Settings
     summary: pd.DataFrame
@@ -57,15 +64,29 @@ class Table:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim held against the table: `holds` is None where this table cannot tell."""
+    """A claim checked against the table: `holds` is None if this table cannot tell.
+
+    Pages that quote what was measured find it by `key` in `numbers`; nothing parses `evidence`.
+    """
 
     claim: str
     holds: bool | None
     evidence: str
+    key: str = ""
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How a figure compares with the paper: a sentence, a table of numbers, and a remark."""
+
+    sentence: str
+    grid: Grid | None = None
+    remark: str = ""
 
 
 def clearly_lower(first: float, second: float, *errors: float) -> bool | None:
-    """Tell whether one mean is below another by two standard errors; None where it is too close.
+    """Return whether one mean is below another by two standard errors; None if it is too close.
 
     Examples
     --------
@@ -79,19 +100,23 @@ def clearly_lower(first: float, second: float, *errors: float) -> bool | None:
 
 
 class Figure(ABC):
-    """One experiment of the paper, or beyond it."""
+    """One experiment of the paper, or beyond it: its numbers, its plots and its texts."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     caption: ClassVar[str]
+    place: ClassVar[str] = "Beyond the paper"
+    """Where the paper has it, such as "Figure 1"."""
     repeats: ClassVar[Mapping[str, int]]
-    """How many repeats each preset makes."""
+    """The number of repeats in each preset."""
     datasets: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Which data sets each preset takes; none for a figure on generated data."""
+    """The data sets in each preset; empty for a figure on generated data."""
     columns: ClassVar[Mapping[str, str]]
-    """What each column of `summary.csv` means."""
-    views: ClassVar[tuple[str, ...]] = ("figure",)
-    """The plots that it has; the first is the paper's."""
+    """The columns of `summary.csv` and their meanings."""
+    views: ClassVar[Mapping[str, str]] = {"figure": ""}
+    """The plots and their titles; the first is the paper's, and a single one needs no title."""
+    uses_seed: ClassVar[bool] = True
+    """Whether the seed changes the numbers; R's generator has a seed of its own."""
 
     def settings(
         self,
@@ -101,10 +126,9 @@ class Figure(ABC):
         repeats: int | None = None,
         seed: int = 1,
     ) -> Settings:
-        """Return the settings of a preset, with what is said otherwise.
+        """Return the settings of a preset, with data sets, repeats and seed changed if given.
 
-        Names of data sets may be in any case. A figure that has nothing to repeat keeps its one
-        repeat.
+        Names of data sets may be in any case. A figure that repeats nothing ignores `repeats`.
         """
         if preset not in PRESETS:
             raise ValueError(f"No preset is called {preset!r}; use one of {', '.join(PRESETS)}.")
@@ -119,9 +143,9 @@ class Figure(ABC):
         known = self.datasets.get(preset, ())
         if datasets is None:
             return known
-        asked = {name.strip().lower() for name in datasets}
-        chosen = tuple(name for name in known if name.lower() in asked)
-        if len(chosen) != len(asked) or not asked:
+        wanted = {name.strip().lower() for name in datasets}
+        chosen = tuple(name for name in known if name.lower() in wanted)
+        if len(chosen) != len(wanted) or not wanted:
             raise ValueError(
                 f"{self.name} has no such data sets in preset {preset}: "
                 f"{', '.join(datasets) or 'none given'}; use some of {', '.join(known) or 'none'}."
@@ -138,18 +162,32 @@ class Figure(ABC):
 
     @abstractmethod
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
-        """Put the cells' results together; their order does not matter."""
+        """Combine the results of all cells, in any order."""
 
     @abstractmethod
     def plot(self, table: Table, view: str | None = None) -> Picture:
         """Draw a view of the table, by default the first."""
 
+    def choose_view(self, view: str | None) -> str:
+        """Return the view to draw, the first one if none is named."""
+        if view is not None and view not in self.views:
+            raise ValueError(f"There is no view {view!r}; take one of {', '.join(self.views)}.")
+        return next(iter(self.views)) if view is None else view
+
     def findings(self, table: Table) -> list[Finding]:
-        """Hold the paper's claims, and ours, against the table."""
+        """Check the paper's claims, and ours, against the table."""
         return []
 
+    def describe_run(self, settings: Settings) -> str:
+        """Describe what was computed, in a sentence or two."""
+        return f"{counted(settings.repeats, 'repeat')}."
+
+    def compare_with_paper(self, table: Table) -> Agreement:
+        """Compare the table with the published numbers."""
+        return Agreement("The paper has no such figure.")
+
     def compute(self, settings: Settings) -> Table:
-        """Compute the whole table here and now (`paper.runner.run` keeps the cells)."""
+        """Compute the whole table in this process, without a ledger (see `paper.runner.run`)."""
         return self.tabulate(
             settings, {cell: self.compute_cell(settings, cell) for cell in self.cells(settings)}
         )

@@ -1,8 +1,8 @@
 """Beyond the figures: how the methods compare as more of the rows have labels.
 
 From the authors' second report: 20 % of the rows are test rows; of the others a growing share has
-labels, and the rest is unlabeled. Preprocessing and methods are those of Figure 6, the intercept
-free. Few labels do not span the features: fits are of least norm then.
+labels, and the rest is unlabeled. Preprocessing and methods are those of Figure 6, with an
+unpenalised intercept. If there are too few labels to span the features, fits have the least norm.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from numpy.typing import NDArray
 from ... import plotting
 from .curves import Curves, draw_curves, n_components
 from .fig6_learning_curves import REPEATS_PER_CELL
-from .figure import Arrays, Figure, Finding, Settings, Table
+from .figure import Agreement, Arrays, Figure, Finding, Settings, Table
 from .nested import METHODS, Draw, nested_weights
 from .protocol import (
-    DATASETS_OF,
+    DATASETS_BY_PRESET,
     MEASURES,
-    block_range,
-    blocks,
-    cells_of,
-    compared,
+    block_names,
+    cell_names,
+    compare_errors,
     component_table,
+    describe_repeats,
+    error_and_loss,
     labeled_first,
     mean_and_error,
-    measures,
+    parse_cell,
 )
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ class Fractions(Figure):
         "worst. Bands are two standard errors, on the logarithmic axis of the logarithm."
     )
     repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 10}
-    datasets: ClassVar = DATASETS_OF
-    views: ClassVar = ("error", "loss")
+    datasets: ClassVar = DATASETS_BY_PRESET
+    views: ClassVar = {"error": "Classification error", "loss": "Squared loss"}
     columns: ClassVar = {
         "dataset": "name of the data set",
         "method": "supervised, soft, hard (from the supervised weights) or oracle",
@@ -61,10 +62,10 @@ class Fractions(Figure):
     }
 
     def cells(self, settings: Settings) -> list[str]:
-        return cells_of(settings, REPEATS_PER_CELL)
+        return cell_names(settings, REPEATS_PER_CELL)
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
-        name, repeats = block_range(cell)
+        name, repeats = parse_cell(cell)
         found = [_repeat(settings, name, repeat) for repeat in repeats]
         error, loss = np.moveaxis(np.array(found), -1, 0)
         return {"error": error, "loss": loss}
@@ -74,7 +75,7 @@ class Fractions(Figure):
 
         frames = []
         for name in settings.datasets:
-            names = blocks(settings.repeats, REPEATS_PER_CELL)
+            names = block_names(settings.repeats, REPEATS_PER_CELL)
             mine = [results[f"{name}/{block}"] for block in names]
             error, error_se = mean_and_error(np.concatenate([cell["error"] for cell in mine]))
             loss, loss_se = mean_and_error(np.concatenate([cell["loss"] for cell in mine]))
@@ -98,8 +99,8 @@ class Fractions(Figure):
         return Table(settings, pd.concat(frames, ignore_index=True))
 
     def plot(self, table: Table, view: str | None = None) -> Picture:
-        view = plotting.choose_view(view, self.views)
-        labels = {method: plotting.look(method).label for method in METHODS}
+        view = self.choose_view(view)
+        labels = {method: plotting.method_style(method).label for method in METHODS}
         shown = Curves(
             x="labeled_share",
             y=view,
@@ -118,7 +119,7 @@ class Fractions(Figure):
             for point, rows in table.summary.groupby(["method", "labeled_share"])
         }
         return [
-            compared(
+            compare_errors(
                 f"With {share:.0%} of the training rows labeled, soft labels help",
                 curves["soft", share],
                 curves["supervised", share],
@@ -126,9 +127,21 @@ class Fractions(Figure):
             for share in (SHARES[0], SHARES[-1])
         ]
 
+    def describe_run(self, settings: Settings) -> str:
+        return (
+            f"{describe_repeats(settings)}: 20 % of the rows are for testing, and 10, 20, … 90 % "
+            "of the others have labels."
+        )
+
+    def compare_with_paper(self, table: Table) -> Agreement:
+        return Agreement(
+            "The paper has no such figure; the experiment is from the authors' second report, "
+            "whose numbers are not at hand."
+        )
+
 
 def _as_many_labels_as_weights(table: Table) -> dict[str, float]:
-    """Return the share where labels are as many as weights, for the sets where one is so."""
+    """Return the share at which labels equal weights in number, for the data sets that have one."""
     found = {}
     for name, rows in table.summary.groupby("dataset", sort=False):
         n_weights = n_components(str(name), table.settings.preset) + 1
@@ -139,7 +152,7 @@ def _as_many_labels_as_weights(table: Table) -> dict[str, float]:
 
 
 def _counts(n_rows: int, share: float) -> tuple[int, int]:
-    """Return how many rows are labeled, and how many are for training in all."""
+    """Return the numbers of labeled rows and of all training rows."""
     n_train = n_rows - round(TEST_SHARE * n_rows)
     return max(2, round(share * n_train)), n_train
 
@@ -154,7 +167,7 @@ def _repeat(settings: Settings, name: str, repeat: int) -> Array:
         n_labeled, n_train = _counts(len(y), share)
         drawn = Draw(X, y, n_labeled)
         weights = nested_weights(drawn, (n_train - n_labeled,))
-        found.append([measures(X[n_train:], y[n_train:], weights[m][0]) for m in METHODS])
+        found.append([error_and_loss(X[n_train:], y[n_train:], weights[m][0]) for m in METHODS])
     return np.array(found)
 
 

@@ -1,12 +1,12 @@
-"""All methods on growing sets of unlabeled rows, each fit begun where the one before ended.
+"""Fit all methods to nested sets of unlabeled rows, each fit warm-started from the one before.
 
-The sets are nested: Gram matrices are summed over the new rows only, and the soft solution of the
-smaller set, with its active set, is where Newton starts on the larger one. Hard labels start at the
-supervised weights every time, as in the paper: where they end depends on the start.
+Gram matrices are updated with the new rows only, and Newton starts on the larger set from the soft
+solution and the active set of the smaller one. Hard labels start at the supervised weights every
+time, as in the paper, because their result depends on the start.
 
-So it does for soft labels where the labeled rows leave weights open and soft minimisers are many.
-Ours is the one of least norm. The authors' is where block descent from the supervised weights ends,
-and that is another, with another error on Transfusion.
+If the labeled rows do not determine the weights, there are many soft minimisers. Ours has the least
+norm. The authors' is the one that block descent reaches from the supervised weights; it differs,
+and has another error on Transfusion.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ METHODS = ("supervised", "soft", "hard", "oracle")
 class Draw:
     """One repeat: rows in the order of their use, first the labeled, then the unlabeled ones.
 
-    X ends with a column of ones: weights carry the intercept last. With the authors' conventions it
-    is a feature like any other and counts in the norm that is least, and soft labels come from
-    their iteration where labels leave weights open; with ours it is left out of ridge and norm.
+    The last column of X is one, so the last weight is the intercept. By the authors' conventions it
+    is a feature like any other and counts in the norm, and soft labels come from their iteration if
+    the labels do not determine the weights. By ours it is left out of ridge and norm.
     """
 
     X: Array
@@ -56,7 +56,7 @@ class Draw:
         return self.X[:, : self.X.shape[1] - self.free_intercept]
 
     def objective(self, n_unlabeled: int) -> Objective:
-        """Return the soft objective with the first so many unlabeled rows."""
+        """Return the soft objective with the first `n_unlabeled` unlabeled rows."""
         L = self.n_labeled
         rows = Rows(
             DenseTable(self.features[: L + n_unlabeled]),
@@ -71,7 +71,7 @@ class Draw:
 def nested_weights(
     draw: Draw, sizes: Sequence[int], methods: Sequence[str] = METHODS
 ) -> dict[str, Array]:
-    """Return the weights of some methods for every number of unlabeled rows: (sizes, weights)."""
+    """Return the weights of each method for all sizes, as arrays of shape (sizes, weights)."""
     found: dict[str, list[Array]] = {method: [] for method in methods}
     objective = draw.objective(sizes[0])
     supervised = soft = fit_labeled(objective)[0]
@@ -84,7 +84,7 @@ def nested_weights(
         if not needs_soft:
             pass
         elif open_weights and draw.as_authors:
-            soft = descended(objective, supervised)
+            soft = authors_solution(objective, supervised)
         elif open_weights:
             soft = vanishing_ridge(objective, soft, max_iter=1000).w
         else:
@@ -107,10 +107,10 @@ def nested_weights(
     return {method: np.array(weights) for method, weights in found.items()}
 
 
-def descended(objective: Objective, start: Array, *, max_steps: int = 1000) -> Array:
-    """Return where the authors' iteration for soft labels ends that starts at some weights.
+def authors_solution(objective: Objective, start: Array, *, max_steps: int = 1000) -> Array:
+    """Return the end of the authors' iteration for soft labels from given weights.
 
-    They allow 10,000 steps, after which the errors are those after 1000 (tested).
+    They allow 10,000 steps; the errors after 1000 steps are the same (tested).
     """
     rows = objective.rows
     squares, vectors = np.linalg.eigh(rows.full_gram)
@@ -119,7 +119,7 @@ def descended(objective: Objective, start: Array, *, max_steps: int = 1000) -> A
     L = len(rows.labeled)
     labels = objective.labeling.impute(rows.decisions(start)[L:, None])
     found = descend(
-        table[:L], rows.y, table[L:], labels, objective.labeling, still=1e-8, max_steps=max_steps
+        table[:L], rows.y, table[L:], labels, objective.labeling, tol=1e-8, max_steps=max_steps
     )
     return axes @ found.weights[:, 0]
 
@@ -132,8 +132,9 @@ def _hard(objective: Objective, start: Array) -> Array:
 def _oracle(draw: Draw, objective: Objective) -> Array:
     """Fit all rows with their true labels.
 
-    Where they leave weights open the authors' oracle leaves the intercept out of the norm, unlike
-    their other methods. The constant is the last column: its Gram matrix is one with an intercept.
+    If they do not determine the weights, the authors' oracle leaves the intercept out of the norm,
+    unlike their other methods. The constant is the last column, so the Gram matrix has the layout
+    of one with an intercept.
     """
     n_rows = objective.rows.n_rows
     moment = objective.rows.moment(draw.y[:n_rows])

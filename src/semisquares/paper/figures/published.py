@@ -1,4 +1,4 @@
-"""The numbers of the published figures, to be shown beside ours.
+"""The numbers of the published figures, to compare ours with.
 
 J. H. Krijthe and M. Loog, *Optimistic Semi-supervised Least Squares Classification*, ICPR 2016:
 Figure 5 from the authors' stored results, Figure 6 read off the vector figure (to 8e-5).
@@ -20,10 +20,10 @@ def learning_curves() -> pd.DataFrame:
 
 
 def local_optima() -> pd.DataFrame:
-    """Return Figure 5, a row per data set, method and resample.
+    """Return Figure 5, one row per data set, method and resample.
 
-    Distinct accuracies from 50 random starts, their mean, deviation and range, and the accuracies
-    of the method from the supervised start and of the supervised weights themselves.
+    Columns are the number of distinct accuracies from 50 random starts, their mean, deviation and
+    range, and the accuracies from the supervised start and of the supervised weights.
     """
     return _read("fig5_per_resample.csv").rename(
         columns={

@@ -17,16 +17,16 @@ from scipy import stats
 Array = NDArray[Any]
 
 LEVEL = 0.05
-"""How often a test may find a difference where there is none."""
+"""The significance level of all tests."""
 
 
 @dataclass(frozen=True)
 class Friedman:
-    """The test that all methods have the same mean rank; all NaN where there is too little."""
+    """The test that all methods have the same mean rank; all NaN if there are too few of them."""
 
     chi_square: float
     F: float
-    """Iman and Davenport's form of it, which `p` belongs to."""
+    """Iman and Davenport's statistic, which `p` is computed from."""
     p: float
 
 
@@ -76,7 +76,7 @@ def friedman(errors: Array) -> Friedman:
 
 
 def critical_difference(n_methods: int, n_datasets: int, *, level: float = LEVEL) -> float:
-    """Return how far apart two mean ranks have to be (Nemenyi's test).
+    """Return the least difference of two mean ranks that is significant (Nemenyi's test).
 
         q √(k (k + 1) / 6N),    q the quantile of the studentised range, divided by √2
 
@@ -89,14 +89,14 @@ def critical_difference(n_methods: int, n_datasets: int, *, level: float = LEVEL
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_datasets)))
 
 
-def not_told_apart(mean_ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
+def indistinguishable_runs(mean_ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
     """Return the runs (first, last) of sorted mean ranks within a critical difference.
 
-    Only those of two or more that are no part of a longer one.
+    A run has at least two ranks and is not part of a longer one.
 
     Examples
     --------
-    >>> not_told_apart([1.0, 1.5, 2.4, 4.0], 1.2)
+    >>> indistinguishable_runs([1.0, 1.5, 2.4, 4.0], 1.2)
     [(0, 1), (1, 2)]
     """
     runs: list[tuple[int, int]] = []
@@ -108,7 +108,7 @@ def not_told_apart(mean_ranks: Sequence[float], difference: float) -> list[tuple
 
 
 def mean_and_error(values: Array) -> tuple[Array, Array]:
-    """Return the mean over repeats (the first axis) and its standard error, NaN left out.
+    """Return the mean over repeats (the first axis) and its standard error, ignoring NaN.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def mean_and_error(values: Array) -> tuple[Array, Array]:
 def paired_p(differences: Array) -> Array:
     """Return p values of the paired t test that mean differences over repeats (rows) are zero.
 
-    Differences that are NaN are left out; with fewer than two the p value is NaN.
+    NaN differences are ignored; with fewer than two others the p value is NaN.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def paired_p(differences: Array) -> Array:
     """
     mean, error = mean_and_error(differences)
     freedom = (~np.isnan(differences)).sum(axis=0) - 1
-    sure = error <= 1e-15 * np.abs(mean)  # differences that do not vary at all
+    sure = error <= 1e-15 * np.abs(mean)  # the differences do not vary at all
     t = np.abs(mean) / np.where(sure, 1.0, error)
     p = 2.0 * stats.t.sf(t, np.maximum(freedom, 1))
     return np.where(sure, np.where(mean == 0.0, 1.0, 0.0), p)
@@ -144,8 +144,8 @@ def paired_p(differences: Array) -> Array:
 def holm(p: Array) -> Array:
     """Adjust the p values of several tests (the first axis), by Holm's step-down procedure.
 
-    The k-th smallest of m is multiplied by m - k + 1, and is no smaller than the one before it.
-    A p value that is NaN is taken for 1.
+    The k-th smallest of m values is multiplied by m - k + 1, and is at least as large as the one
+    before it. NaN counts as 1.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Beyond Figure 6: does a ridge do the same?
 
-The same draws as Figure 6 with more rivals: a supervised ridge tuned by leave-one-out
-(`RidgeClassifierCV`), all methods with ridges of λ > 0, and hard labels that start at the soft
-solution instead of the supervised one. The intercept is free throughout.
+The draws of Figure 6 with more methods: a supervised ridge tuned by leave-one-out
+(`RidgeClassifierCV`), all methods with ridges λ > 0, and hard labels that start at the soft
+solution instead of the supervised one. The intercept is never penalised.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import fig6_learning_curves as fig6
 from .curves import draw_curves
 from .figure import Arrays, Figure, Finding, Settings, Table
 from .nested import Draw, nested_weights
-from .protocol import DATASETS_OF, MEASURES, block_range, compared
+from .protocol import DATASETS_BY_PRESET, MEASURES, compare_errors, describe_repeats, parse_cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -29,20 +29,27 @@ Array = NDArray[Any]
 ALPHAS = (0.0, 1.0, 10.0)
 METHODS = ("supervised", "soft", "hard", "hard_from_soft")
 TUNED_ALPHAS = tuple(10.0 ** np.arange(-3, 4.01, 0.5))
-RIVALS = (
+CURVES = (
     *((method, f"{alpha:g}") for alpha in ALPHAS for method in METHODS),
     ("ridge", "tuned"),
     ("oracle", "0"),
 )
 """Every curve: the method and its λ."""
-CLAIMS = (
-    ("Without a ridge, soft labels help", ("soft", "0"), ("supervised", "0")),
-    ("Without a ridge, they beat a tuned supervised one", ("soft", "0"), ("ridge", "tuned")),
-    ("With λ = 10 they beat a tuned supervised ridge", ("soft", "10"), ("ridge", "tuned")),
-    ("With λ = 10 they still help", ("soft", "10"), ("supervised", "10")),
-    ("Hard labels are better started at the soft solution", ("hard_from_soft", "0"), ("hard", "0")),
-)
-"""What is held against the table: which curve is said to be lower than which."""
+CLAIMS = {
+    "soft_helps": ("Without a ridge, soft labels help", ("soft", "0"), ("supervised", "0")),
+    "soft_beats_ridge": (
+        "Without a ridge, they beat a tuned supervised one", ("soft", "0"), ("ridge", "tuned"),
+    ),
+    "soft_ridge_beats_ridge": (
+        "With λ = 10 they beat a tuned supervised ridge", ("soft", "10"), ("ridge", "tuned"),
+    ),
+    "soft_ridge_helps": ("With λ = 10 they still help", ("soft", "10"), ("supervised", "10")),
+    "start_at_soft": (
+        "Hard labels are better started at the soft solution",
+        ("hard_from_soft", "0"), ("hard", "0"),
+    ),
+}  # fmt: skip
+"""The claims by key: the sentence, the curve claimed to be lower, and the other curve."""
 
 SHOWN = {
     ("supervised", "0"): ("supervised", "supervised"),
@@ -52,11 +59,11 @@ SHOWN = {
     ("soft", "10"): ("soft_ridge", "soft labels, λ = 10"),
     ("oracle", "0"): ("oracle", "oracle"),
 }
-"""The curves that are drawn: how each looks, and what the legend says."""
+"""The curves that are drawn: the style of each, and its label in the legend."""
 
 
 def tuned_ridge(drawn: Draw) -> Array:
-    """Return the weights of `RidgeClassifierCV` on the labeled rows, in the scale of 0 and 1."""
+    """Return the weights of `RidgeClassifierCV` on the labeled rows, for targets 0 and 1."""
     from sklearn.linear_model import RidgeClassifierCV
 
     L = drawn.n_labeled
@@ -76,8 +83,8 @@ class Ridge(Figure):
         "Bands are two standard errors, on the logarithmic axis of the logarithm."
     )
     repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 10}
-    datasets: ClassVar = DATASETS_OF
-    views: ClassVar = ("error", "loss")
+    datasets: ClassVar = DATASETS_BY_PRESET
+    views: ClassVar = {"error": "Classification error", "loss": "Squared loss"}
     columns: ClassVar = {
         "dataset": "name of the data set",
         "method": "supervised, soft, hard, hard_from_soft (started at soft), ridge or oracle",
@@ -90,11 +97,11 @@ class Ridge(Figure):
         return fig6.FIG6.cells(settings)
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
-        name, repeats = block_range(cell)
+        name, repeats = parse_cell(cell)
         as_figure_6 = replace(settings, figure=fig6.FIG6.name)  # the same random generator
         found = []
         for repeat in repeats:
-            drawn = replace(fig6.draw(as_figure_6, name, repeat), as_authors=False)
+            drawn = replace(fig6.draw_repeat(as_figure_6, name, repeat), as_authors=False)
             at = fig6.sizes(settings, len(drawn.y), drawn.n_labeled)
             weights = {
                 alpha: nested_weights(replace(drawn, alpha=alpha), at, METHODS) for alpha in ALPHAS
@@ -107,20 +114,20 @@ class Ridge(Figure):
         return {"n_unlabeled": np.array(at), "error": error, "loss": loss}
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
-        summary = fig6.curves(settings, results, tuple(f"{m} {a}" for m, a in RIVALS))
+        summary = fig6.average_curves(settings, results, tuple(f"{m} {a}" for m, a in CURVES))
         both = summary["method"].str.rsplit(" ", n=1, expand=True)
         summary["method"] = both[0]
         summary.insert(2, "alpha", both[1])
         return Table(settings, summary)
 
     def plot(self, table: Table, view: str | None = None) -> Picture:
-        view = plotting.choose_view(view, self.views)
+        view = self.choose_view(view)
         labels = dict(SHOWN.values())
-        rivals = zip(table.summary["method"], table.summary["alpha"], strict=True)
-        looks = [SHOWN.get(rival, (None,))[0] for rival in rivals]
-        summary = table.summary.assign(method=looks)
+        curves = zip(table.summary["method"], table.summary["alpha"], strict=True)
+        styles = [SHOWN.get(curve, (None,))[0] for curve in curves]
+        summary = table.summary.assign(method=styles)
         with plotting.style():
-            return draw_curves(summary, fig6.learning_curve_axes(table.settings, view, labels))
+            return draw_curves(summary, fig6.describe_curves(table.settings, view, labels))
 
     def findings(self, table: Table) -> list[Finding]:
         largest = table.summary.groupby("dataset")["n_unlabeled"].transform("max")
@@ -128,7 +135,17 @@ class Ridge(Figure):
         curves = {
             curve: rows.set_index("dataset") for curve, rows in last.groupby(["method", "alpha"])
         }
-        return [compared(claim, curves[first], curves[second]) for claim, first, second in CLAIMS]
+        return [
+            compare_errors(claim, curves[first], curves[second], key=key)
+            for key, (claim, first, second) in CLAIMS.items()
+        ]
+
+    def describe_run(self, settings: Settings) -> str:
+        return (
+            f"{describe_repeats(settings)}, drawn as in Figure 6; ridges of λ = "
+            f"{', '.join(f'{alpha:g}' for alpha in ALPHAS)}, a supervised ridge tuned by "
+            "leave-one-out, and hard labels that start at the soft solution. The intercept is free."
+        )
 
 
 RIDGE = Ridge()

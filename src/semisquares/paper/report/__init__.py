@@ -1,7 +1,7 @@
-"""One HTML page of a folder of results: it needs no network and opens from the disk.
+"""One HTML page about a folder of results, without links to anything on the network.
 
-The page is made from the stored tables and pictures alone, and holds no date or time: the same
-folder gives the same bytes.
+The page is made only from the stored tables and pictures and contains no date or time: the same
+folder always gives the same bytes. The texts about a figure come from the figure itself.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ NAME = "report.html"
 
 
 def write(out: str | Path, command: str) -> Path:
-    """Write `out`/report.html, of the figures that are finished there, and return its path.
+    """Write `out`/report.html about the figures that are finished there, and return its path.
 
     Parameters
     ----------
     out : path
         Folder of `semisquares.paper.runner.run`.
     command : str
-        What makes the folder, for whoever wants to run it again.
+        The command that made the folder, for readers who want to run it again.
     """
-    environment = load_templates("paper")  # a missing package is said before any work
+    environment = load_templates("paper")  # reports a missing package before any work
     text = _render(environment, gather(Path(out), command))
     path = Path(out) / NAME
     try:
         with atomic_write(path) as file:
-            file.write(text.encode(errors="replace"))  # the command may hold bytes that are no text
+            # the command may hold bytes that are not text
+            file.write(text.encode(errors="replace"))
     except OSError as error:
         raise ReproduceError(
             f"{os_error(error, 'writing', str(path))}; the tables are kept, so put that right and "

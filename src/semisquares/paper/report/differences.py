@@ -10,7 +10,7 @@ ALL = "every preset"
 
 @dataclass(frozen=True)
 class Difference:
-    """One point: what is said, what was done, and what each preset does."""
+    """One difference: what was printed, what was done, and what each preset does."""
 
     title: str
     text: str
@@ -19,7 +19,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Chapter:
-    """Points of one kind."""
+    """Differences of one kind."""
 
     title: str
     points: tuple[Difference, ...]

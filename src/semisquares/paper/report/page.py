@@ -1,7 +1,8 @@
-"""What the page says, gathered from a folder of results; how it looks is the template's."""
+"""The content of the page, gathered from a folder of results; the template lays it out."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,9 @@ from ..._html.typeset import sentence
 from ..._utils.words import counted
 from .. import figures
 from ..datasets.catalogue import sources_table
-from ..figures.figure import Figure, Finding, Settings
+from ..figures.figure import PRESETS, Agreement, Figure, Finding, Settings
 from ..ledger import ReproduceError
 from ..store import read_record, read_table
-from . import words
-from .agreement import Agreement, agreement
 from .differences import CHAPTERS, Chapter
 
 VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
@@ -25,7 +24,7 @@ VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim, how it stands, and why."""
+    """A claim, whether it holds, and why."""
 
     claim: str
     verdict: str
@@ -34,7 +33,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class View:
-    """A picture with its title and its words for those who do not see it."""
+    """A picture with its title and its alternative text."""
 
     title: str
     alt: str
@@ -44,7 +43,7 @@ class View:
 
 @dataclass(frozen=True)
 class Section:
-    """All about one figure."""
+    """The section of one figure."""
 
     name: str
     place: str
@@ -79,7 +78,7 @@ class Page:
 
 
 def gather(out: Path, command: str) -> Page:
-    """Read every figure that is finished in a folder."""
+    """Gather the page of all figures that are finished in a folder."""
     finished = [f for f in figures.FIGURES.values() if read_record(out / f.name) is not None]
     if not finished:
         raise ReproduceError(f"{out} holds no finished table; run semisquares reproduce first.")
@@ -92,7 +91,7 @@ def gather(out: Path, command: str) -> Page:
         sections=sections,
         tally=_tally([verdict for section in sections for verdict in section.verdicts]),
         settings=_settings(sections),
-        presets={name: words.PRESETS.get(name, "") for name in dict.fromkeys(presets)},
+        presets={name: PRESETS.get(name, "") for name in dict.fromkeys(presets)},
         seeds=", ".join(dict.fromkeys(str(section.settings.seed) for section in sections)),
         versions=_versions(finished, out),
         chapters=CHAPTERS,
@@ -101,10 +100,10 @@ def gather(out: Path, command: str) -> Page:
 
 
 def _commands(command: str, sections: tuple[Section, ...]) -> tuple[str, ...]:
-    """Return the command that made the page, or one for each figure where several did."""
-    said = command.split()
-    named = "all" in said or {section.name for section in sections} <= set(said)
-    if named and all(section.settings.preset in said for section in sections):
+    """Return the command that made the page, or one per figure if it took several."""
+    words = command.split()
+    named = "all" in words or {section.name for section in sections} <= set(words)
+    if named and all(section.settings.preset in words for section in sections):
         return (command,)
     return tuple(section.command for section in sections)
 
@@ -116,24 +115,42 @@ def _section(figure: Figure, out: Path) -> Section:
     meanings = list(figure.columns.items())
     return Section(
         name=figure.name,
-        place=words.place(figure),
+        place=figure.place,
         title=figure.title,
         caption=figure.caption,
         settings=table.settings,
-        run=words.what_was_run(table.settings),
-        randomness=words.randomness(table.settings),
-        command=words.command(figure, table.settings),
+        run=figure.describe_run(table.settings),
+        randomness=_randomness(figure, table.settings),
+        command=command_of(figure, table.settings),
         views=tuple(_view(figure, view, folder) for view in figure.views),
         verdicts=tuple(map(_verdict, figure.findings(table))),
-        agreement=agreement(table),
+        agreement=figure.compare_with_paper(table),
         columns=grid(f"The columns of {figure.name}/summary.csv", ("column", "meaning"), meanings),
         preview=preview(table.summary, f"{figure.name}/summary.csv"),
         files=(f"{figure.name}/summary.csv", *details, f"{figure.name}/settings.json"),
     )
 
 
+def _randomness(figure: Figure, settings: Settings) -> str:
+    if not figure.uses_seed:
+        return "The seed changes nothing here."
+    return f"Seed {settings.seed}; each piece of work has random numbers of its own."
+
+
+def command_of(figure: Figure, settings: Settings) -> str:
+    """Return the command that runs one figure with these settings."""
+    usual = figure.settings(settings.preset, seed=settings.seed)
+    words = ["semisquares", "reproduce", figure.name, "--preset", settings.preset]
+    words += ["--seed", str(settings.seed)]
+    if settings.datasets != usual.datasets:
+        words += ["--datasets", ",".join(settings.datasets)]
+    if settings.repeats != usual.repeats:
+        words += ["--repeats", str(settings.repeats)]
+    return shlex.join([*words, "--out", "DIR"])
+
+
 def _view(figure: Figure, view: str, folder: Path) -> View:
-    title = words.view_title(figure, view)
+    title = figure.views[view]
     what = f"{figure.title}: {title}" if title else figure.title
     return View(
         title=title,
@@ -152,14 +169,14 @@ def _verdict(finding: Finding) -> Verdict:
 
 
 def _tally(verdicts: Sequence[Verdict]) -> str:
-    """Count the verdicts, in words."""
+    """Return a sentence that counts the verdicts."""
     counts = {word: sum(v.verdict == word for v in verdicts) for word in VERDICTS.values()}
     hold, fail, unknown = counts.values()
-    said = [f"{hold} {'holds' if hold == 1 else 'hold'}"]
-    said += [f"{fail} {'does' if fail == 1 else 'do'} not"] if fail else []
-    said += [f"{unknown} cannot be told from these tables"] if unknown else []
-    parts = " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)
-    return f"Of {counted(len(verdicts), 'claim')}, {parts}."
+    parts = [f"{hold} {'holds' if hold == 1 else 'hold'}"]
+    parts += [f"{fail} {'does' if fail == 1 else 'do'} not"] if fail else []
+    parts += [f"{unknown} cannot be told from these tables"] if unknown else []
+    joined = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+    return f"Of {counted(len(verdicts), 'claim')}, {joined}."
 
 
 def _settings(sections: Sequence[Section]) -> Grid:
@@ -179,11 +196,11 @@ def _settings(sections: Sequence[Section]) -> Grid:
 
 
 def _versions(figures: Sequence[Figure], out: Path) -> tuple[tuple[str, str], ...]:
-    """Group the figures by the versions that computed them: (figures, versions)."""
+    """Return the figures grouped by the versions that computed them: pairs (figures, versions)."""
     groups: dict[str, list[str]] = {}
     for figure in figures:
         record = read_record(out / figure.name)
         assert record is not None
-        said = ", ".join(f"{name} {version}" for name, version in record.versions.items())
-        groups.setdefault(said, []).append(figure.name)
-    return tuple((", ".join(names), said) for said, names in groups.items())
+        versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
+        groups.setdefault(versions, []).append(figure.name)
+    return tuple((", ".join(names), versions) for versions, names in groups.items())

@@ -15,7 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import plotting
-from ...plotting import BLUE, GREY, INK, LIGHT, MUTED, ORANGE, PURPLE, SKY, VERMILION, Look
+from ...plotting import MethodStyle
+from ...plotting._style import (
+    BLUE,
+    GREY,
+    INK,
+    LIGHT,
+    METHOD_STYLES,
+    MUTED,
+    ORANGE,
+    PURPLE,
+    SKY,
+    TWO_COLUMNS,
+    VERMILION,
+)
 from ..compare.comparison import Changes, Comparison, CurvePoint, Estimate, Rival, Strength
 
 if TYPE_CHECKING:
@@ -25,13 +38,13 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 LOOKS = {
-    "soft_cv": Look("soft labels, chosen by the labels", BLUE, "D", (0, (5, 1))),
-    **{name: plotting.LOOKS[name] for name in ("ridge", "soft", "hard")},
-    "logistic": Look("logistic regression", PURPLE, "X", (0, (1, 1))),
-    "self_training": Look("self-training", SKY, "P", (0, (3, 1, 1, 1))),
+    "soft_cv": MethodStyle("soft labels, chosen by the labels", BLUE, "D", (0, (5, 1))),
+    **{name: METHOD_STYLES[name] for name in ("ridge", "soft", "hard")},
+    "logistic": MethodStyle("logistic regression", PURPLE, "X", (0, (1, 1))),
+    "self_training": MethodStyle("self-training", SKY, "P", (0, (3, 1, 1, 1))),
 }
 """The rivals, the two of the verdict first."""
-WIDE, NARROW = plotting.TWO_COLUMNS, 3.6
+WIDE, NARROW = TWO_COLUMNS, 3.6
 """Widths in inches: beside each other, one below the other."""
 LONGEST = 34
 _LEFT_OUT = "\N{WHITE SQUARE}"  # for a character that the font of the pictures has not
@@ -199,7 +212,7 @@ def _curve(points: Sequence[CurvePoint], x_label: str, narrow: bool) -> Picture:
     return picture
 
 
-def _errors(look: Look, points: Sequence[CurvePoint]) -> plotting.Curve:
+def _errors(look: MethodStyle, points: Sequence[CurvePoint]) -> plotting.Curve:
     """Return the errors of a method in per cent."""
     mean, low, high = (
         np.array([100 * getattr(point.error, end) for point in points])

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._utils.words import counted, percent
-from .fitted import read_fitted
-from .looks import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
-from .pictures import drawing_on
-from .rows import blend
+from ._fitted import read_fitted
+from ._pictures import drawing_axes
+from ._rows import blend
+from ._style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,33 +26,33 @@ COLUMNS = ("family", "representation", "setting", "weight")
 NEGLIGIBLE = 0.001
 FAMILY_COLOURS = {"least_squares": GREEN, "forest": ORANGE, "logistic": BLUE, "hard_labels": PURPLE}
 SPARE_COLOURS = (VERMILION, SKY)
-"""Of families that have no colour of their own, in this order, then again."""
+"""For families without a colour of their own, used in turn."""
 LETTER = 0.062
-"""About how wide a letter in a bar is, in inches."""
+"""Approximate width of a letter in a bar, in inches."""
 LINE = 0.24
-"""How high a bar with the space around it is, in inches."""
+"""Height of a bar with the space around it, in inches."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Bar:
-    """The members of one family on one representation that have a bar together."""
+    """The members of one family on one representation, drawn as one bar."""
 
     family: str
     name: str
     settings: list[str]
     weights: Array
     shades: Array
-    """How dark each is: settings in the order of the table, the last darkest."""
+    """The darkness of each setting; the last one in the table is darkest."""
 
 
 class MembersDisplay:
     """Weights of the members of an average: one bar for each representation, settings inside.
 
-    Bars are grouped by family, in the order of the table; each begins with the lightest shade, the
-    first of its settings. Settings are named if there is room, by their number if there is little.
-    Members whose weight is negligible are summed up in words.
+    Bars are grouped by family, in the order of the table; within a bar settings go from light to
+    dark. A setting is named if there is room, or shown as a number if there is little. Members with
+    a negligible weight are summed up in a note.
 
-    Make one with `from_estimator`, or from a table of your own.
+    Create one with `from_estimator`, or from a table of your own.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ class MembersDisplay:
         Columns "family", "representation", "setting" and "weight", as in
         `AveragedClassifier.members_`.
     negligible : float, default=0.001
-        Members of a smaller weight are not drawn.
+        Members with a smaller weight are not drawn.
 
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where it was drawn last.
+        The axes and figure of the last plot.
     n_negligible, negligible_weight : int, float
-        How many members are not drawn, and their weight together.
+        The number of members that are not drawn, and their total weight.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class MembersDisplay:
         estimator : AveragedClassifier, or pipeline or search that ends in one
             Fitted.
         negligible : float, default=0.001
-            Members of a smaller weight are not drawn.
+            Members with a smaller weight are not drawn.
         ax : Axes, optional
             Where to draw; by default in a new figure.
 
@@ -130,7 +130,7 @@ class MembersDisplay:
 
     @property
     def note(self) -> str:
-        """Which members are not drawn, in words; "" if all are."""
+        """A note on the members that are not drawn; "" if all are."""
         if not self.n_negligible:
             return ""
         have = "have" if self.n_negligible > 1 else "has"
@@ -146,7 +146,7 @@ class MembersDisplay:
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; by default in a new figure, as high as its bars need.
+            Where to draw; by default in a new figure whose height fits the bars.
 
         Returns
         -------
@@ -155,10 +155,10 @@ class MembersDisplay:
         bars = self._bars()
         families = list(dict.fromkeys(self.family.tolist()))
         n_lines = len(bars) + 1.3 * len(families)
-        with drawing_on(ax, width=6.2, height=0.9 + LINE * n_lines) as axes:
+        with drawing_axes(ax, width=6.2, height=0.9 + LINE * n_lines) as axes:
             self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
             longest = max((bar.weights.sum() for bar in bars), default=1.0)
-            axes.set_xlim(0.0, 114.0 * longest)  # room for a number behind the longest
+            axes.set_xlim(0.0, 114.0 * longest)  # room for a number behind the longest bar
             ticks, place = [], 0.0
             for k, family in enumerate(families):
                 colour = FAMILY_COLOURS.get(family, SPARE_COLOURS[k % len(SPARE_COLOURS)])
@@ -202,9 +202,9 @@ class MembersDisplay:
 
 
 def plot_members(estimator: Any, *, ax: Axes | None = None) -> MembersDisplay:
-    """Draw how much each member of an average counts.
+    """Draw the weight of each member of an average.
 
-    What the parameters are, and more of them, is in `MembersDisplay.from_estimator`.
+    See `MembersDisplay.from_estimator` for all parameters.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def plot_members(estimator: Any, *, ax: Axes | None = None) -> MembersDisplay:
 
 
 def _draw_bar(axes: Axes, bar: _Bar, place: float, colour: str) -> None:
-    """Draw the members of a bar side by side, name the wide ones, and write their sum behind."""
+    """Draw the members of a bar side by side, name the wide ones, and write the sum behind."""
     from matplotlib.colors import to_rgb
 
     shares = 100.0 * bar.weights
@@ -232,7 +232,7 @@ def _draw_bar(axes: Axes, bar: _Bar, place: float, colour: str) -> None:
         np.full(len(shares), place), shares, height=0.8, left=starts, color=list(colours),
         edgecolor="white", linewidth=0.5,
     )  # fmt: skip
-    # labels of ticks take about a quarter of the width
+    # tick labels take about a quarter of the width
     inches = 0.75 * axes.get_window_extent().width / axes.figure.dpi
     room = inches * shares / axes.get_xlim()[1]
     for start, share, setting, free in zip(starts, shares, bar.settings, room, strict=True):
@@ -248,7 +248,7 @@ def _draw_bar(axes: Axes, bar: _Bar, place: float, colour: str) -> None:
 
 
 def _number(setting: str) -> str:
-    """Return the number in a setting, which needs less room, or the setting if it has none.
+    """Return the number in a setting, which needs less room, or the whole setting if it has none.
 
     Examples
     --------

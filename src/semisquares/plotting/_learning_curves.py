@@ -1,4 +1,4 @@
-"""Learning curves: the error as rows are added, without a label or with one."""
+"""Learning curves: the error as unlabeled or labeled rows are added."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .curves import band_ends, interval_curve, legend_of_bands, mark_sizes, size_places
-from .fitted import named
-from .held_out import VARIED, HeldOut
-from .looks import LOOKS, Look
-from .pictures import drawing_on, legend
+from ._curves import band_ends, band_entry, draw_interval_curve, label_sizes, size_positions
+from ._fitted import assign_styles
+from ._held_out import VARIED, HeldOut
+from ._pictures import drawing_axes, legend
+from ._style import METHOD_STYLES, MethodStyle
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -27,10 +27,10 @@ Array = NDArray[Any]
 class Curve:
     """The error of one method at several numbers of rows, with the ends of its intervals.
 
-    A curve of one point is drawn level over all numbers: these rows do not matter to it.
+    A curve of one point is drawn as a horizontal line: its method ignores these rows.
     """
 
-    look: Look
+    style: MethodStyle
     n: ArrayLike
     mean: ArrayLike
     low: ArrayLike
@@ -40,9 +40,9 @@ class Curve:
 class LearningCurveDisplay:
     """Error against the number of rows, with bands, for one method or several.
 
-    Doublings stand equally far apart; "none" is one before the first.
+    The x axis is logarithmic; "none" stands one doubling before the first number.
 
-    Make one with `from_estimator` (by cross-validation on the labeled rows), with `from_results`
+    Create one with `from_estimator` (by cross-validation on the labeled rows), with `from_results`
     (from a stored table), or from curves of your own.
 
     Parameters
@@ -50,23 +50,23 @@ class LearningCurveDisplay:
     curves : sequence of Curve
         The curves, in the order of the legend.
     x_label, y_label : str
-        What is on the axes.
+        The labels of the axes.
     bands : str, default="± 2 standard errors"
-        What the bands are.
+        The legend entry of the bands.
 
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where it was drawn last.
+        The axes and figure of the last plot.
     handles_ : list
-        Entries of a legend besides the curves.
+        Legend entries besides the curves.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from semisquares.plotting import Curve, LearningCurveDisplay, look, new_picture
+    >>> from semisquares.plotting import Curve, LearningCurveDisplay, method_style, new_picture
     >>> n, error = np.array([0, 100, 400]), np.array([0.3, 0.2, 0.15])
-    >>> curve = Curve(look("soft"), n, error, error - 0.01, error + 0.01)
+    >>> curve = Curve(method_style("soft"), n, error, error - 0.01, error + 0.01)
     >>> shown = LearningCurveDisplay([curve]).plot(new_picture().subplots())
     >>> [text.get_text() for text in shown.ax_.get_xticklabels()]
     ['400', '100', 'none']
@@ -101,28 +101,28 @@ class LearningCurveDisplay:
     ) -> LearningCurveDisplay:
         """Cross-validate classifiers at several numbers of rows, and draw their errors.
 
-        The labeled rows are split; the tested ones never train. With vary="unlabeled" a training
-        set has all its labeled rows and some of the others, with vary="labeled" some of its labeled
-        rows and all the others. The bands are two standard errors, corrected for training sets that
-        share rows (Nadeau and Bengio 2003).
+        The labeled rows are split into training and test rows. With vary="unlabeled" a training set
+        has all its labeled rows and some unlabeled rows, with vary="labeled" some of its labeled
+        rows and all unlabeled rows. The bands are two standard errors, corrected for overlapping
+        training sets (Nadeau and Bengio 2003).
 
         Parameters
         ----------
         estimators : classifier, list or dict of them
-            Not fitted; clones of them are.
+            Clones of them are fitted.
         X : array-like of shape (n_rows, n_features)
             All rows.
         y : array-like of shape (n_rows,)
-            Their labels; a missing one as in ``fit``.
+            Their labels; missing ones are marked as in ``fit``.
         vary : {"unlabeled", "labeled"}, default="unlabeled"
             Which rows are added.
         sizes : array-like of int, optional
-            How many of them; by default doublings up to all.
+            The numbers of added rows; by default all rows, halved repeatedly.
         cv : splitter, optional
             One of `semisquares.model_selection`; by default 20 random halves of the labeled rows.
         scoring : str or callable, optional
-            A scorer of scikit-learn whose best is 1; by default the accuracy. The error is 1 less
-            the score.
+            A scikit-learn scorer whose best value is 1; by default the accuracy. The error is one
+            minus the score.
         ax : Axes, optional
             Where to draw; by default in a new figure.
 
@@ -133,9 +133,9 @@ class LearningCurveDisplay:
         """
         held_out = HeldOut.split(X, y, vary=vary, sizes=sizes, cv=cv)
         curves = []
-        for estimator, look in named(estimators).values():
+        for estimator, style in assign_styles(estimators).values():
             mean, error = held_out.errors(estimator, scoring)
-            curves.append(Curve(look, held_out.sizes, mean, *band_ends(mean, error)))
+            curves.append(Curve(style, held_out.sizes, mean, *band_ends(mean, error)))
         return cls(curves, x_label=VARIED[vary], y_label="error on labeled rows held back").plot(ax)
 
     @classmethod
@@ -145,7 +145,7 @@ class LearningCurveDisplay:
         *,
         x: str = "n_unlabeled",
         y: str = "error",
-        methods: Mapping[str, Look] | None = None,
+        methods: Mapping[str, MethodStyle] | None = None,
         ax: Axes | None = None,
     ) -> LearningCurveDisplay:
         """Draw the curves of a stored table, such as the rows of one data set of Figure 6.
@@ -156,8 +156,8 @@ class LearningCurveDisplay:
             With the columns ``method``, x, y, and y followed by ``_se``, its standard error.
         x, y : str
             The columns to draw.
-        methods : mapping of str to Look, optional
-            Which methods, and how they look; by default those of `LOOKS`.
+        methods : mapping of str to MethodStyle, optional
+            The methods and their styles; by default all methods that have a style.
         ax : Axes, optional
             Where to draw; by default in a new figure.
 
@@ -173,15 +173,15 @@ class LearningCurveDisplay:
                 f"{', '.join(map(str, table.columns))}."
             )
         curves = []
-        for method, look in (LOOKS if methods is None else methods).items():
+        for method, style in (METHOD_STYLES if methods is None else methods).items():
             mine = table[table["method"] == method]
             if len(mine):
                 n, mean, error = (mine[name].to_numpy() for name in (x, y, f"{y}_se"))
-                curves.append(Curve(look, n, mean, *band_ends(mean, error)))
+                curves.append(Curve(style, n, mean, *band_ends(mean, error)))
         if not curves:
             raise ValueError("The table has none of the methods to draw; name some as methods=.")
-        words = {"n_unlabeled": VARIED["unlabeled"], "n_labeled": VARIED["labeled"]}
-        return cls(curves, x_label=words.get(x, x), y_label=y).plot(ax)
+        labels = {"n_unlabeled": VARIED["unlabeled"], "n_labeled": VARIED["labeled"]}
+        return cls(curves, x_label=labels.get(x, x), y_label=y).plot(ax)
 
     def plot(
         self, ax: Axes | None = None, *, at_most: int = 8, edged: bool = False
@@ -193,16 +193,16 @@ class LearningCurveDisplay:
         ax : Axes, optional
             Where to draw; by default in a new figure, with a legend.
         at_most : int, default=8
-            How many numbers of rows are named on the axis.
+            The largest number of tick labels on the x axis.
         edged : bool, default=False
-            Whether bands have edges, to be told apart where they lie over each other.
+            Whether bands have visible edges, which helps if they overlap.
 
         Returns
         -------
         self : LearningCurveDisplay
         """
         sizes = np.unique(np.concatenate([np.asarray(one.n, dtype=float) for one in self.curves]))
-        with drawing_on(ax) as axes:
+        with drawing_axes(ax) as axes:
             self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
             for one in self.curves:
                 n, mean, low, high = (
@@ -213,13 +213,13 @@ class LearningCurveDisplay:
                         sizes[[0, -1]],
                         *(np.repeat(v, 2) for v in (mean, low, high)),
                     )
-                x = size_places(n, sizes)
-                interval_curve(axes, x, mean, low, high, one.look, edged=edged)
-            mark_sizes(axes, sizes, at_most=at_most)
+                x = size_positions(n, sizes)
+                draw_interval_curve(axes, x, mean, low, high, one.style, edged=edged)
+            label_sizes(axes, sizes, at_most=at_most)
             axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0]))
             axes.set(xlabel=self.x_label, ylabel=self.y_label)
             axes.grid(axis="y")
-            self.handles_ = [legend_of_bands(self.bands)]
+            self.handles_ = [band_entry(self.bands)]
             if ax is None:
                 legend(axes.figure, [axes], n_columns=2, more=self.handles_)  # type: ignore[arg-type]
         return self
@@ -237,7 +237,7 @@ def plot_learning_curve(
 ) -> LearningCurveDisplay:
     """Draw the error of classifiers as unlabeled or labeled rows are added.
 
-    What the parameters are, and more of them, is in `LearningCurveDisplay.from_estimator`.
+    See `LearningCurveDisplay.from_estimator` for all parameters.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def plot_learning_curve(
     >>> shown = plot_learning_curve(
     ...     [LeastSquaresClassifier(), SoftLabelClassifier()], X, y, ax=new_picture().subplots()
     ... )
-    >>> [curve.look.label for curve in shown.curves], shown.curves[0].n.tolist()
+    >>> [curve.style.label for curve in shown.curves], shown.curves[0].n.tolist()
     (['supervised', 'soft labels'], [0, 5, 10, 20, 40, 80])
     """
     return LearningCurveDisplay.from_estimator(

@@ -1,4 +1,4 @@
-"""The way of a solver: J above the lowest from step to step, and weights over the contours of J."""
+"""The path of a solver: J above its lowest value by step, and weights over the contours of J."""
 
 from __future__ import annotations
 
@@ -15,10 +15,18 @@ from ..core.labelings import hard, soft
 from ..core.linalg import EPS
 from ..core.objective import Objective
 from ..estimators import HardLabelClassifier
-from .fitted import named, read_fitted
-from .looks import Look
-from .pictures import drawing_on
-from .runs import BEHIND_TEXT, END_COLOURS, draw_contours, draw_end, draw_path, draw_runs, visible
+from ._fitted import assign_styles, read_fitted
+from ._pictures import drawing_axes
+from ._runs import (
+    BEHIND_TEXT,
+    END_COLOURS,
+    draw_contours,
+    draw_end,
+    draw_path,
+    draw_runs,
+    thin_path,
+)
+from ._style import MethodStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,49 +36,49 @@ Array = NDArray[Any]
 
 KINDS = ("objective", "weights")
 MANY = 7
-"""More paths than these are no longer told apart by looks, only by where they end."""
+"""With more paths, colours show only where paths end."""
 SAME = 0.01
-"""Ends that lie apart by less than this share of the picture are one place."""
+"""Ends that differ by less than this fraction of the picture's width are one."""
 GRID = 51
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The way of one fit."""
+    """The path of one fit."""
 
-    look: Look
+    style: MethodStyle
     steps: Array
     """The number of each step; 0 is the start."""
     values: Array
-    """J after each step, NaN where it is not known."""
+    """J after each step, NaN if unknown."""
     weights: Array
-    """The weights after each step (steps, n_weights), the intercept last."""
+    """The weights after each step, of shape (steps, n_weights), with the intercept last."""
 
 
 class PathDisplay:
-    """The way of a solver, step by step, of one fit or of several.
+    """The path of a solver, step by step, for one fit or several.
 
-    Of kind "objective", J above the lowest J that any of the fits reached, on a logarithmic axis.
-    Of kind "weights", the weights themselves, where they are two: over the contours of J if X and y
-    are given. A ring is where a path ends.
+    With kind="objective", the display shows J minus the lowest J of all fits, on a logarithmic
+    axis. With kind="weights", it shows the weights, if there are two, over the contours of J if X
+    and y are given. A ring marks the end of a path.
 
-    Make one with `from_estimator`, which takes fits with ``record_path=True``.
+    Create one with `from_estimator` from fits with ``record_path=True``.
 
     Parameters
     ----------
     paths : sequence of Path
-        The ways.
+        The paths.
     kind : {"objective", "weights"}, default="objective"
         What is drawn.
     surface : tuple of three arrays, optional
-        Places of a grid and J there: two arrays of shape (n,) and one of shape (n, n).
+        The coordinates of a grid, two arrays of shape (n,), and J on it, of shape (n, n).
     names : pair of str
         The names of the two weights.
 
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where it was drawn last.
+        The axes and figure of the last plot.
 
     Examples
     --------
@@ -113,14 +121,14 @@ class PathDisplay:
         kind: str = "objective",
         ax: Axes | None = None,
     ) -> PathDisplay:
-        """Draw the way of fits that kept it.
+        """Draw the recorded paths of fits.
 
         Parameters
         ----------
         estimators : classifier, list or dict of them
             Fitted with ``record_path=True``.
         X, y : array-like, optional
-            The rows of the fits and their labels, for the contours of J (that of the first fit).
+            The rows and labels of the fits, for the contours of the first fit's J.
         kind : {"objective", "weights"}, default="objective"
             What is drawn.
         ax : Axes, optional
@@ -131,7 +139,7 @@ class PathDisplay:
         display : PathDisplay
             Drawn.
         """
-        paths = [_read_path(one, look) for one, look in named(estimators).values()]
+        paths = [_read_path(one, style) for one, style in assign_styles(estimators).values()]
         display = cls(paths, kind=kind)
         if kind == "weights":
             wide = {path.weights.shape[1] for path in paths}
@@ -140,7 +148,7 @@ class PathDisplay:
                     f"A fit has {max(wide)} weights, and a picture shows two; fit one column with "
                     "an intercept or two without, or take kind='objective'."
                 )
-            first = read_fitted(next(iter(named(estimators).values()))[0]).last
+            first = read_fitted(next(iter(assign_styles(estimators).values()))[0]).last
             display.names = ("weight", "intercept") if first.fit_intercept else ("$w_1$", "$w_2$")
             if X is not None:
                 display.surface = _surface(first, X, y, paths)
@@ -158,7 +166,7 @@ class PathDisplay:
         -------
         self : PathDisplay
         """
-        with drawing_on(ax) as axes:
+        with drawing_axes(ax) as axes:
             self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
             if self.kind == "objective":
                 self._draw_objective(axes)
@@ -176,8 +184,8 @@ class PathDisplay:
             above = np.maximum(path.values[known] - lowest, floor)
             few = known.sum() <= 30
             axes.plot(
-                path.steps[known], above, color=path.look.colour, linestyle=path.look.line,
-                marker=path.look.marker if few else "", markeredgewidth=0, label=path.look.label,
+                path.steps[known], above, color=path.style.colour, linestyle=path.style.line,
+                marker=path.style.marker if few else "", markeredgewidth=0, label=path.style.label,
             )  # fmt: skip
         axes.set(xlabel="step", ylabel="J above the lowest", xscale="log", yscale="log")
         axes.xaxis.set_major_formatter("{x:g}")
@@ -189,18 +197,18 @@ class PathDisplay:
         if len(self.paths) > MANY:
             self._draw_runs(axes)
         for path in self.paths if len(self.paths) <= MANY else ():
-            draw_path(axes, path.weights, path.look.colour, label=path.look.label)
-            draw_end(axes, path.weights[-1], path.look.colour)
+            draw_path(axes, path.weights, path.style.colour, label=path.style.label)
+            draw_end(axes, path.weights[-1], path.style.colour)
         axes.set(xlabel=self.names[0], ylabel=self.names[1])
 
     def _draw_runs(self, axes: Axes) -> None:
-        """Draw many paths, in one colour those that end at one place, the busiest place first."""
+        """Draw many paths; those with the same end share a colour, the most frequent end first."""
         ends = np.array([path.weights[-1] for path in self.paths])
-        lines = [visible(path.weights) for path in self.paths]
+        lines = [thin_path(path.weights) for path in self.paths]
         apart = SAME * np.ptp(np.vstack(lines), axis=0).max()
         first = (np.abs(ends[:, None] - ends[None]).max(axis=2) <= apart).argmax(axis=1)
         places, counts = np.unique(first, return_counts=True)
-        colours = cycle(dict.fromkeys((self.paths[0].look.colour, *END_COLOURS)))
+        colours = cycle(dict.fromkeys((self.paths[0].style.colour, *END_COLOURS)))
         for place in places[np.argsort(-counts, kind="stable")]:
             colour = next(colours)
             draw_runs(axes, [lines[k] for k in np.flatnonzero(first == place)], colour)
@@ -219,10 +227,9 @@ def plot_path(
     kind: str = "objective",
     ax: Axes | None = None,
 ) -> PathDisplay:
-    """Draw the way of a solver, of one fit or of several; see `PathDisplay`.
+    """Draw the path of a solver, for one fit or several with ``record_path=True``.
 
-    The fits are those of ``record_path=True``; what the parameters are is in
-    `PathDisplay.from_estimator`.
+    See `PathDisplay.from_estimator` for the parameters.
 
     Examples
     --------
@@ -237,16 +244,16 @@ def plot_path(
     return PathDisplay.from_estimator(estimators, X, y, kind=kind, ax=ax)
 
 
-def surface(objective: Objective, weights: Array) -> Array:
-    """Evaluate J at many weights (n, n_weights), one after the other."""
+def evaluate_objective(objective: Objective, weights: Array) -> Array:
+    """Evaluate J at many weights, an array of shape (n, n_weights)."""
     rows, labeling = objective.rows, objective.labeling
     return np.array(
         [rows.loss(rows.decisions(w), labeling) + float(objective.ridge(w)) for w in weights]
     )
 
 
-def _read_path(estimator: Any, look: Look) -> Path:
-    """Return the recorded path of a fit, with its start in front where that was weights."""
+def _read_path(estimator: Any, style: MethodStyle) -> Path:
+    """Return the recorded path of a fit, preceded by its starting weights if known."""
     fitted = read_fitted(estimator)
     model = fitted.last
     if not hasattr(model, "path_"):
@@ -255,17 +262,17 @@ def _read_path(estimator: Any, look: Look) -> Path:
     steps = np.array([step.iteration for step in model.path_])
     values = np.array([step.value for step in model.path_])
     start = _start(model)
-    if not len(steps):  # the start was the optimum
+    if not len(steps):  # the fit started at the optimum
         end = np.hstack((model.coef_, model.intercept_[:, None] + 0.5)).ravel()
         weights, steps, values = end[None], np.array([1]), np.array([model.objective_])
     elif start is not None and steps[0] > 0 and start.size == weights.shape[1]:
         weights = np.vstack((start, weights))
         steps, values = np.append(0, steps), np.append(np.nan, values)
-    return Path(look, steps, values, weights)
+    return Path(style, steps, values, weights)
 
 
 def _start(model: Any) -> Array | None:
-    """Return the weights that a fit started from, where it did."""
+    """Return the weights that a fit started from; None if it started from labels."""
     init = getattr(model, "init", "supervised")
     if isinstance(init, str) and init == "supervised":
         init = (model.supervised_.coef_, model.supervised_.intercept_)
@@ -276,7 +283,7 @@ def _start(model: Any) -> Array | None:
 
 
 def _surface(model: Any, X: Any, y: Any, paths: Sequence[Path]) -> tuple[Array, Array, Array]:
-    """Evaluate the J of a fit on a grid around paths."""
+    """Evaluate the objective of a fit on a grid around paths."""
     points = np.vstack([path.weights for path in paths])
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.15 * np.maximum(high - low, 0.1)
@@ -290,4 +297,4 @@ def _surface(model: Any, X: Any, y: Any, paths: Sequence[Path]) -> tuple[Array, 
     n_columns = 1 if model.fit_intercept else 2
     last = grid[:, 1] - 0.5 if model.fit_intercept else np.full(len(grid), -0.5)
     pairs = [problem.from_user(w[:n_columns], b) for w, b in zip(grid, last, strict=True)]
-    return first, second, surface(objective, np.array(pairs)).reshape(GRID, GRID)
+    return first, second, evaluate_objective(objective, np.array(pairs)).reshape(GRID, GRID)

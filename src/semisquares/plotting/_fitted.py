@@ -1,4 +1,4 @@
-"""What the displays read off fitted classifiers, through the pipelines and searches around them."""
+"""Read what displays need from fitted classifiers, also inside pipelines and searches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._inputs.dask import computed
 from ..estimators.base import LinearLeastSquares
-from .looks import BLACK, BLUE, LOOKS, ORANGE, PURPLE, SKY, Look
+from ._style import BLACK, BLUE, METHOD_STYLES, ORANGE, PURPLE, SKY, MethodStyle
 
 Array = NDArray[Any]
 
@@ -27,18 +27,18 @@ _METHODS = {
     "RidgeClassifierCV": "ridge",
 }
 _SPARE = (
-    Look("", SKY, "P", (0, (8, 1.5))),
-    Look("", PURPLE, "X", (0, (4, 1, 1, 1, 1, 1))),
-    Look("", ORANGE, "v", (0, (2.5, 1.2))),
-    Look("", BLUE, "D", (0, (5, 1))),
-    Look("", BLACK, "*", (0, (1, 1))),
+    MethodStyle("", SKY, "P", (0, (8, 1.5))),
+    MethodStyle("", PURPLE, "X", (0, (4, 1, 1, 1, 1, 1))),
+    MethodStyle("", ORANGE, "v", (0, (2.5, 1.2))),
+    MethodStyle("", BLUE, "D", (0, (5, 1))),
+    MethodStyle("", BLACK, "*", (0, (1, 1))),
 )
-"""For classifiers that have no look of their own, in this order."""
+"""For classifiers without a style of their own, in this order."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fitted classifier: the last step of a pipeline, and what comes before it."""
+    """A fitted classifier: the last step of a pipeline, and the steps before it."""
 
     name: str
     last: Any
@@ -46,17 +46,17 @@ class Fitted:
 
     @property
     def soft(self) -> bool:
-        """Whether decision values are those of soft labels: z less ½."""
+        """Whether decision values are those of soft labels: z − ½."""
         return isinstance(self.last, LinearLeastSquares)
 
     def transform(self, X: Any) -> Any:
-        """Return rows as the last step gets them."""
+        """Return rows as the last step receives them."""
         return X if self.before is None else self.before.transform(X)
 
     def decide(self, X: Any, *, by: Any = None) -> Array:
-        """Return decision values: above 0 for the second class, or a column for each class.
+        """Return decision values: one number per row if binary, else one column per class.
 
-        `by` is another classifier of rows as the last step gets them.
+        `by` is another classifier that takes the place of the last step.
         """
         model = self.last if by is None else by
         X = self.transform(X)
@@ -65,24 +65,24 @@ class Fitted:
         shares = np.asarray(computed(model.predict_proba(X)))
         return shares[:, 1] - 0.5 if shares.shape[1] == 2 else shares
 
-    def made_labels(self, n_rows: int) -> Array:
-        """Return the labels that the fit gave to its rows, NaN where it gave none.
+    def imputed_labels(self, n_rows: int) -> Array:
+        """Return the labels that the fit imputed, NaN for rows without one.
 
-        Of two classes that of the second; of more a column for each.
+        With two classes this is the label of the second; with more, one column per class.
         """
-        made = _made_labels(self.last)
-        if made is None:
+        imputed = _imputed_labels(self.last)
+        if imputed is None:
             return np.full(n_rows, np.nan)
-        if len(made) != n_rows:
+        if len(imputed) != n_rows:
             raise ValueError(
-                f"X has {n_rows} rows, but {self.name} gave labels to the {len(made)} rows that it "
-                "was fitted to; pass those."
+                f"X has {n_rows} rows, but {self.name} gave labels to the {len(imputed)} rows that "
+                "it was fitted to; pass those."
             )
-        return made[:, 1] if made.shape[1] == 2 else made
+        return imputed[:, 1] if imputed.shape[1] == 2 else imputed
 
 
 def read_fitted(estimator: Any) -> Fitted:
-    """Return the classifier in an estimator, or say that it is not fitted."""
+    """Return the classifier in an estimator; raise NotFittedError if it is not fitted."""
     name = type(estimator).__name__
     try:
         check_is_fitted(estimator)
@@ -97,25 +97,25 @@ def read_fitted(estimator: Any) -> Fitted:
     return Fitted(type(last).__name__, last, estimator[:-1] if len(estimator.steps) > 1 else None)
 
 
-def _made_labels(model: Any) -> Array | None:
-    """Return the labels that a fit made, with a column for each class."""
+def _imputed_labels(model: Any) -> Array | None:
+    """Return the labels that a fit imputed, one column per class, or None."""
     if hasattr(model, "label_distributions_"):
         return np.asarray(computed(model.label_distributions_), dtype=float)
     if not hasattr(model, "transduction_"):
         return None
-    made = np.asarray(computed(model.transduction_))
-    found = (made[:, None] == model.classes_).astype(float)
-    found[found.sum(axis=1) == 0.0] = np.nan  # of a row that was left without a label
+    imputed = np.asarray(computed(model.transduction_))
+    found = (imputed[:, None] == model.classes_).astype(float)
+    found[found.sum(axis=1) == 0.0] = np.nan  # rows that were left without a label
     return found
 
 
-def named(estimators: Any) -> dict[str, tuple[Any, Look]]:
-    """Return estimators by name, each with a look of its own.
+def assign_styles(estimators: Any) -> dict[str, tuple[Any, MethodStyle]]:
+    """Return estimators by name, each with a style of its own.
 
     Parameters
     ----------
     estimators : estimator, sequence of them, or mapping
-        Where they have no names, those of their looks are taken, or of their classes.
+        Without a mapping, an estimator is named after its style, or after its class.
     """
     if isinstance(estimators, Mapping):
         given: list[tuple[str, Any]] = [(str(key), one) for key, one in estimators.items()]
@@ -127,20 +127,20 @@ def named(estimators: Any) -> dict[str, tuple[Any, Look]]:
         raise ValueError("Got no classifier to draw; give one, a list of them, or a dict by name.")
     spare, taken, found = cycle(_SPARE), set(), {}
     for name, one in given:
-        last = one.estimator if hasattr(one, "refit") else one  # of a search, before it is fitted
+        last = one.estimator if hasattr(one, "refit") else one  # a search that is not fitted
         last = last[-1] if hasattr(last, "steps") else last
         method = _METHODS.get(type(last).__name__)
         own = method is not None and method not in taken
-        look = LOOKS[str(method)] if own else next(spare)
+        style = METHOD_STYLES[str(method)] if own else next(spare)
         taken.add(method)
-        name = name or look.label or type(last).__name__
+        name = name or style.label or type(last).__name__
         while name in found:
             name += "′"
-        found[name] = (one, replace(look, label=name))
+        found[name] = (one, replace(style, label=name))
     return found
 
 
-def own_look(estimator: Any) -> Look:
-    """Return the look of one classifier."""
-    ((_, look),) = named([estimator]).values()
-    return look
+def style_of(estimator: Any) -> MethodStyle:
+    """Return the style of one classifier."""
+    ((_, style),) = assign_styles([estimator]).values()
+    return style

@@ -1,4 +1,4 @@
-"""Paths of weights in the plane: contours, one path, many runs, and where they end."""
+"""Draw paths of weights in the plane: contours, one path, many runs, and their ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .looks import BLUE, LIGHT, ORANGE, PURPLE, VERMILION
+from ._style import BLUE, LIGHT, ORANGE, PURPLE, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 VISIBLE = 0.003
-"""How far apart two points of a path are that a reader can tell from each other."""
+"""The least distance at which two points of a path are visibly different."""
 END_COLOURS = (VERMILION, BLUE, ORANGE, PURPLE)
-"""Of the places where runs end."""
+"""Colours of the optima that runs end in."""
 BEHIND_TEXT = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.75}
 N_CONTOURS = 24
 
@@ -26,7 +26,7 @@ N_CONTOURS = 24
 def draw_contours(
     axes: Axes, first: Array, second: Array, J: Array, *, levels: Array | None = None
 ) -> None:
-    """Draw the contours of J faintly, behind paths; by default ever farther apart."""
+    """Draw the contours of J faintly behind the paths; the default levels grow geometrically."""
     if levels is None:
         lowest, highest = float(J.min()), float(J.max())
         levels = np.geomspace(1.02 * max(lowest, 1e-4 * highest), highest, N_CONTOURS)
@@ -36,14 +36,14 @@ def draw_contours(
 def draw_path(
     axes: Axes, weights: Array, colour: str, *, label: str | None = None, bold: bool = False
 ) -> None:
-    """Draw one path of weights (steps, 2), with a square at its start."""
-    line = visible(weights)
+    """Draw one path of weights, of shape (steps, 2), with a square at its start."""
+    line = thin_path(weights)
     axes.plot(*line.T, color=colour, linewidth=1.8 if bold else 1.3, zorder=4, label=label)
     axes.plot(*line[0], "s", color=colour, markersize=4.5, zorder=4)
 
 
 def draw_runs(axes: Axes, lines: Sequence[Array], colour: str) -> None:
-    """Draw many paths thinly, each with a dot at its start."""
+    """Draw many thin paths, each with a dot at its start."""
     from matplotlib.collections import LineCollection
 
     axes.add_collection(LineCollection(list(lines), colors=colour, linewidths=0.7, alpha=0.7))
@@ -52,19 +52,19 @@ def draw_runs(axes: Axes, lines: Sequence[Array], colour: str) -> None:
 
 
 def draw_end(axes: Axes, place: Any, colour: str, *, size: float = 9.0) -> None:
-    """Draw a ring where paths end."""
+    """Draw a ring at the end of paths."""
     axes.plot(
         *place, "o", markersize=size, markerfacecolor="white", markeredgecolor=colour,
         markeredgewidth=1.8, zorder=3,
     )  # fmt: skip
 
 
-def visible(line: Array, apart: float = VISIBLE) -> Array:
-    """Leave out the points of a path that a reader could not tell from the one before.
+def thin_path(line: Array, apart: float = VISIBLE) -> Array:
+    """Drop the points of a path that are not visibly different from the one before.
 
     Examples
     --------
-    >>> visible(np.array([[0.0, 0.0], [0.001, 0.0], [1.0, 0.0]])).tolist()
+    >>> thin_path(np.array([[0.0, 0.0], [0.001, 0.0], [1.0, 0.0]])).tolist()
     [[0.0, 0.0], [1.0, 0.0]]
     """
     kept = [line[0]]

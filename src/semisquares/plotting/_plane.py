@@ -1,4 +1,4 @@
-"""Two columns as a plane: places of a grid, the classes of rows, and which class leads where."""
+"""Helpers for two columns as a plane: grids, codes of classes, and leads of classes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._inputs.labels import encode, labeled_values, one_column
-from .fitted import Fitted
+from ._fitted import Fitted
 
 Array = NDArray[Any]
 
 
 def leads(values: ArrayLike) -> Array:
-    """Return by how much each class leads the next one, the classes on a new first axis.
+    """Return the lead of each class over the best other one, with classes on a new first axis.
 
-    In units of soft labels: from a lead of 1 on, a label is all of one class's.
+    The unit is that of soft labels: at a lead of 1 or more, one class has the whole label.
 
     Examples
     --------
@@ -35,10 +35,10 @@ def leads(values: ArrayLike) -> Array:
 
 
 def boundaries(values: ArrayLike) -> list[Array]:
-    """Return functions on the grid whose zeros together are the boundary, every part of it once.
+    """Return functions on the grid whose zeros together make the boundary, each part once.
 
-    Of two classes the decision values; of more, for each class but the last how far it is before
-    those that come after it, NaN where a class before it leads.
+    With two classes these are the decision values. With more, there is one for each class but the
+    last: its lead over the classes after it, NaN wherever an earlier class leads.
     """
     values = np.asarray(values, dtype=float)
     if values.ndim == 2:
@@ -52,7 +52,7 @@ def boundaries(values: ArrayLike) -> list[Array]:
 
 
 def two_columns(X: Any, name: str) -> tuple[Array, Sequence[str]]:
-    """Return X as an array, and the names of its columns."""
+    """Return X as an array with two columns, and their names."""
     shape = np.shape(X)
     if len(shape) != 2 or shape[1] != 2:
         what = f"{shape[1]} columns" if len(shape) == 2 else f"shape {shape}"
@@ -65,7 +65,7 @@ def two_columns(X: Any, name: str) -> tuple[Array, Sequence[str]]:
 
 
 def class_codes(y: Any, fitted: Fitted, n_rows: int) -> tuple[Array, list[Any]]:
-    """Return the class of each row as a number, -1 where it has no label, and the classes."""
+    """Return the class of each row as a number, -1 if it has no label, and the classes."""
     classes = list(fitted.last.classes_.tolist())
     codes = np.full(n_rows, -1)
     if y is None:
@@ -80,15 +80,15 @@ def class_codes(y: Any, fitted: Fitted, n_rows: int) -> tuple[Array, list[Any]]:
     return codes, classes
 
 
-def reach(column: Array, margin: float, grid: int) -> Array:
-    """Return places from somewhat below a column's values to somewhat above them."""
+def grid_points(column: Array, margin: float, grid: int) -> Array:
+    """Return a grid from slightly below a column's values to slightly above them."""
     low, high = float(column.min()), float(column.max())
     more = margin * max(high - low, 1e-9)
     return np.linspace(low - more, high + more, grid)
 
 
 def table_like(X: Any, places: Array) -> Any:
-    """Return places as the kind of table that X is: a frame keeps the names of its columns."""
+    """Return places as the same type as X; a data frame keeps its column names."""
     if not hasattr(X, "columns"):
         return places
     return type(X)(dict(zip(X.columns, places.T, strict=True)))

@@ -1,8 +1,8 @@
-"""Pictures: panels, titles, one legend for all of them, files that are the same every time.
+"""Pictures: panels, titles, a legend for all panels, and reproducible files.
 
-Pictures are drawn inside `style` and on `matplotlib.figure.Figure` itself, never through pyplot:
-nothing is kept open, and the settings of a user's session neither show in them nor change. Only the
-displays, which a user calls, make a figure of pyplot where they are given no axes (`drawing_on`).
+Pictures are drawn inside `style` and on a `matplotlib.figure.Figure`, never through pyplot: no
+figure stays open, and a user's settings neither affect the pictures nor change. Only the displays,
+which users call, make a pyplot figure if they are given no axes (`drawing_axes`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._utils.files import make_folder
-from .looks import MUTED, TWO_COLUMNS, need_matplotlib, style
+from ._style import MUTED, TWO_COLUMNS, need_matplotlib, style
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def drawing_on(ax: Axes | None, *, width: float = 4.8, height: float = 3.6) -> Iterator[Axes]:
-    """Give the axes that a display draws on: those given, as they are, or those of a new figure.
+def drawing_axes(ax: Axes | None, *, width: float = 4.8, height: float = 3.6) -> Iterator[Axes]:
+    """Yield the axes that a display draws on: the given axes, or those of a new figure.
 
-    The figure is one of pyplot, so that a notebook shows it, and has this style.
+    The new figure belongs to pyplot, so that a notebook shows it, and has the package's style.
     """
     need_matplotlib()
     if ax is not None:
@@ -40,7 +40,7 @@ def drawing_on(ax: Axes | None, *, width: float = 4.8, height: float = 3.6) -> I
 
 
 def new_picture(width: float = TWO_COLUMNS, height: float = 3.0) -> Picture:
-    """Return an empty picture, sizes in inches; call inside `style`."""
+    """Return an empty picture of a size in inches; call this inside `style`."""
     need_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ def facets(
     sharex: bool = False,
     sharey: bool = False,
 ) -> tuple[Picture, list[Axes]]:
-    """Return a picture with n panels, row by row; places left over in the last row stay empty."""
+    """Return a picture with n panels, row by row; the rest of the last row stays empty."""
     n_columns = min(n, n_columns)
     n_rows = -(-n // n_columns)
     picture = new_picture(width, row_height * n_rows)
@@ -67,7 +67,7 @@ def facets(
     panels = list(grid.flat)
     for spare in panels[n:]:
         spare.remove()
-    if sharex:  # a panel above an empty place has to carry its own numbers
+    if sharex:  # a panel above an empty place needs tick labels of its own
         for panel in panels[max(0, n - n_columns) : n]:
             panel.xaxis.set_tick_params(labelbottom=True)
     return picture, panels[:n]
@@ -76,7 +76,7 @@ def facets(
 def legend(
     picture: Picture, panels: Sequence[Axes], *, n_columns: int = 4, more: Sequence[Artist] = ()
 ) -> None:
-    """Put one legend for all panels below them, each label once; `more` are labeled handles."""
+    """Put one legend below all panels, with each label once; `more` are additional handles."""
     entries: dict[str, Any] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
@@ -84,27 +84,27 @@ def legend(
     entries.update({str(handle.get_label()): handle for handle in more})
     picture.legend(
         list(entries.values()), list(entries), loc="outside lower center", ncols=n_columns,
-        handlelength=2.8,  # a pattern of dashes has to show on both sides of the marker
+        handlelength=2.8,  # dashes have to be visible on both sides of the marker
     )  # fmt: skip
 
 
-def headline(panel: Axes, name: str, note: str = "") -> None:
-    """Title a panel with a name at its left, and a muted note at its right."""
+def title_panel(panel: Axes, name: str, note: str = "") -> None:
+    """Title a panel with a name on the left and a muted note on the right."""
     panel.set_title(name, fontsize=8.2)
     panel.set_title(note, loc="right", color=MUTED, fontsize=6.8)
 
 
-def letter(panels: Sequence[Axes], titles: Sequence[str]) -> None:
-    """Title panels a, b, c … as journals do."""
+def letter_panels(panels: Sequence[Axes], titles: Sequence[str]) -> None:
+    """Title panels with letters a, b, c … as journals do."""
     for name, panel, title in zip("abcdefghijklmnopqrstuvwxyz", panels, titles, strict=False):
         panel.set_title(rf"$\bf{{{name}}}$  {title}")
 
 
 def render(picture: Picture, kind: str) -> bytes:
-    """Return a picture as the bytes of an SVG or PNG file, the same ones every time."""
+    """Return a picture as the bytes of an SVG or PNG file; they are the same every time."""
     with style():
         if picture.get_layout_engine() is not None:
-            # Laid out once: again, from where it is, the last digits would come out otherwise.
+            # Lay out only once: a second layout would change the last digits of the positions.
             picture.draw_without_rendering()
             picture.set_layout_engine("none")
         nothing = {"svg": ("Date", "Creator"), "png": ("Software",)}[kind]

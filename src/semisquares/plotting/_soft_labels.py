@@ -1,4 +1,4 @@
-"""The labels that the unlabeled rows got: how many are 0, how many 1, how many lie between."""
+"""The soft labels of the unlabeled rows: how many are 0, between, and 1."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from .._inputs.labels import labeled_mask
 from .._utils.words import percent
 from ..estimators.base import soft_labels
-from .fitted import Fitted, read_fitted
-from .looks import BLUE, LOOKS, SKY
-from .pictures import drawing_on
+from ._fitted import Fitted, read_fitted
+from ._pictures import drawing_axes
+from ._style import BLUE, METHOD_STYLES, SKY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,31 +24,31 @@ BARS = 20
 
 
 class SoftLabelsDisplay:
-    """Histogram of the labels that the unlabeled rows got, beside what supervised weights give.
+    """Histogram of the soft labels of the unlabeled rows, beside those of the supervised weights.
 
-    The dark part of the first and of the last bar are labels of exactly 0 and 1: rows that the
-    weights would carry beyond, and that pull them back. Rows between do not pull. With more than
-    two classes, the label of each row's likeliest class is shown.
+    The dark parts of the first and last bar are labels of exactly 0 and 1: the decision values of
+    these rows lie outside [0, 1], and the rows pull at the weights. Rows in between do not pull.
+    With more than two classes, the label of each row's likeliest class is shown.
 
-    Make one with `from_estimator`, or from counts of your own.
+    Create one with `from_estimator`, or from counts of your own.
 
     Parameters
     ----------
     counts : array of shape (n_bars,)
-        How many rows are in each bar, from label 0 to label 1.
+        The number of rows in each bar, from label 0 to label 1.
     ends : pair of float
         The shares of all rows whose label is exactly 0 and exactly 1.
     edges : array of shape (n_bars + 1,), optional
-        Where bars begin and end; equal ones by default.
+        The limits of the bars; by default they have equal widths.
     supervised : array of shape (n_bars,), optional
-        The counts that supervised weights give.
+        The counts with the supervised weights.
     whose : str, default="the second class"
-        Which class the labels speak for.
+        The class that the labels refer to.
 
     Attributes
     ----------
     ax_, figure_ : Axes, Figure
-        Where it was drawn last.
+        The axes and figure of the last plot.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class SoftLabelsDisplay:
         bars: int = BARS,
         ax: Axes | None = None,
     ) -> SoftLabelsDisplay:
-        """Draw the labels that a fitted classifier gave to its unlabeled rows.
+        """Draw the labels that a fitted classifier imputed to its unlabeled rows.
 
         Parameters
         ----------
@@ -98,9 +98,9 @@ class SoftLabelsDisplay:
         y : array-like of shape (n_rows,)
             Their labels as in ``fit``.
         supervised : bool, default=True
-            Whether to draw what `supervised_` would give, where the classifier has it.
+            Whether to draw the labels of `supervised_` too, if the classifier has it.
         bars : int, default=20
-            How many bars there are.
+            The number of bars.
         ax : Axes, optional
             Where to draw; by default in a new figure.
 
@@ -111,13 +111,13 @@ class SoftLabelsDisplay:
         """
         fitted = read_fitted(estimator)
         free = _free_rows(y, fitted)
-        made = _of_one_class(fitted.made_labels(len(free)))[free]
-        if np.isnan(made).all():
+        imputed = _of_one_class(fitted.imputed_labels(len(free)))[free]
+        if np.isnan(imputed).all():
             raise ValueError(
                 f"{fitted.name} gave no label to an unlabeled row; fit one that fills labels in, "
                 "such as SoftLabelClassifier, to rows some of which have none."
             )
-        made = made[~np.isnan(made)]
+        imputed = imputed[~np.isnan(imputed)]
         edges = np.linspace(0.0, 1.0, bars + 1)
         before = None
         if supervised and hasattr(fitted.last, "supervised_"):
@@ -127,8 +127,8 @@ class SoftLabelsDisplay:
             before = np.histogram(given[free], edges)[0]
         classes = fitted.last.classes_
         display = cls(
-            np.histogram(made, edges)[0],
-            (float(np.mean(made <= 0.0)), float(np.mean(made >= 1.0))),
+            np.histogram(imputed, edges)[0],
+            (float(np.mean(imputed <= 0.0)), float(np.mean(imputed >= 1.0))),
             edges=edges,
             supervised=before,
             whose=f"class {classes[1]}" if len(classes) == 2 else "the likeliest class",
@@ -147,40 +147,40 @@ class SoftLabelsDisplay:
         -------
         self : SoftLabelsDisplay
         """
-        look: dict[str, Any] = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
-        with drawing_on(ax, height=3.0) as axes:
+        outline: dict[str, Any] = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
+        with drawing_axes(ax, height=3.0) as axes:
             self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
             shares = _per_cent(self.counts)
             left, width = self.edges[:-1], np.diff(self.edges)
-            axes.bar(left, shares, width, color=SKY, **look)
+            axes.bar(left, shares, width, color=SKY, **outline)
             for bar, share in zip((0, -1), self.ends, strict=True):
-                if share:  # of a sample it may be, while the bar is of all rows
+                if share:  # of a sample, perhaps, while the bar counts all rows
                     height = min(100 * share, shares[bar])
-                    axes.bar(left[bar], height, width[bar], color=BLUE, **look)
+                    axes.bar(left[bar], height, width[bar], color=BLUE, **outline)
             self._write_shares(axes)
             if self.supervised is not None:
-                one = LOOKS["supervised"]
+                one = METHOD_STYLES["supervised"]
                 axes.stairs(
                     _per_cent(self.supervised), self.edges, color=one.colour, linestyle=one.line,
                     linewidth=1.2, label="by the supervised weights",
                 )  # fmt: skip
                 axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.92))
-            axes.margins(y=0.15 if self.supervised is None else 0.3)  # for the words on top
+            axes.margins(y=0.15 if self.supervised is None else 0.3)  # for the text on top
             axes.set(xlabel=f"soft label of {self.whose}", ylabel="share of the unlabeled rows, %")
         return self
 
     def _write_shares(self, axes: Axes) -> None:
-        """Write on top how many labels are 0, between and 1, where any are."""
+        """Write the shares of labels that are 0, between and 1 at the top, if there are any."""
         low, high = self.ends
-        words = (
+        texts = (
             (0.0, "left", low, "are 0"),
             (0.5, "center", 1.0 - low - high, "between"),
             (1.0, "right", high, "are 1"),
         )
-        for place, side, share, said in words:
+        for place, side, share, text in texts:
             if share > 0.0:
                 axes.text(
-                    place, 0.99, f"{percent(share, 0)} {said}", fontsize=7.5, va="top", ha=side,
+                    place, 0.99, f"{percent(share, 0)} {text}", fontsize=7.5, va="top", ha=side,
                     transform=axes.get_xaxis_transform(),
                 )  # fmt: skip
 
@@ -188,9 +188,9 @@ class SoftLabelsDisplay:
 def plot_soft_labels(
     estimator: Any, X: Any, y: Any, *, ax: Axes | None = None
 ) -> SoftLabelsDisplay:
-    """Draw which labels the unlabeled rows got, and which supervised weights give them.
+    """Draw the soft labels of the unlabeled rows, beside those of the supervised weights.
 
-    What the parameters are, and more of them, is in `SoftLabelsDisplay.from_estimator`.
+    See `SoftLabelsDisplay.from_estimator` for all parameters.
 
     Examples
     --------
@@ -207,12 +207,12 @@ def plot_soft_labels(
 
 
 def _free_rows(y: Any, fitted: Fitted) -> Array:
-    """Say which rows have no label."""
+    """Return a mask of the rows without a label."""
     return ~labeled_mask(y, getattr(fitted.last, "unlabeled", -1))
 
 
 def _of_one_class(labels: Array) -> Array:
-    """Return labels of the second of two classes as they are, of more those of the likeliest."""
+    """Return the label of the second class if there are two, else of each row's likeliest."""
     return labels if labels.ndim == 1 else labels.max(axis=1)
 
 

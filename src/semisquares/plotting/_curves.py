@@ -1,4 +1,4 @@
-"""Curves with bands, and axes of numbers of rows."""
+"""Curves with bands, and axes that show numbers of rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .looks import GREY, INK, Look, look
+from ._style import GREY, INK, MethodStyle, method_style
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -22,12 +22,12 @@ _PUBLISHED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def band(
+def draw_band(
     axes: Axes,
     x: ArrayLike,
     mean: ArrayLike,
     error: ArrayLike,
-    method: str | Look,
+    method: str | MethodStyle,
     *,
     label: str | None = None,
     marked: bool = True,
@@ -35,49 +35,50 @@ def band(
 ) -> None:
     """Draw a method's curve with a band of two standard errors on either side (`band_ends`).
 
-    The method is one of `LOOKS`, or a look of its own.
+    The method is a name in `METHOD_STYLES`, or a style.
     """
-    looks = look(method) if isinstance(method, str) else method
-    looks = looks if label is None else replace(looks, label=label)
+    style = method_style(method) if isinstance(method, str) else method
+    style = style if label is None else replace(style, label=label)
     low, high = band_ends(mean, error, log=log)
-    interval_curve(axes, x, mean, low, high, looks, marked=marked)
+    draw_interval_curve(axes, x, mean, low, high, style, marked=marked)
 
 
-def interval_curve(
+def draw_interval_curve(
     axes: Axes,
     x: ArrayLike,
     mean: ArrayLike,
     low: ArrayLike,
     high: ArrayLike,
-    look: Look,
+    style: MethodStyle,
     *,
     marked: bool = True,
     edged: bool = False,
 ) -> None:
-    """Draw a curve with a band from `low` to `high`, whose edges show where it is `edged`.
+    """Draw a curve with a band from `low` to `high`.
 
-    Bands that lie over each other are told apart by their edges.
+    With `edged`, the band has visible edges, which helps if bands overlap.
     """
     x, mean = np.asarray(x, dtype=float), np.asarray(mean, dtype=float)
-    axes.fill_between(x, low, high, color=look.colour, alpha=BAND_ALPHA, linewidth=0)
+    axes.fill_between(x, low, high, color=style.colour, alpha=BAND_ALPHA, linewidth=0)
     for edge in (low, high) if edged else ():
-        axes.plot(x, edge, color=look.colour, linewidth=0.5, alpha=0.6)
+        axes.plot(x, edge, color=style.colour, linewidth=0.5, alpha=0.6)
     axes.plot(
         x,
         mean,
-        color=look.colour,
-        linestyle=look.line,
-        marker=look.marker if marked else "",
+        color=style.colour,
+        linestyle=style.line,
+        marker=style.marker if marked else "",
         markersize=3.4,
         markeredgewidth=0,
-        label=look.label,
+        label=style.label,
     )
 
 
 def band_ends(mean: ArrayLike, error: ArrayLike, *, log: bool = False) -> tuple[Array, Array]:
-    """Return the ends of a band: two standard errors, with `log` those of the mean's logarithm.
+    """Return the ends of a band: the mean plus and minus two standard errors.
 
-    A mean that is not much larger than its error then has a band on a logarithmic axis, too.
+    With `log` the standard error is that of the mean's logarithm, so that the band stays positive
+    on a logarithmic axis.
 
     Examples
     --------
@@ -86,38 +87,38 @@ def band_ends(mean: ArrayLike, error: ArrayLike, *, log: bool = False) -> tuple[
     """
     mean, error = np.asarray(mean, dtype=float), np.asarray(error, dtype=float)
     if log:
-        factor = np.exp(np.minimum(2 * error / mean, 100.0))  # no axis shows more
+        factor = np.exp(np.minimum(2 * error / mean, 100.0))  # more would overflow
         return mean / factor, mean * factor
     return mean - 2 * error, mean + 2 * error
 
 
-def published_curve(axes: Axes, x: ArrayLike, y: ArrayLike, method: str) -> None:
-    """Draw the paper's curve of a method, faintly, behind ours; it has no entry in the legend."""
-    axes.plot(np.asarray(x), np.asarray(y), color=look(method).colour, **_PUBLISHED)
+def draw_published_curve(axes: Axes, x: ArrayLike, y: ArrayLike, method: str) -> None:
+    """Draw the paper's curve of a method faintly behind ours, without a legend entry."""
+    axes.plot(np.asarray(x), np.asarray(y), color=method_style(method).colour, **_PUBLISHED)
 
 
-def legend_of_bands(label: str = "± 2 standard errors") -> Artist:
-    """Return the entry that tells what bands are."""
+def band_entry(label: str = "± 2 standard errors") -> Artist:
+    """Return the legend entry of the bands."""
     from matplotlib.patches import Patch
 
     return Patch(color=GREY, alpha=2 * BAND_ALPHA, linewidth=0, label=label)
 
 
-def legend_of_published() -> Artist:
-    """Return the entry that tells what `published_curve` is."""
+def published_entry() -> Artist:
+    """Return the legend entry of `draw_published_curve`."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], color=INK, label="published", **_PUBLISHED)
 
 
-def size_places(n: Array, sizes: Array) -> Array:
-    """Return where numbers of rows stand: doublings are equally far apart, 0 is one before.
+def size_positions(n: Array, sizes: Array) -> Array:
+    """Return positions on an axis of row numbers: logarithmic, with 0 one doubling below the least.
 
-    Where the `sizes` of the axis do not span two doublings, numbers stand where they are.
+    The axis is linear if its `sizes` span less than two doublings.
 
     Examples
     --------
-    >>> size_places(np.array([0, 10, 80]), np.array([0, 10, 20, 40, 80])).round(2)
+    >>> size_positions(np.array([0, 10, 80]), np.array([0, 10, 20, 40, 80])).round(2)
     array([2.32, 3.32, 6.32])
     """
     least = sizes[sizes > 0].min(initial=sizes.max())
@@ -126,9 +127,9 @@ def size_places(n: Array, sizes: Array) -> Array:
     return np.log2(np.where(n > 0, n, least / 2))
 
 
-def mark_sizes(axes: Axes, sizes: Array, *, at_most: int = 8) -> None:
-    """Name the sizes on the x axis, the largest first, as far as there is room."""
-    places = size_places(sizes, sizes)
+def label_sizes(axes: Axes, sizes: Array, *, at_most: int = 8) -> None:
+    """Label the sizes on the x axis, starting with the largest, as far as there is room."""
+    places = size_positions(sizes, sizes)
     room = max(float(np.ptp(places)), 1e-9) / at_most
     named = [len(sizes) - 1]
     for k in range(len(sizes) - 2, -1, -1):

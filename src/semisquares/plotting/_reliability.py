@@ -1,4 +1,4 @@
-"""Reliability: how often a classifier is right, against how sure it is."""
+"""Reliability: how often predictions are right, against their probability."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scipy import stats
 
 from .._inputs.dask import computed
 from .._utils.words import counted
-from .fitted import read_fitted
-from .looks import GREEN, GREY, INK, LIGHT
-from .pictures import drawing_on
-from .plane import class_codes
-from .rows import shares_of_classes
+from ._fitted import read_fitted
+from ._pictures import drawing_axes
+from ._plane import class_codes
+from ._rows import shares_of_classes
+from ._style import GREEN, GREY, INK, LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,42 +25,42 @@ Array = NDArray[Any]
 BINS = 10
 LEVEL = 0.95
 HISTOGRAM = 0.22
-"""How much of the height the tallest bar of the histogram of rows has."""
+"""Height of the tallest bar of the histogram of rows, as a fraction of the axes."""
 
 
 class ReliabilityDisplay:
     """Accuracy against the probability of the predicted class, in bins of equal width.
 
-    A dot is a bin: the mean probability of its rows, and the share of them that is of the predicted
-    class, with its 95 % interval (Wilson's). Dots of a calibrated classifier are on the diagonal,
-    but for chance. Grey bars, and the numbers on them, say how many rows each bin holds.
+    A dot is a bin: the mean probability of its rows, and the share of them that was predicted
+    right, with its 95 % Wilson interval. The dots of a calibrated classifier lie on the diagonal,
+    except for chance. Grey bars and the numbers on them show how many rows each bin holds.
 
-    The expected calibration error is the mean distance of dots from the diagonal, weighted by
-    their rows. With few rows it is far from 0 even if all probabilities are right: `chance`
-    is what it then is on average.
+    The expected calibration error is the mean distance of dots from the diagonal, weighted by their
+    rows. With few rows it is far from 0 even if all probabilities are right; `chance` is its mean
+    in that case.
 
-    Make one with `from_estimator`, for the labeled rows of an average, with `from_predictions`, for
-    any rows whose classes are known, or from values of your own.
+    Create one with `from_estimator`, for the labeled rows of an average, with `from_predictions`,
+    for any rows with known classes, or from values of your own.
 
     Parameters
     ----------
     counts : array of shape (n_bins,)
-        How many rows are in each bin.
+        The number of rows in each bin.
     confidence : array of shape (n_bins,)
-        The mean probability of the predicted class in each; not used if it has no rows.
+        The mean probability of the predicted class in each bin; ignored if it has no rows.
     accuracy : array of shape (n_bins,)
-        The share of its rows whose class was predicted.
+        The share of rows in each bin that was predicted right.
     edges : array of shape (n_bins + 1,), optional
-        Where bins begin and end; equal ones from 0 to 1 by default.
+        The limits of the bins; by default they have equal widths.
     n_classes : int, default=2
-        The number of classes: no probability of a predicted class is below 1 / n_classes.
+        The number of classes: the probability of a predicted class is at least 1 / n_classes.
 
     Attributes
     ----------
     calibration_error, chance : float
-        The expected calibration error, and its mean if probabilities were right.
+        The expected calibration error, and its mean if all probabilities were right.
     ax_, figure_ : Axes, Figure
-        Where it was drawn last.
+        The axes and figure of the last plot.
 
     Examples
     --------
@@ -97,16 +97,16 @@ class ReliabilityDisplay:
     def from_estimator(
         cls, estimator: Any, y: Any, *, bins: int = BINS, ax: Axes | None = None
     ) -> ReliabilityDisplay:
-        """Draw the reliability of an average on its labeled rows, each predicted without itself.
+        """Draw the reliability of an average on its labeled rows, from leave-one-out predictions.
 
         Parameters
         ----------
         estimator : AveragedClassifier, or pipeline or search that ends in one
             Fitted.
         y : array-like of shape (n_rows,)
-            The labels that it was fitted to, missing ones included.
+            The labels that it was fitted to, including the missing ones.
         bins : int, default=10
-            How many bins there are between 0 and 1.
+            The number of bins between 0 and 1.
         ax : Axes, optional
             Where to draw; by default in a new figure.
 
@@ -139,19 +139,19 @@ class ReliabilityDisplay:
         bins: int = BINS,
         ax: Axes | None = None,
     ) -> ReliabilityDisplay:
-        """Draw the reliability of probabilities of rows whose classes are known.
+        """Draw the reliability of probabilities for rows with known classes.
 
         Parameters
         ----------
         y : array-like of shape (n_rows,)
             The true classes.
         proba : array-like of shape (n_rows, n_classes) or (n_rows,)
-            The probability of each class, or of the second of two.
+            The probability of each class, or of the second one if there are two.
         classes : array-like of shape (n_classes,), optional
             The class of each column, such as `classes_` of a classifier; by default the classes in
             y, sorted.
         bins : int, default=10
-            How many bins there are between 0 and 1.
+            The number of bins between 0 and 1.
         ax : Axes, optional
             Where to draw; by default in a new figure.
 
@@ -178,7 +178,7 @@ class ReliabilityDisplay:
 
     @classmethod
     def _of_codes(cls, codes: Array, proba: Array, bins: int) -> ReliabilityDisplay:
-        """Put rows into bins by the probability of their likeliest class."""
+        """Sort rows into bins by the probability of their predicted class."""
         sure, right = proba.max(axis=1), proba.argmax(axis=1) == codes
         edges = np.arange(bins + 1) / bins
         place = np.clip(np.searchsorted(edges, sure, side="right") - 1, 0, bins - 1)
@@ -190,20 +190,22 @@ class ReliabilityDisplay:
 
     @property
     def calibration_error(self) -> float:
-        """The mean distance of accuracy and confidence, over all rows."""
+        """The mean distance between accuracy and confidence, over all rows."""
         return float(self._share @ abs(self.accuracy - self.confidence))
 
     @property
     def chance(self) -> float:
-        """The mean calibration error on as many rows if the probability of each bin were right."""
+        """The mean calibration error of as many rows if the probability of each bin were right."""
         n, p = self.counts, self.confidence
-        above = np.floor(n * p) + 1.0  # De Moivre: the mean distance of a binomial from its mean
+        above = (
+            np.floor(n * p) + 1.0
+        )  # De Moivre's formula for the mean absolute deviation of a binomial
         distance = 2.0 * above * (1.0 - p) * stats.binom.pmf(above, n, p)
         return float(np.sum(distance) / max(n.sum(), 1))
 
     @property
     def note(self) -> str:
-        """How many rows there are, and what to hold the calibration error against, in words."""
+        """A note on the number of rows and the calibration error to expect by chance."""
         n_rows = int(self.counts.sum())
         rows = counted(n_rows, "row")
         return f"{rows}; right probabilities would show about {self.chance:.3f}"
@@ -224,7 +226,7 @@ class ReliabilityDisplay:
         -------
         self : ReliabilityDisplay
         """
-        with drawing_on(ax, width=4.8, height=4.2) as axes:
+        with drawing_axes(ax, width=4.8, height=4.2) as axes:
             self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
             low = self.edges[self.edges <= 1.0 / self.n_classes + 1e-9][-1]
             axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
@@ -242,7 +244,7 @@ class ReliabilityDisplay:
         return self
 
     def _draw_histogram(self, axes: Axes) -> None:
-        """Draw how many rows each bin holds, with the numbers."""
+        """Draw the number of rows in each bin."""
         heights = HISTOGRAM * self.counts / max(self.counts.max(initial=0), 1)
         axes.bar(
             self.edges[:-1], heights, np.diff(self.edges), align="edge", color=LIGHT,
@@ -258,11 +260,10 @@ class ReliabilityDisplay:
 
 
 def plot_reliability(estimator: Any, y: Any, *, ax: Axes | None = None) -> ReliabilityDisplay:
-    """Draw how often an average is right about labeled rows, against how sure it is.
+    """Draw the accuracy of an average on its labeled rows, against its probabilities.
 
-    Each row is predicted without itself (`loo_proba_`). What the parameters are, and more of them,
-    is in `ReliabilityDisplay.from_estimator`; for rows that were kept back there is
-    `ReliabilityDisplay.from_predictions`.
+    The probabilities are leave-one-out (`loo_proba_`). See `ReliabilityDisplay.from_estimator` for
+    all parameters, and `ReliabilityDisplay.from_predictions` for held-out rows.
 
     Examples
     --------
@@ -280,7 +281,7 @@ def plot_reliability(estimator: Any, y: Any, *, ax: Axes | None = None) -> Relia
 
 
 def _wilson(share: Array, n: Array) -> tuple[Array, Array]:
-    """Return the ends of Wilson's interval for a probability, of which a share was seen."""
+    """Return the ends of Wilson's interval for a probability, given an observed share."""
     z = stats.norm.ppf(0.5 + LEVEL / 2)
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))

@@ -1,4 +1,4 @@
-"""Errors on labeled rows held back, at several numbers of training rows."""
+"""Errors on held-out labeled rows, for several numbers of training rows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..model_selection import LabeledStratifiedShuffleSplit
 Array = NDArray[Any]
 
 VARIED = {"unlabeled": "unlabeled rows", "labeled": "labeled rows"}
-"""Which rows may be added, and what the axis says then."""
+"""Which rows are added, and the label of the axis."""
 N_SPLITS = 20
 N_SIZES = 6
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Splits of the labeled rows; of each training set, the rows that stay and those that come."""
+    """Splits of the labeled rows; in each training set some rows are fixed, others are added."""
 
     X: Any
     y: Any
@@ -33,7 +33,7 @@ class HeldOut:
     added: tuple[Array, ...]
     tests: tuple[Array, ...]
     share: float
-    """Tested rows for each labeled one of a training set."""
+    """The number of test rows per labeled training row."""
 
     @classmethod
     def split(cls, X: Any, y: Any, *, vary: str, sizes: ArrayLike | None, cv: Any) -> HeldOut:
@@ -60,7 +60,7 @@ class HeldOut:
     def errors(self, estimator: Any, scoring: Any = None) -> tuple[Array, Array]:
         """Return the mean error at every size, and its standard error.
 
-        That is corrected for training sets which share rows (Nadeau and Bengio 2003).
+        The standard error is corrected for overlapping training sets (Nadeau and Bengio 2003).
         """
         score = check_scoring(estimator, scoring)
         found = np.empty((len(self.tests), len(self.sizes)))
@@ -72,13 +72,13 @@ class HeldOut:
                 model.fit(_safe_indexing(self.X, rows), _safe_indexing(self.y, rows))
                 found[k, j] = 1.0 - float(score(model, X_test, y_test))
         mean = found.mean(axis=0)
-        if len(found) == 1:  # one split says nothing of others
+        if len(found) == 1:  # one split has no spread
             return mean, np.full(len(mean), np.nan)
         return mean, found.std(axis=0, ddof=1) * np.sqrt(1.0 / len(found) + self.share)
 
 
 def _read_sizes(sizes: ArrayLike | None, least: int, most: int, vary: str) -> Array:
-    """Return the numbers of rows to draw at, in order: by default halves of all, down to few."""
+    """Return the sorted numbers of rows to fit with; by default all rows, halved repeatedly."""
     if sizes is None:
         halves = most // 2 ** np.arange(N_SIZES - 1)
         return np.unique(np.append(least, halves[halves > least]))
@@ -92,7 +92,7 @@ def _read_sizes(sizes: ArrayLike | None, least: int, most: int, vary: str) -> Ar
 
 
 def _two_of_each(codes: Array) -> int:
-    """Return how many of the first rows it takes to have two of every class, or all rows."""
+    """Return the least number of leading rows with two of every class, or all rows."""
     counts = np.cumsum(codes[:, None] == np.unique(codes), axis=0)
     enough = (counts >= 2).all(axis=1)
     return int(enough.argmax()) + 1 if enough.any() else len(codes)

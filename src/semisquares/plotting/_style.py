@@ -1,23 +1,23 @@
-"""How every picture looks: one style, one colour per method."""
+"""The style of all pictures, and a colour, marker and line for each method."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-# Okabe & Ito's colours, told apart by people with any kind of colour vision.
+# Okabe & Ito's colours, which people with any kind of colour vision can distinguish.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 INK, MUTED, GREY, LIGHT = "#222222", "#5C5C5C", "#8A8A8A", "#D4D4D4"
 
 CLASS_COLOURS = (SKY, ORANGE, GREEN, PURPLE, BLUE, VERMILION, YELLOW, GREY)
 CLASS_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Points of the first class, of the second, and so on; of a ninth again as of the first."""
-ONE_COLUMN, TWO_COLUMNS = 3.5, 7.1
-"""Widths of a picture in a journal, in inches."""
+"""Of the first class, the second, and so on; a ninth class looks like the first."""
+TWO_COLUMNS = 7.1
+"""Width in inches of a picture across both columns of a journal."""
 PNG_DPI = 220
 
 _STYLE = {
@@ -45,7 +45,7 @@ _STYLE = {
     "lines.markersize": 4.0,
     "mathtext.fontset": "dejavusans",
     "savefig.dpi": PNG_DPI,
-    "svg.fonttype": "path",  # text as outlines: no font of the reader's machine is asked for
+    "svg.fonttype": "path",  # text as outlines: needs no font on the reader's machine
     "svg.hashsalt": "semisquares",
     "text.color": INK,
     "xtick.color": INK,
@@ -65,8 +65,8 @@ _LOCK = threading.RLock()  # matplotlib's settings are global
 
 
 @dataclass(frozen=True)
-class Look:
-    """How one method looks wherever it appears: told apart by colour, marker and line alike."""
+class MethodStyle:
+    """Label, colour, marker and line of a method; each of the three alone identifies it."""
 
     label: str
     colour: str
@@ -74,57 +74,44 @@ class Look:
     line: str | tuple[float, tuple[float, ...]]
 
 
-LOOKS = {
-    "supervised": Look("supervised", BLUE, "s", (0, (4, 1.5))),
-    "soft": Look("soft labels", GREEN, "o", "-"),
-    "hard": Look("hard labels", VERMILION, "^", (0, (6, 1.5, 1, 1.5))),
-    "oracle": Look("oracle", BLACK, "D", (0, (1, 1.2))),
-    "ridge": Look("tuned ridge", ORANGE, "v", (0, (2.5, 1.2))),
-    "soft_ridge": Look("soft labels, ridge", SKY, "P", (0, (8, 1.5))),
-    "hard_from_soft": Look("hard labels from soft", PURPLE, "X", (0, (4, 1, 1, 1, 1, 1))),
+METHOD_STYLES = {
+    "supervised": MethodStyle("supervised", BLUE, "s", (0, (4, 1.5))),
+    "soft": MethodStyle("soft labels", GREEN, "o", "-"),
+    "hard": MethodStyle("hard labels", VERMILION, "^", (0, (6, 1.5, 1, 1.5))),
+    "oracle": MethodStyle("oracle", BLACK, "D", (0, (1, 1.2))),
+    "ridge": MethodStyle("tuned ridge", ORANGE, "v", (0, (2.5, 1.2))),
+    "soft_ridge": MethodStyle("soft labels, ridge", SKY, "P", (0, (8, 1.5))),
+    "hard_from_soft": MethodStyle("hard labels from soft", PURPLE, "X", (0, (4, 1, 1, 1, 1, 1))),
 }
-"""The methods, in the order of a legend; soft, hard and supervised have the paper's colours."""
+"""The methods in the order of a legend; soft, hard and supervised have the paper's colours."""
 
 
-def look(method: str) -> Look:
-    """Return how a method looks.
+def method_style(method: str) -> MethodStyle:
+    """Return the style of a method.
 
     Examples
     --------
-    >>> look("soft").colour
+    >>> method_style("soft").colour
     '#009E73'
     """
-    if method not in LOOKS:
-        raise ValueError(f"{method!r} has no look; take one of {', '.join(LOOKS)}.")
-    return LOOKS[method]
-
-
-def choose_view(view: str | None, views: Sequence[str]) -> str:
-    """Return the view to draw, the first where none is named.
-
-    Examples
-    --------
-    >>> choose_view(None, ("error", "loss"))
-    'error'
-    """
-    if view is not None and view not in views:
-        raise ValueError(f"There is no view {view!r}; take one of {', '.join(views)}.")
-    return views[0] if view is None else view
+    if method not in METHOD_STYLES:
+        raise ValueError(f"{method!r} has no style; take one of {', '.join(METHOD_STYLES)}.")
+    return METHOD_STYLES[method]
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the house style while this lasts; what the session had set comes back after."""
+    """Use the style of this package inside the ``with``, and restore the session's settings."""
     matplotlib = need_matplotlib()
     with _LOCK, matplotlib.rc_context():
-        # from the defaults on, so that no matplotlibrc of a user shows
+        # start from the defaults, so that a user's matplotlibrc has no effect
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
         yield
 
 
 def need_matplotlib() -> Any:
-    """Return matplotlib, or say how to install it."""
+    """Return matplotlib, or raise an error that says how to install it."""
     try:
         import matplotlib
     except ImportError:
