@@ -14,10 +14,8 @@ import numpy as np
 import pandas as pd
 
 from semisquares.tables import TableModel, find, fit_table, load, prepare, read, save
-from semisquares.tables.formats.headers import MOST_COLUMNS
+from semisquares.tables.io import MOST_COLUMNS, iter_chunks, writer
 from semisquares.tables.predicting import PredictionCounts, predict_rows
-from semisquares.tables.reading import batches
-from semisquares.tables.writing import writer
 
 from .report import Line
 from .timing import side_by_side
@@ -66,13 +64,13 @@ def _lines(table: Path, repeats: int) -> Iterator[Line]:
     model = given()
 
     def predict() -> None:
-        with writer(str(out), format=source.format) as to:
+        with writer(str(out), dialect=source.dialect) as to:
             for batch in predict_rows(model, source, PredictionCounts()):
                 to.write(batch)
 
     def copy() -> None:
-        with writer(str(out), format=source.format) as to:
-            for cells, _ in batches(source):
+        with writer(str(out), dialect=source.dialect) as to:
+            for cells, _ in iter_chunks(source):
                 to.write(cells)
 
     taken = side_by_side({"predict": predict, "copy": copy}, repeats)

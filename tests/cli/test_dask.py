@@ -1,5 +1,6 @@
 """``semisquares fit --engine dask``: the same model from a table in chunks."""
 
+import gc
 import json
 
 import numpy as np
@@ -10,11 +11,10 @@ from distributed import Client, LocalCluster
 from semisquares.tables import load
 from semisquares.tables.chunked import prepare_chunks
 from semisquares.tables.dataset import prepare
+from semisquares.tables.io import find, read, split
 from semisquares.tables.models.fitting import fit_order
 from semisquares.tables.models.measuring import Order
 from semisquares.tables.models.streaming import fit_streamed
-from semisquares.tables.partitions import cut
-from semisquares.tables.reading import find, read
 
 
 def frame(n_rows=600, seed=0):
@@ -58,7 +58,7 @@ def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, grou
     """The sample for tuning has all rows, so the result does not depend on chance."""
     source = find(str(folder / "rows*.parquet"))
     prepared = prepare(read(source, labels=["ill"]), "ill", group=group)
-    parts = cut(source, labels=["ill"], n_bytes=4096)
+    parts = split(source, labels=["ill"], n_bytes=4096)
     table = prepare_chunks(parts, "ill", group=group)
     expected, found = fit_order(prepared, ORDERS[name]), fit_streamed(table, ORDERS[name])
     one, other = expected.pipeline["classifier"], found.pipeline["classifier"]
@@ -73,7 +73,7 @@ def test_notes_about_a_table_in_chunks_are_those_of_the_whole_table(folder):
     rows = frame().assign(ill_filled=np.arange(600) % 2 == 0, ill_predicted=ill.fillna("no"))
     rows.assign(result=3 * (ill == "yes")).to_parquet(folder / "t.parquet", row_group_size=200)
     source, order = find(str(folder / "t.parquet")), Order("supervised", alpha=2.0, folds=2)
-    parts = cut(source, labels=["ill"], n_bytes=4096)
+    parts = split(source, labels=["ill"], n_bytes=4096)
     assert len(parts) > 2
     expected = fit_order(prepare(read(source, labels=["ill"]), "ill"), order).about
     found = fit_streamed(prepare_chunks(parts, "ill"), order).about
@@ -115,6 +115,30 @@ def test_the_command_fits_on_a_scheduler_and_says_so(semisquares, folder, schedu
     assert json.loads(out)["rows"] == 600
     assert json.loads(out)["engine"] == "dask"
     assert load(str(folder / "m")).about["labeled"] == 60
+
+
+def test_a_csv_on_a_scheduler_gives_the_same_model_and_leaves_nothing(
+    semisquares, folder, scheduler
+):
+    def fit(*options):
+        code, out, err = semisquares(
+            "fit", str(folder / "rows.csv"), "--target", "ill", "-o", str(folder / "m"), "--json",
+            "--method", "soft", "--alpha", "1", "--weight", "1", "--folds", "2", "--repeats", "1",
+            *options,
+        )  # fmt: skip
+        assert code == 0, err
+        return json.loads(out)
+
+    before = sorted(folder.iterdir())
+    found, expected = fit("--scheduler", scheduler), fit()
+    assert (found.pop("engine"), expected.pop("engine")) == ("dask", "memory")
+    metrics = [pd.json_normalize(one["metrics"]).iloc[0].tolist() for one in (found, expected)]
+    assert metrics[0] == pytest.approx(metrics[1], rel=1e-9)
+    assert [found[key] for key in ("rows", "labeled", "notes")] == [
+        expected[key] for key in ("rows", "labeled", "notes")
+    ]
+    gc.collect()
+    assert sorted({*folder.iterdir()} - {folder / "m"}) == before
 
 
 def test_tables_that_fit_in_memory_are_read_at_once(semisquares, folder):

@@ -42,6 +42,7 @@ MODULES = (
     "semisquares.core.rows",
     "semisquares.core.solvers",
     "semisquares.tables",
+    "semisquares.tables.io.protocol",
 )
 FENCE = re.compile(r"^(```+|:::+).*?^\1$", re.MULTILINE | re.DOTALL)
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -14,8 +14,8 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from semisquares import LeastSquaresClassifier, tables
-from semisquares.tables import TableError, reading
-from semisquares.tables.partitions import cut
+from semisquares.tables import TableError
+from semisquares.tables.io import find, iter_chunks, split, text_types
 
 FRAME = pd.DataFrame(
     {
@@ -64,18 +64,18 @@ CALLS = {
         tables.read,
         lambda: {"source": "t.csv", "missing": (), "columns": None, "text": (), "labels": ()},
     ),
-    "batches": (
-        lambda source, **given: list(reading.batches(source, **given)),
+    "iter_chunks": (
+        lambda source, **given: list(iter_chunks(source, **given)),
         lambda: {"source": "t.csv", "missing": (), "rows": 3, "numbers": (), "labels": ()},
     ),
     "text_types": (
-        reading.text_types,
+        text_types,
         lambda: {"source": "t.csv", "missing": (), "rows": 3, "labels": ()},
     ),
-    "cut": (
-        cut,
+    "split": (
+        split,
         lambda: {"source": "t.csv", "missing": (), "text": (), "labels": (), "n_bytes": 99,
-                 "run": map},
+                 "run": map, "folder": None},
     ),
     "prepare": (
         tables.prepare,
@@ -145,7 +145,7 @@ def wrong_values():
     return [
         None, 0, -1, 3, 10**30, 1.5, float("nan"), float("inf"), True, "", "x", "a\0b", b"x",
         [], ["x"], [1], [None], (), {}, {"x": 1}, {1: 2}, object(), int, FRAME, FRAME["size"],
-        np.array([1.0]), np.array("x"), model(), prepared(), reading.find("t.csv"),
+        np.array([1.0]), np.array("x"), model(), prepared(), find("t.csv"),
     ]  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def test_what_is_right_is_taken(folder, name):
 
 
 # a class is a function, which is called with what it was not made for
-CALLED = [("fit_table", "progress"), ("compare_table", "stage"), ("cut", "run")]
+CALLED = [("fit_table", "progress"), ("compare_table", "stage"), ("split", "run")]
 
 
 @pytest.mark.parametrize(("name", "argument"), [pair for pair in ARGUMENTS if pair not in CALLED])
@@ -272,7 +272,7 @@ def test_a_table_is_read_by_its_path_as_well(folder):
     expected = tables.read(tables.find("t.csv"))
     for path in ("t.csv", Path("t.csv")):
         assert_frame_equal(tables.read(path), expected)
-    assert_frame_equal(cut(Path("t.csv"))[0].read(), expected)
+    assert_frame_equal(split(Path("t.csv"))[0].read(), expected)
 
 
 def test_a_single_text_is_a_list_of_one(folder):

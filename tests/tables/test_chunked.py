@@ -18,8 +18,7 @@ from semisquares.tables.chunked import prepare_chunks
 from semisquares.tables.columns._counts import MAX_KEPT, ValueCounts
 from semisquares.tables.columns._moments import Moments
 from semisquares.tables.columns._protocol import RowRange
-from semisquares.tables.partitions import cut
-from semisquares.tables.reading import find, read
+from semisquares.tables.io import find, read, split
 from semisquares.tables.schema import infer_columns, infer_schema, profile_columns
 
 N = 240
@@ -201,7 +200,7 @@ def test_files_are_prepared_part_by_part_as_they_are_in_memory(tmp_path, ending)
     writers[ending](frame[:0], tmp_path / f"b.{ending}")
     writers[ending](frame[n // 2 :], tmp_path / f"c.{ending}")
     source = find(str(tmp_path / f"*.{ending}"))
-    parts = cut(source, labels=["sick"], n_bytes=8 * 80 * len(frame.columns))
+    parts = split(source, labels=["sick"], n_bytes=8 * 80 * len(frame.columns))
     assert len(parts) > 4
     assert_as_in_memory(parts, read(source, labels=["sick"]), unlabeled="?")
 
@@ -209,7 +208,7 @@ def test_files_are_prepared_part_by_part_as_they_are_in_memory(tmp_path, ending)
 def test_a_streamed_table_travels(tmp_path):
     frame = table()
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=100)
-    parts = cut(find(str(tmp_path / "a.parquet")), labels=["sick"], n_bytes=100)
+    parts = split(find(str(tmp_path / "a.parquet")), labels=["sick"], n_bytes=100)
     streamed = prepare_chunks(parts, "sick", run=lambda work, some: [work(p) for p in some])
     moved = pickle.loads(pickle.dumps(streamed))
     X, codes = moved.transform(parts[1], np.float32)
@@ -299,7 +298,7 @@ def test_memory_is_that_of_a_few_partitions_however_many_there_are(tmp_path):
     frame = pd.DataFrame(rng.normal(size=(n, 8))).add_prefix("x").round(2)
     frame["kind"] = texts(rng.choice(["a", "b", None], n))
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=3_000)
-    parts = cut(find(str(tmp_path / "a.parquet")), labels=["kind"], n_bytes=n_bytes)
+    parts = split(find(str(tmp_path / "a.parquet")), labels=["kind"], n_bytes=n_bytes)
     held, before = [], pa.total_allocated_bytes()  # by Arrow, which Python does not see
 
     def run(work, some):

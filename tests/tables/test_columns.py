@@ -14,14 +14,11 @@ from pyarrow import parquet
 
 from semisquares.tables import TableError, find, fit_table, prepare, read
 from semisquares.tables._options import check_column_options
-from semisquares.tables.formats import headers
-from semisquares.tables.formats.arrow_files import ArrowFile
-from semisquares.tables.formats.columns import Missing
-from semisquares.tables.formats.headers import check_same, check_there, checked_names
-from semisquares.tables.formats.opening import TableFile
+from semisquares.tables.io import MissingWords, TableFile, iter_chunks, split
+from semisquares.tables.io import _names as column_names
+from semisquares.tables.io._arrow import ArrowReader
+from semisquares.tables.io._names import check_exist, check_names, check_same
 from semisquares.tables.models.files import dumps, loads
-from semisquares.tables.partitions import cut
-from semisquares.tables.reading import batches
 from semisquares.tables.written import predictions_among
 from support.table_files import bytes_of, put
 
@@ -54,9 +51,9 @@ def looks_at(call, n_columns):
 
 
 CHECKS = {
-    "checked_names": lambda names, _: checked_names(names, "a.csv"),
+    "check_names": lambda names, _: check_names(names, "a.csv"),
     "check_same": lambda names, others: check_same(names, "a.csv", others, "b.csv"),
-    "check_there": lambda names, others: check_there(others, names, "a.csv"),
+    "check_exist": lambda names, others: check_exist(others, names, "a.csv"),
     "columns to leave out": lambda names, others: check_column_options(
         names, {}, others, ["number"]
     ),
@@ -125,11 +122,11 @@ def test_a_model_file_describes_few_objects_for_each_column():
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(headers, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(column_names, "MOST_COLUMNS", 3)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
-@pytest.mark.parametrize("way", [read, lambda source: list(batches(source)), cut])
+@pytest.mark.parametrize("way", [read, lambda source: list(iter_chunks(source)), split])
 def test_a_table_of_more_columns_than_can_be_worked_on_is_refused(tmp_path, few, name, way):
     table = pa.table({place: [1, 2] for place in "abcd"})
     content = {"a.csv": "a,b,c,d\n1,2,3,4\n", "a.parquet": bytes_of(table, parquet.write_table)}
@@ -148,5 +145,5 @@ def test_a_frame_of_more_columns_than_can_be_worked_on_is_refused(few):
 def test_an_index_of_pandas_is_found_among_many_columns(tmp_path):
     path = str(tmp_path / "a.parquet")
     pd.DataFrame({f"x{k}": [1, 2] for k in range(50)}, index=["p", "q"]).to_parquet(path)
-    file = ArrowFile(TableFile(path, path), "parquet", Missing())
+    file = ArrowReader(TableFile(path, path), "parquet", MissingWords())
     assert (len(file.names), file.index) == (50, ["__index_level_0__"])

@@ -7,8 +7,8 @@ from benchmarks.sixteen_tables import table_of
 
 from semisquares.paper.datasets import DATASETS
 from semisquares.tables import find, fit_table, load, prepare, read, save
+from semisquares.tables.io import writer
 from semisquares.tables.predicting import PredictionCounts, predict_rows
-from semisquares.tables.writing import writer
 from support.reference import at_hand
 
 WIDE = ("BCI", "COIL2", "Digit1", "g241c", "g241d", "USPS")
@@ -32,7 +32,7 @@ def test_every_set_goes_from_a_csv_to_predictions_better_than_the_larger_class(n
     assert prepared.target.n_labeled == frame["label"].notna().sum()
     save(fit_table(prepared, folds=2, repeats=1, **WISHES.get(name, {})), tmp_path / "model")
     model, counts = load(tmp_path / "model"), PredictionCounts()
-    with writer(str(tmp_path / "out.csv"), format=source.format) as to:
+    with writer(str(tmp_path / "out.csv"), dialect=source.dialect) as to:
         for batch in predict_rows(model, source, counts, only_missing=True):
             to.write(batch)
     out = pd.read_csv(tmp_path / "out.csv", dtype={"label": str})

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["atomic_write", "make_folder"]
+__all__ = ["atomic_write", "is_alive", "make_folder"]
 
 _SUFFIX = ".part"
 
@@ -93,11 +93,12 @@ def _remove_leftovers(folder: Path, prefix: str) -> None:
     """Remove temporary files of the same name whose process is dead."""
     for part in folder.glob(f"{glob.escape(prefix)}*{_SUFFIX}"):
         pid = part.name.removeprefix(prefix).partition("-")[0]
-        if pid.isdigit() and not _is_running(int(pid)):
+        if pid.isdigit() and not is_alive(int(pid)):
             part.unlink(missing_ok=True)
 
 
-def _is_running(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Tell whether a process of this machine is running."""
     if os.name != "posix":  # on Windows os.kill(pid, 0) ends the process
         return True
     try:

@@ -15,12 +15,10 @@ import click
 from .._utils.errors import UserError
 
 if TYPE_CHECKING:
-    from ..tables.reading import Source
+    from ..tables.io import Source
 
 SCHEDULER_TIMEOUT = "10s"
 ENGINES = ("auto", "memory", "dask")
-EXPANSION = {"csv": 2.5, "parquet": 6.0, "feather": 4.0}
-"""Memory that a table needs while it is prepared, as a multiple of the size of its files."""
 CHUNK_BYTES = 64 << 20
 """Size of a chunk of the table as numbers; smaller if workers have little memory."""
 WORKER_BYTES = 300_000_000
@@ -43,7 +41,7 @@ class Engine:
             return self.name, "as requested"
         if self.scheduler or self.memory_limit:
             return "dask", "because --scheduler or --memory-limit is given"
-        needed = source.n_bytes * EXPANSION.get(source.format.kind, 4.0)
+        needed = source.n_bytes * source.format.memory_factor
         free = _free_memory()
         if needed <= 0.6 * free:
             return "memory", ""
@@ -104,6 +102,12 @@ class Engine:
                 f"which need {WORKER_BYTES / 1e6:.0f} MB to start; give more, or fewer --jobs."
             )
         return int(limit / jobs)
+
+    def folder(self, source: Source) -> str | None:
+        """Return where chunks are stored: workers elsewhere see the folder of the table."""
+        if self.scheduler is None or source.spool is not None:
+            return None
+        return os.path.dirname(os.path.abspath(source.paths[0]))
 
     def bytes_per_chunk(self, jobs: int) -> int:
         """Return the size of a chunk of the table."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.csv  # noqa: F401 (while signals may still end the process at once)
 
 from ..tables.dataset import Prepared, prepare
-from ..tables.reading import Source, find, read
+from ..tables.io import Source, find, read, remove_leftovers
 from ._options import Columns, Reading
 from ._output import Output
 
@@ -20,6 +20,7 @@ MEGABYTE = 1e6
 
 def open_table(table: str, reading: Reading) -> Source:
     """Find the files of a table, and how they are written."""
+    remove_leftovers()
     return find(
         table, delimiter=reading.delimiter, encoding=reading.encoding, decimal=reading.decimal
     )
@@ -38,18 +39,26 @@ def read_prepared(
 
 
 def read_in_chunks(
-    output: Output, table: str, reading: Reading, columns: Columns, source: Source, n_bytes: int
+    output: Output,
+    table: str,
+    reading: Reading,
+    columns: Columns,
+    source: Source,
+    n_bytes: int,
+    folder: str | None = None,
 ) -> ChunkedTable:
     """Read a table in chunks with Dask, and find out how to prepare it."""
     from ..tables.chunked import prepare_chunks
+    from ..tables.io import split
     from ..tables.models.streaming import on_dask
-    from ..tables.partitions import cut
 
     with output.status(f"Scanning {name_of(table)} in chunks"):
-        parts = cut(source, n_bytes=n_bytes, run=on_dask, **_reading(reading, columns))
-    n_rows = sum(part.n_rows for part in parts)
-    with output.status(f"Preparing {n_rows:,} rows in {len(parts):,} chunks"):
-        return prepare_chunks(parts, columns.target, run=on_dask, **_options(table, columns))
+        chunks = split(
+            source, n_bytes=n_bytes, run=on_dask, folder=folder, **_reading(reading, columns)
+        )
+    n_rows = sum(chunk.n_rows for chunk in chunks)
+    with output.status(f"Preparing {n_rows:,} rows in {len(chunks):,} chunks"):
+        return prepare_chunks(chunks, columns.target, run=on_dask, **_options(table, columns))
 
 
 def _reading(reading: Reading, columns: Columns) -> dict[str, Any]:

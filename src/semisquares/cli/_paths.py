@@ -89,12 +89,9 @@ def _check_distinct(reads: Sequence[str], outputs: Mapping[str, str]) -> None:
 
 def _check_ending(option: str, path: str, ending: str) -> None:
     """Raise UserError if a file that is not a table is named like one: it may replace a table."""
-    from ..tables.formats.format import COMPRESSIONS, ENDINGS, FOREIGN
+    from ..tables.io import names_table
 
-    rest, found = os.path.splitext(path.lower())
-    if found in COMPRESSIONS:
-        found = os.path.splitext(rest)[1]
-    if found in ENDINGS or FOREIGN.get(found) in ("an Excel workbook", "a spreadsheet"):
+    if names_table(path):
         raise UserError(
             f"{option} {path!r} is the name of a table, but no table is written there; end it in "
             f"{ending}."

@@ -60,8 +60,9 @@ class CellProgress(Progress):
 
     def update(self, done: int, total: int, cpu_seconds: float) -> None:
         """Show how many cells are done; the first call tells those of earlier runs."""
-        if self.total == 0:
+        is_first = self.total == 0
+        self.cpu_seconds = cpu_seconds
+        self(done, total)  # before the line, as Ctrl-C may follow it at once
+        if is_first:
             before = f"; {done} of them are already done" if done else ""
             self._console.print(f"  {counted(total, 'cell')}{before}")
-        self.cpu_seconds = cpu_seconds
-        self(done, total)

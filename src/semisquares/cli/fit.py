@@ -122,8 +122,8 @@ def fit(
     with engine.workers(jobs) if engine_name == "dask" else nullcontext():
         prepared: Any
         if engine_name == "dask":
-            n_bytes = engine.bytes_per_chunk(jobs)
-            prepared = read_in_chunks(output, table, reading, columns, source, n_bytes)
+            n_bytes, folder = engine.bytes_per_chunk(jobs), engine.folder(source)
+            prepared = read_in_chunks(output, table, reading, columns, source, n_bytes, folder)
         else:
             prepared = read_prepared(output, table, reading, columns, source)
         describe(output, prepared)

@@ -48,8 +48,8 @@ def predict(
     predicted and written in batches, so the table may be larger than memory.
     """
     with checked_paths(reads=[model, table], writes={"-o": out}):
+        from ..tables.io import writer
         from ..tables.predicting import PredictionCounts, predict_rows
-        from ..tables.writing import writer
         from ._inputs import name_of, open_table
         from ._models import open_model
 
@@ -58,14 +58,14 @@ def predict(
     tally = PredictionCounts()
     with (
         output.status(f"Predicting {name_of(table)}") as update,
-        writer(out, format=source.format) as to,
+        writer(out, dialect=source.dialect) as to,
     ):
         for batch in predict_rows(
             stored,
             source,
             tally,
             only_missing=only_missing,
-            typed=to.form.kind != "csv",
+            typed=not to.format.is_text,
             progress=lambda done: update(f"{done:,} rows"),
         ):
             to.write(batch)

@@ -15,9 +15,9 @@ from .compare import Comparison, compare_table
 from .dataset import Prepared, prepare
 from .encoder import TableEncoder, make_table_pipeline
 from .errors import TableError
+from .io import find, read
 from .models import TableModel, export_onnx, load, save
 from .models.fitting import fit_table
-from .reading import find, read
 
 __all__ = [
     "Comparison",

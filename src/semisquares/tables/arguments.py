@@ -1,4 +1,4 @@
-"""Arguments of the public functions: what each has to be, and one sentence for what is not that."""
+"""Check the arguments of public functions; a wrong one is a TableError of one sentence."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Kind = TypeVar("Kind")
 
 
 def refuse(name: str, value: Any, needed: str) -> TableError:
-    """Say what an argument is, and what to give in its place.
+    """Return an error that names an argument, its value and what to give instead.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def refuse(name: str, value: Any, needed: str) -> TableError:
 
 
 def instance(name: str, value: Any, kind: type[Kind], needed: str) -> Kind:
-    """Return a value of a class; TableError where it is of another."""
+    """Return a value if it is an instance of a class; TableError otherwise."""
     if not isinstance(value, kind):
         raise refuse(name, value, needed)
     return value
@@ -70,7 +70,7 @@ def optional_text(name: str, value: Any, needed: str = "a text or None") -> str 
 
 
 def texts(name: str, value: Any, needed: str = "a list of texts") -> tuple[str, ...]:
-    """Return several texts; a single one is a list of one."""
+    """Return several texts; a single text is a list of one."""
     if isinstance(value, str):
         return (value,)
     try:
@@ -92,21 +92,21 @@ def mapping_of_texts(name: str, value: Any, needed: str) -> dict[str, str]:
 
 
 def mark_text(name: str, value: Any) -> str | None:
-    """Return the mark of a missing label as text; a number is written as one."""
+    """Return the mark of a missing label as text; it may be given as a number."""
     if isinstance(value, Real) and not isinstance(value, bool):
         return str(value)
     return optional_text(name, value, "a text, a number or None")
 
 
 def column_kinds(value: Any) -> dict[str, str]:
-    """Return the kinds of columns by their names; none for None."""
+    """Return the kinds of columns by their names; an empty mapping for None."""
     if value is None:
         return {}
     return mapping_of_texts("kinds", value, "a mapping from columns to kinds, or None")
 
 
 def columns_to_drop(value: Any) -> dict[str, str]:
-    """Return the columns to leave out, and why."""
+    """Return the columns to leave out, with reasons."""
     if not isinstance(value, Mapping):
         return dict.fromkeys(texts("drop", value, "a list of columns to leave out"), "as asked")
     return mapping_of_texts("drop", value, "a list of columns, or a mapping from them to reasons")
@@ -141,14 +141,14 @@ def amount(name: str, value: Any) -> float | None:
 
 
 def some_function(name: str, value: Any, needed: str) -> Any:
-    """Return something that can be called."""
+    """Return a value if it can be called; TableError otherwise."""
     if not callable(value):
         raise refuse(name, value, needed)
     return value
 
 
 def check_splits(*, folds: Any, repeats: Any, seed: Any, jobs: Any) -> None:
-    """Check what cross-validation is asked for; see `compare_table`."""
+    """Check the options of cross-validation; see `compare_table`."""
     whole_number("folds", folds, 2)
     if repeats is not None:
         whole_number("repeats", repeats, 1, MOST_REPEATS)

@@ -15,7 +15,7 @@ from .columns._cells import factorize_texts, text_of
 from .columns._protocol import RowRange, merge_known
 from .dataset import FilledMarks, TableInfo, TableOptions
 from .encoder import TableStatistics, clean
-from .partitions import Partition, Run
+from .io import Chunk, Run
 from .schema import infer_columns, profile_columns
 from .target import Labels, TargetProfile, has_label, infer_target, profile_target
 
@@ -27,20 +27,20 @@ Merged = TypeVar("Merged", "TableProfile", TableStatistics)
 class ChunkedTable(TableInfo):
     """A prepared table whose rows are encoded on demand; `target.codes` is empty."""
 
-    partitions: tuple[Partition, ...]
+    chunks: tuple[Chunk, ...]
     labels: Labels
 
     @property
     def n_rows(self) -> tuple[int, ...]:
-        """Rows of each partition."""
-        return tuple(partition.n_rows for partition in self.partitions)
+        """Rows of each chunk."""
+        return tuple(chunk.n_rows for chunk in self.chunks)
 
-    def transform(self, partition: Partition, dtype: DTypeLike = np.float64) -> tuple[Array, Array]:
-        """Return the encoded rows of a partition, and their labels.
+    def transform(self, chunk: Chunk, dtype: DTypeLike = np.float64) -> tuple[Array, Array]:
+        """Return the encoded rows of a chunk, and their labels.
 
         Parameters
         ----------
-        partition : Partition
+        chunk : Chunk
             Of this table, or of another one with the same columns.
         dtype : dtype, default=float64
             The type of the encoded rows.
@@ -52,13 +52,13 @@ class ChunkedTable(TableInfo):
             The position of each row's label in the classes, -1 if it has none.
         """
         used = [column.name for column in self.columns if column.used]
-        frame = partition.read([*used, self.target.name])
+        frame = chunk.read([*used, self.target.name])
         codes = self.labels.codes_of(frame.pop(self.target.name))
         return self.encoder.transform(frame).astype(dtype, copy=False), codes
 
 
 def prepare_chunks(
-    partitions: Sequence[Partition],
+    chunks: Sequence[Chunk],
     target: str,
     *,
     group: str | None = None,
@@ -70,19 +70,19 @@ def prepare_chunks(
 ) -> ChunkedTable:
     """Read the labels of a table, and fit an encoder to its other columns.
 
-    The result is that of `prepare` for the whole table, found in two passes over the partitions:
+    The result is that of `prepare` for the whole table, found in two passes over the chunks:
     the first infers the schema, the second fits the encoder. The only difference is a column with
     more than 131,072 different texts: their number is an estimate, and the column is never a
     category.
 
     Parameters
     ----------
-    partitions : sequence of Partition
-        From `cut`, with the target among its ``labels``.
+    chunks : sequence of Chunk
+        From `split`, with the target among its ``labels``.
     target, group, kinds, drop, unlabeled, source
         As in `prepare`.
     run : callable, default=map
-        As in `cut`.
+        As in `split`.
 
     Returns
     -------
@@ -91,30 +91,27 @@ def prepare_chunks(
     Examples
     --------
     >>> import io
-    >>> from semisquares.tables.partitions import cut
-    >>> from semisquares.tables.reading import find
+    >>> from semisquares.tables.io import find, split
     >>> rows = b"age,sick\\n30,no\\n40,\\n50,yes\\n60,\\n"
-    >>> partitions = cut(find("-", stdin=io.BytesIO(rows)), labels=["sick"], n_bytes=32)
-    >>> table = prepare_chunks(partitions, "sick")
+    >>> chunks = split(find("-", stdin=io.BytesIO(rows)), labels=["sick"], n_bytes=32)
+    >>> table = prepare_chunks(chunks, "sick")
     >>> table.target.classes, table.n_rows
-    (('no', 'yes'), (2, 1, 1))
-    >>> X, codes = table.transform(partitions[0])
+    (('no', 'yes'), (2, 2))
+    >>> X, codes = table.transform(chunks[0])
     >>> X.round(2).tolist(), codes.tolist()
     ([[-1.34], [-0.45]], [0, -1])
     """
-    options = TableOptions.of(partitions[0].names, target, group, kinds, drop, unlabeled)
-    total = sum(partition.n_rows for partition in partitions)
+    options = TableOptions.of(chunks[0].names, target, group, kinds, drop, unlabeled)
+    total = sum(chunk.n_rows for chunk in chunks)
     profile: TableProfile = _merge_all(
-        run(partial(profile_chunk, options=options, total=total), partitions)
+        run(partial(profile_chunk, options=options, total=total), chunks)
     )
     labels = infer_target(
         profile.target, target, unlabeled=options.unlabeled, as_levels=options.as_levels
     )
     left_out = options.left_out(profile.marks)
     columns = infer_columns(profile.column_items(options), options.kinds, left_out)
-    statistics: TableStatistics = _merge_all(
-        run(partial(summarise_chunk, columns=columns), partitions)
-    )
+    statistics: TableStatistics = _merge_all(run(partial(summarise_chunk, columns=columns), chunks))
     encoder = options.make_encoder(profile.marks)
     encoder.fit_statistics(options.names, columns, statistics)
     return ChunkedTable(
@@ -125,7 +122,7 @@ def prepare_chunks(
         unlabeled=options.unlabeled,
         notes=options.notes(labels.target, profile.marks, columns, profile.n_alone),
         n_filled=0 if profile.marks is None else profile.marks.n_filled,
-        partitions=tuple(partitions),
+        chunks=tuple(chunks),
         labels=labels,
     )
 
@@ -158,9 +155,9 @@ class TableProfile:
         return columns.items()
 
 
-def profile_chunk(partition: Partition, options: TableOptions, total: int) -> TableProfile:
-    """Profile a partition; the first pass."""
-    frame, start = partition.read(), partition.start
+def profile_chunk(chunk: Chunk, options: TableOptions, total: int) -> TableProfile:
+    """Profile a chunk; the first pass."""
+    frame, start = chunk.read(), chunk.start
     series = ((name, frame[name]) for name in options.names)
     values = frame[options.target]
     marks = None
@@ -178,12 +175,12 @@ def profile_chunk(partition: Partition, options: TableOptions, total: int) -> Ta
     )
 
 
-def summarise_chunk(partition: Partition, columns: Sequence[Column]) -> TableStatistics:
-    """Return the statistics of a partition; the second pass."""
-    frame = partition.read([column.name for column in columns if column.used])
+def summarise_chunk(chunk: Chunk, columns: Sequence[Column]) -> TableStatistics:
+    """Return the statistics of a chunk; the second pass."""
+    frame = chunk.read([column.name for column in columns if column.used])
     return TableStatistics.of(clean(frame, columns), columns)
 
 
 def _merge_all(records: Iterable[Merged]) -> Merged:
-    """Merge the records of partitions as they come."""
+    """Merge the records of chunks as they come."""
     return reduce(lambda one, other: one.merge(other), records)

@@ -18,7 +18,7 @@ from ..estimators import SoftLabelClassifierCV
 from .arguments import refuse, whole_number
 from .columns import COLUMN_TYPES, Column, Encoder
 from .errors import TableError
-from .formats.headers import check_width
+from .io import check_width
 from .schema import infer_schema
 
 Array = NDArray[Any]

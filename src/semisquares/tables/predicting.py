@@ -15,8 +15,8 @@ from .._utils.messages import Parameter
 from .columns import Column
 from .columns._cells import text_of
 from .errors import TableError
+from .io import Source, iter_chunks, text_types
 from .models.model import Prediction, TableModel
-from .reading import Source, batches, text_types
 from .target import has_label
 from .written import marker_column, prediction_columns
 
@@ -100,8 +100,8 @@ def predict_rows(
     """
     names = _new_names(model, only_missing=only_missing)
     numbers = [column.name for column in model.encoder.columns_ if column.kind == "number"]
-    cast = _caster(model, source, rows) if typed and source.format.kind == "csv" else _as_it_is
-    for cells, frame in batches(
+    cast = _caster(model, source, rows) if typed and source.format.is_text else _as_it_is
+    for cells, frame in iter_chunks(
         source, missing=model.missing, rows=rows, numbers=numbers, labels=(model.target,)
     ):
         if counts.n_rows == 0:
@@ -126,7 +126,7 @@ def _caster(model: TableModel, source: Source, rows: int) -> Callable[[pa.Table]
     types = text_types(source, missing=model.missing, rows=rows, labels=(model.target,))
     spelled = [model.spelling(value) for value in model.classes]
     for name in (model.target, f"{model.target}_predicted"):
-        types.look_at(name, spelled)  # the target need not hold all of them
+        types.add_cells(name, spelled)  # the target need not hold all of them
     return types.cast
 
 

@@ -20,7 +20,7 @@ from .columns._numerals import parse_floats
 from .columns.date import are_dates
 from .columns.number import to_numbers
 from .errors import TableError
-from .formats.columns import NO_LABEL
+from .io import NO_LABEL
 
 Array = NDArray[Any]
 

@@ -1,6 +1,6 @@
-"""The columns that a model writes into a table: labels filled in, and predictions.
+"""The columns that a model writes into a table: filled labels, and predictions.
 
-A table that comes back with them is learned from as if they were not there: they know the labels.
+If the table comes back with them, they are not used as features, as they give the labels away.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 def marker_column(target: str) -> str:
-    """Name the column that marks the labels which a model has filled in.
+    """Return the name of the column that marks the labels which a model has filled in.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def marker_column(target: str) -> str:
 
 
 def prediction_columns(target: str, classes: Sequence[str]) -> list[str]:
-    """Name the columns that hold what a model predicts of a target, beside the cells of a table.
+    """Return the names of the columns in which a model writes its predictions of a target.
 
     Examples
     --------
@@ -35,8 +35,8 @@ def prediction_columns(target: str, classes: Sequence[str]) -> list[str]:
 def predictions_among(columns: Sequence[str], target: str) -> list[str]:
     """Find the columns that a model has written, by the names of `prediction_columns`.
 
-    The model may have had other classes than the labels have now, so any will do. But a column
-    "drink_soft_cola" is a prediction of "drink" only where another one is beside it.
+    The model may have had other classes than the labels have now, so any class name will do. But a
+    column "drink_soft_cola" is a prediction of "drink" only if there is a second such column.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
 
 
 def _number_columns(target: str) -> tuple[str, str]:
-    """Return how the names of soft labels and of decision values begin."""
+    """Return the prefixes of columns with soft labels and with decision values."""
     return f"{target}_soft_", f"{target}_decision_"
 
 
 def filled_note(target: str, n_labels: int, n_filled: int) -> str:
-    """Say that so many of the labels were filled in by a model.
+    """Return a note that some of the labels were filled in by a model.
 
     Examples
     --------

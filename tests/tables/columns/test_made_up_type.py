@@ -29,7 +29,7 @@ from semisquares.tables.columns._moments import Moments
 from semisquares.tables.columns._protocol import ColumnType, Encoder, Feature, missing_flag
 from semisquares.tables.columns.excluded import unless_constant
 from semisquares.tables.errors import TableError
-from semisquares.tables.partitions import cut
+from semisquares.tables.io import split
 from semisquares.tables.predicting import PredictionCounts, predict_rows
 from semisquares.tables.report.page import render_comparison
 
@@ -147,7 +147,7 @@ def test_a_csv_is_encoded_in_memory_and_in_chunks(path):
         ("wind, east", "value"),
         ("wind is missing", "missing"),
     ]
-    parts = cut(find(path), labels=["rain"], n_bytes=600)
+    parts = split(find(path), labels=["rain"], n_bytes=600)
     table = prepare_chunks(parts, "rain")
     assert len(parts) > 3
     assert table.columns == prepared.columns

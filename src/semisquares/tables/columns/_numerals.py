@@ -10,15 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .. import _numbers
+from .._numbers import grouped, number
+
 Array = NDArray[Any]
 
-_DIGITS = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-_GROUPED = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?"
-NUMBER = re.compile(rf"[+-]?{_DIGITS}(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(_numbers.NUMBER)
 """A number without decoration."""
 _AMOUNT = re.compile(
     rf"(?P<around>\(\s*)?(?P<minus>[+-]?)\s*(?P<before>[$€£¥]?)\s*(?P<within>\(\s*)?"
-    rf"(?P<inner>[+-]?)\s*(?P<number>{_GROUPED}|{_DIGITS})\s*(?P<after>[$€£¥%]?)"
+    rf"(?P<inner>[+-]?)\s*(?P<number>{grouped()}|{number()})\s*(?P<after>[$€£¥%]?)"
     r"(?(within)\s*\))(?(around)\s*\))"
 )
 THOUSANDS = "1,234"

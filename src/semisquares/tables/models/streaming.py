@@ -22,7 +22,7 @@ from ..columns._cells import factorize_texts, text_of
 from ..compare.choice import MOST_TESTED, move_intercept, tune
 from ..dataset import Prepared
 from ..errors import TableError
-from ..partitions import Partition
+from ..io import Chunk
 from .fitting import put_together, told
 from .measuring import Order, Rows, decided, measure
 from .model import TableModel
@@ -35,10 +35,10 @@ MOST_LABELED = 1_000_000_000
 """Bytes of labeled rows that are brought together for choosing and testing."""
 
 
-def on_dask(function: Any, partitions: Iterable[Partition]) -> tuple[Any, ...]:
+def on_dask(function: Any, partitions: Iterable[Chunk]) -> tuple[Any, ...]:
     """Call a function with every partition where Dask computes; return the results in order.
 
-    It is a `run` for `cut` and `prepare_chunks`.
+    It is a `run` for `split` and `prepare_chunks`.
     """
     import dask
 
@@ -63,15 +63,14 @@ def fit_streamed(
     Examples
     --------
     >>> import io
-    >>> from semisquares.tables.partitions import cut
-    >>> from semisquares.tables.reading import find
     >>> from semisquares.tables.chunked import prepare_chunks
+    >>> from semisquares.tables.io import find, split
     >>> rows = b"size,kind\\n1,a\\n2,a\\n3,a\\n7,b\\n8,b\\n9,b\\n2,\\n8,\\n"
-    >>> parts = cut(find("-", stdin=io.BytesIO(rows)), labels=["kind"], n_bytes=32)
-    >>> table = prepare_chunks(parts, "kind", run=on_dask)
+    >>> chunks = split(find("-", stdin=io.BytesIO(rows)), labels=["kind"], n_bytes=32)
+    >>> table = prepare_chunks(chunks, "kind", run=on_dask)
     >>> model = fit_streamed(table, Order("soft", alpha=1.0, weight=1.0))
-    >>> model.predict(parts[1].read()).labels.tolist(), model.about["rows"]
-    (['a'], 8)
+    >>> model.predict(chunks[1].read()).labels.tolist(), model.about["rows"]
+    (['a', 'b'], 8)
     """
     order = order or Order()
     thin = _thinned(table, order.seed)
@@ -119,7 +118,7 @@ def _blocks(table: ChunkedTable) -> tuple[Any, Any]:
     read = dask.delayed(table.transform, pure=False)
     width = len(table.features)
     X, y = [], []
-    for partition in table.partitions:
+    for partition in table.chunks:
         rows = read(partition)
         X.append(da.from_delayed(rows[0], (partition.n_rows, width), dtype=np.float64))
         y.append(da.from_delayed(rows[1], (partition.n_rows,), dtype=np.intp))
@@ -136,7 +135,7 @@ def _thinned(table: ChunkedTable, seed: int) -> Rows:
             "together for choosing and testing; empty the labels of some of them."
         )
     share = min(1.0, MOST_TESTED / max(1, target.n_unlabeled))
-    parts = on_dask(partial(_some, table=table, share=share, seed=seed), table.partitions)
+    parts = on_dask(partial(_some, table=table, share=share, seed=seed), table.chunks)
     X, codes, names = (np.concatenate(part) for part in zip(*parts, strict=True))
     groups = None if table.group is None else pd.factorize(names)[0]
     count = max(1.0, target.n_unlabeled / max(1, int((codes < 0).sum())))
@@ -144,7 +143,7 @@ def _thinned(table: ChunkedTable, seed: int) -> Rows:
 
 
 def _some(
-    partition: Partition, table: ChunkedTable, share: float, seed: int
+    partition: Chunk, table: ChunkedTable, share: float, seed: int
 ) -> tuple[Array, Array, Array]:
     """Return the labeled rows of a partition and a share of the others, with their groups."""
     X, codes = table.transform(partition)

@@ -1,4 +1,4 @@
-"""Tables of all kinds are read as they were written: whole, in pieces, and with their types."""
+"""Tables of all kinds are read as they were written: whole, in chunks, and with their types."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from pandas.testing import assert_frame_equal
 from pyarrow import feather, parquet
 
 from semisquares.tables.columns.number import to_numbers
-from semisquares.tables.formats import csv_files, opening, sniffing
-from semisquares.tables.reading import Format, batches, find, read, text_types
-from semisquares.tables.writing import writer
+from semisquares.tables.io import Dialect, find, iter_chunks, read, text_types, writer
+from semisquares.tables.io import _csv as csv_files
+from semisquares.tables.io import _csv_input as csv_input
+from semisquares.tables.io import _dialect as dialects
 from support.table_files import PLAIN, bytes_of, put
 
 ROWS = {"age": [30, 41], "kind": ["red", "blue"]}
@@ -90,13 +91,13 @@ def test_a_text_is_read_in_whatever_form_it_comes(tmp_path, name, content):
     ],
 )
 def test_the_delimiter_is_the_one_that_splits_all_lines_alike(tmp_path, content, delimiter):
-    assert find(put(tmp_path, "a.txt", content)).format.delimiter == delimiter
+    assert find(put(tmp_path, "a.txt", content)).dialect.delimiter == delimiter
 
 
 def test_a_sample_that_ends_inside_a_row_does_not_mislead(tmp_path, monkeypatch):
-    monkeypatch.setattr(sniffing, "SAMPLE", 19)
+    monkeypatch.setattr(dialects, "SAMPLE", 19)
     content = "x;a,b,c\n1;1,2,3\n4;4,5,6\n"  # cut between the last semicolon and comma
-    assert find(put(tmp_path, "a.csv", content)).format.delimiter == ","
+    assert find(put(tmp_path, "a.csv", content)).dialect.delimiter == ","
 
 
 @pytest.mark.parametrize("word", ["tab", "\\t", "\t", "TAB"])
@@ -108,7 +109,8 @@ def test_tab_can_be_said_in_words(tmp_path, word):
 def test_what_the_user_says_of_the_form_wins(tmp_path):
     path = put(tmp_path, "a.csv", "größe#b\n1,5#ä\n".encode("latin-1"))
     source = find(path, delimiter="#", encoding="ISO-8859-1", decimal=",")
-    assert source.format == Format("csv", "#", "iso8859-1", ",")
+    assert source.format.name == "csv"
+    assert source.dialect == Dialect("#", "iso8859-1", ",")
     assert read(source).to_dict("list") == {"größe": [1.5], "b": ["ä"]}
 
 
@@ -131,7 +133,7 @@ def test_what_the_user_says_of_the_form_wins(tmp_path):
     ],
 )
 def test_a_decimal_comma_is_recognised(tmp_path, content, decimal):
-    assert find(put(tmp_path, "a.txt", content)).format.decimal == decimal
+    assert find(put(tmp_path, "a.txt", content)).dialect.decimal == decimal
 
 
 def test_decimal_commas_become_numbers(tmp_path):
@@ -140,9 +142,9 @@ def test_decimal_commas_become_numbers(tmp_path):
     assert types_of(frame) == {"a": "float64", "b": "float64", "c": "text"}
     assert frame["a"].tolist()[::2] == [1.5, 0.25]
     assert frame["b"].tolist() == [2.0, -1000.0, 0.5]
-    cells, pieces = next(batches(find(path), numbers=["a", "b"]))
+    cells, chunks = next(iter_chunks(find(path), numbers=["a", "b"]))
     assert cells["a"].to_pylist() == ["1,5", "", ",25"]
-    assert_frame_equal(pieces, frame)  # text that is a number among other text as well
+    assert_frame_equal(chunks, frame)  # text that is a number among other text as well
 
 
 GERMAN = (
@@ -165,7 +167,7 @@ def test_beside_decimal_commas_a_point_stands_between_thousands(tmp_path):
         "word": ["1.2.3", "a, b.", "5,26"],
         "y": ["1.5", "2.5", "1.5"],  # to be written as it is
     }
-    assert_frame_equal(next(batches(find(path), labels=["y"]))[1], frame)
+    assert_frame_equal(next(iter_chunks(find(path), labels=["y"]))[1], frame)
     forms = {"money": "€", "share": "%"}
     numbers = {n: to_numbers(frame[n], n, forms.get(n)).tolist() for n in frame.columns[:4]}
     assert numbers == {
@@ -178,7 +180,7 @@ def test_beside_decimal_commas_a_point_stands_between_thousands(tmp_path):
 
 def test_points_between_thousands_are_gone_where_types_are_kept(tmp_path):
     path = put(tmp_path, "a.csv", GERMAN)
-    cells, _ = next(batches(find(path)))
+    cells, _ = next(iter_chunks(find(path)))
     typed = text_types(find(path)).cast(cells).to_pydict()
     assert typed["whole"] == [5263, 992, 1234567]
     assert typed["part"] == ["5262.81", "-0.5", "(1,000.00)"]
@@ -227,8 +229,8 @@ def test_missing_cells_are_missing_however_they_are_spelled(tmp_path, quote):
     lines = [f"1,{quote}{cell}{quote},{quote}{cell}{quote}\n" for cell in cells]
     path = put(tmp_path, "a.csv", "id,text,number\n1,x,1.5\n" + "".join(lines))
     frame = read(find(path), missing=["?", "-9"])
-    _, piece = next(batches(find(path), missing=["?", "-9"], numbers=["number"]))
-    for table in (frame, piece):
+    _, chunk = next(iter_chunks(find(path), missing=["?", "-9"], numbers=["number"]))
+    for table in (frame, chunk):
         assert table["text"].notna().sum() == table["number"].notna().sum() == 1
         assert table["number"].dtype == "float64"
 
@@ -238,8 +240,8 @@ def test_in_a_column_of_labels_only_empty_cells_and_what_the_user_names_are_miss
     words = ["None", "NA", "nan", "?", "", " "]
     path = written_as(tmp_path / name, pa.table({"x": words, "y": words}))
     whole = read(find(path), missing=["?"], labels=["y"])
-    _, piece = next(batches(find(path), missing=["?"], labels=["y"]))
-    for frame in (whole, piece):
+    _, chunk = next(iter_chunks(find(path), missing=["?"], labels=["y"]))
+    for frame in (whole, chunk):
         assert frame["y"].isna().tolist() == [False] * 3 + [True] * 3
         assert frame["y"].tolist()[:3] == words[:3]
         assert frame["x"].isna().all()
@@ -273,9 +275,9 @@ def test_line_ends_in_quotes_belong_to_the_cell_across_blocks(tmp_path, monkeypa
     lines = [f'{i},"{text}",{i}\n' for i, text in enumerate(texts)]
     path = put(tmp_path, "a.csv", "a,b,c\n" + "".join(lines))
     assert read(find(path))["b"].tolist() == texts
-    pieces = [cells["b"].to_pylist() for cells, _ in batches(find(path), rows=7)]
-    assert [text for piece in pieces for text in piece] == texts
-    assert [len(piece) for piece in pieces] == [7] * 7 + [1]
+    chunks = [cells["b"].to_pylist() for cells, _ in iter_chunks(find(path), rows=7)]
+    assert [text for chunk in chunks for text in chunk] == texts
+    assert [len(chunk) for chunk in chunks] == [7] * 7 + [1]
 
 
 @pytest.mark.parametrize("block", range(60, 70))
@@ -291,7 +293,9 @@ def test_a_row_longer_than_a_block_is_read(tmp_path, monkeypatch):
     texts = ["x", "y"] * 20 + ["z" * 1000] + ["x", "y"] * 20
     path = put(tmp_path, "a.csv", "a,b\n" + "".join(f"{i},{t}\n" for i, t in enumerate(texts)))
     assert read(find(path))["b"].tolist() == texts
-    assert [text for cells, _ in batches(find(path)) for text in cells["b"].to_pylist()] == texts
+    assert [
+        text for cells, _ in iter_chunks(find(path)) for text in cells["b"].to_pylist()
+    ] == texts
 
 
 def test_an_index_without_a_name_gets_one(tmp_path):
@@ -358,16 +362,16 @@ def test_arrow_types_become_those_of_tables(stored):
     assert frame["long text"].isna().all()
 
 
-def test_pieces_keep_the_original_cells(stored):
+def test_chunks_keep_the_original_cells(stored):
     level = pa.array(["a", "?", None] * 5).dictionary_encode()
     table = pa.table({" n ": pa.array(range(15), pa.int8()), "level": level})
     source = stored(table)
-    pieces = list(batches(source, rows=4, missing=["?", "7"], numbers=["n"]))
-    assert [cells.num_rows for cells, _ in pieces] == [4, 4, 4, 3]
-    cells = pa.concat_tables(cells for cells, _ in pieces)
+    chunks = list(iter_chunks(source, rows=4, missing=["?", "7"], numbers=["n"]))
+    assert [cells.num_rows for cells, _ in chunks] == [4, 4, 4, 3]
+    cells = pa.concat_tables(cells for cells, _ in chunks)
     assert cells.schema.types == table.schema.types
     assert cells["level"].to_pylist() == table["level"].to_pylist()
-    frame = pd.concat([frame for _, frame in pieces], ignore_index=True)
+    frame = pd.concat([frame for _, frame in chunks], ignore_index=True)
     assert frame["level"].notna().sum() == 5
     assert np.flatnonzero(frame["n"].isna()).tolist() == [7]
 
@@ -384,7 +388,7 @@ def test_an_index_of_pandas_is_a_column_only_if_it_has_a_name(tmp_path, index, n
     path = str(tmp_path / "a.parquet")
     pd.DataFrame({"a": [1, 2]}, index=index).to_parquet(path)
     assert list(read(find(path))) == names
-    assert list(next(batches(find(path)))[1]) == names
+    assert list(next(iter_chunks(find(path)))[1]) == names
 
 
 @pytest.mark.parametrize(
@@ -400,12 +404,14 @@ def test_an_index_of_pandas_is_a_column_only_if_it_has_a_name(tmp_path, index, n
         pd.date_range("2020-01-01", periods=3, tz="Europe/Rome", name="when"),
     ],
 )
-def test_an_index_of_pandas_is_one_again_once_the_pieces_are_written(tmp_path, index):
+def test_an_index_of_pandas_is_one_again_once_the_chunks_are_written(tmp_path, index):
     path, out = str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")
     frame = pd.DataFrame({"x": [1, 2, 3]}, index=index)
     frame.to_parquet(path)
-    pieces = [cells.append_column("new", [["n"] * len(cells)]) for cells, _ in batches(find(path))]
-    parquet.write_table(pa.concat_tables(pieces), out)
+    chunks = [
+        cells.append_column("new", [["n"] * len(cells)]) for cells, _ in iter_chunks(find(path))
+    ]
+    parquet.write_table(pa.concat_tables(chunks), out)
     names = [name and name.strip() for name in index.names]
     assert_frame_equal(pd.read_parquet(out)[["x"]], frame.rename_axis(names), check_freq=False)
 
@@ -413,7 +419,7 @@ def test_an_index_of_pandas_is_one_again_once_the_pieces_are_written(tmp_path, i
 def test_an_index_that_not_all_files_have_is_left_behind(tmp_path):
     pd.DataFrame({"x": [1, 2]}, index=["p", "q"]).to_parquet(tmp_path / "1.parquet")
     pd.DataFrame({"x": [3]}).to_parquet(tmp_path / "2.parquet")
-    cells = [cells for cells, _ in batches(find(str(tmp_path / "*.parquet")))]
+    cells = [cells for cells, _ in iter_chunks(find(str(tmp_path / "*.parquet")))]
     assert pa.concat_tables(cells).to_pandas().to_dict("list") == {"x": [1, 2, 3]}
 
 
@@ -422,7 +428,7 @@ def test_a_stream_of_arrow_batches_is_a_table_too(tmp_path):
     with pa.ipc.new_stream(path, table.schema) as stream:
         stream.write_table(table)
     assert read(find(path)).to_dict("list") == table.to_pydict()
-    assert next(batches(find(path)))[0].to_pydict() == table.to_pydict()
+    assert next(iter_chunks(find(path)))[0].to_pydict() == table.to_pydict()
 
 
 # -- several files, pipes --------------------------------------------------------------------------
@@ -436,7 +442,7 @@ def test_the_files_of_a_pattern_follow_each_other_by_name(tmp_path):
     assert [os.path.basename(path) for path in source.paths] == ["a.csv", "b.csv"]
     assert source.n_bytes == 33
     assert read(source).to_dict("list") == ROWS
-    assert [frame["kind"][0] for _, frame in batches(source)] == ["red", "blue"]
+    assert [frame["kind"][0] for _, frame in iter_chunks(source)] == ["red", "blue"]
 
 
 def test_a_file_named_like_a_pattern_is_that_file(tmp_path):
@@ -457,6 +463,12 @@ def test_columns_have_one_type_over_all_files(tmp_path):
         "float64",
     ]
     assert frame["b"].tolist() == ["07", "x"]
+
+
+def test_a_whole_number_that_float64_cannot_hold_is_rounded_beside_a_file_of_numbers(tmp_path):
+    put(tmp_path, "1.csv", "a,b\n9007199254740993,x\n")
+    put(tmp_path, "2.csv", "a,b\n1.5,x\n")
+    assert read(find(str(tmp_path / "*.csv")))["a"].tolist() == [9007199254740992.0, 1.5]
 
 
 def test_types_of_parquet_files_meet(tmp_path):
@@ -481,7 +493,7 @@ def test_standard_input_is_what_its_first_bytes_say(content):
     assert source.paths == ("-",)
     assert source.n_bytes == len(content)
     assert read(source).to_dict("list") == ROWS
-    assert sum(len(frame) for _, frame in batches(source, rows=1)) == 2
+    assert sum(len(frame) for _, frame in iter_chunks(source, rows=1)) == 2
 
 
 def test_what_came_through_standard_input_is_gone_with_its_source():
@@ -503,10 +515,10 @@ def test_a_named_pipe_is_read_like_standard_input(tmp_path):
     assert read(source).to_dict("list") == ROWS
 
 
-# -- pieces ----------------------------------------------------------------------------------------
+# -- chunks ----------------------------------------------------------------------------------------
 
 
-def test_pieces_are_the_rows_of_the_whole_in_order(tmp_path):
+def test_chunks_are_the_rows_of_the_whole_in_order(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -517,27 +529,27 @@ def test_pieces_are_the_rows_of_the_whole_in_order(tmp_path):
     )
     path = str(tmp_path / "a.csv")
     frame.to_csv(path, index=False)
-    whole, pieces = read(find(path)), list(batches(find(path), rows=999, numbers=list(frame)))
-    together = pd.concat([piece for _, piece in pieces], ignore_index=True)
+    whole, chunks = read(find(path)), list(iter_chunks(find(path), rows=999, numbers=list(frame)))
+    together = pd.concat([chunk for _, chunk in chunks], ignore_index=True)
     assert_frame_equal(together, whole.astype({"whole": float}))
     assert whole["text"].dropna().tolist() == frame["text"].dropna().tolist()
     assert whole["text"].isna().tolist() == frame["text"].isna().tolist()
     assert_frame_equal(whole.drop(columns="text"), frame.drop(columns="text"))
-    assert [cells.num_rows for cells, _ in pieces] == [999] * 5 + [5]
+    assert [cells.num_rows for cells, _ in chunks] == [999] * 5 + [5]
 
 
 @pytest.mark.parametrize(
     "number", ["1", " 2 ", "+3", ".5", "1e3", "-0", "007", "0x1F", "inf", "5."]
 )
-def test_numbers_in_pieces_are_those_of_the_whole(tmp_path, number):
+def test_numbers_in_chunks_are_those_of_the_whole(tmp_path, number):
     path = put(tmp_path, "a.csv", f"a,b\n{number},x\n")
-    _, piece = next(batches(find(path), numbers=["a"]))
-    assert piece["a"].tolist() == read(find(path))["a"].tolist()
+    _, chunk = next(iter_chunks(find(path), numbers=["a"]))
+    assert chunk["a"].tolist() == read(find(path))["a"].tolist()
 
 
-def test_text_in_a_column_of_numbers_stays_text_in_its_piece_only(tmp_path):
+def test_text_in_a_column_of_numbers_stays_text_in_its_chunk_only(tmp_path):
     path = put(tmp_path, "a.csv", "a,b\n1,x\n 2 ,x\nthree,x\n")
-    dtypes = [type_of(frame["a"]) for _, frame in batches(find(path), rows=2, numbers=["a"])]
+    dtypes = [type_of(frame["a"]) for _, frame in iter_chunks(find(path), rows=2, numbers=["a"])]
     assert dtypes == ["float64", "text"]
 
 
@@ -560,7 +572,9 @@ CELLS = {
 def test_the_types_of_text_are_the_narrowest_that_lose_nothing(tmp_path):
     path = written_as(tmp_path / "a.csv", pa.table(CELLS))
     types = text_types(find(path), labels=["y"], rows=2)
-    found = pa.concat_tables([types.cast(c) for c, _ in batches(find(path), rows=2)]).to_pydict()
+    found = pa.concat_tables(
+        [types.cast(c) for c, _ in iter_chunks(find(path), rows=2)]
+    ).to_pydict()
     moments = [datetime.datetime(2020, 1, 31, 12, 30), datetime.datetime(2020, 1, 31)]
     days = [(2020, 1, 31), (1999, 12, 1), (2020, 2, 29)]
     assert found == {
@@ -585,7 +599,7 @@ def test_the_types_of_text_are_the_narrowest_that_lose_nothing(tmp_path):
 
 def test_decimal_commas_become_numbers_where_types_are_kept(tmp_path):
     path = put(tmp_path, "a.csv", "a;b\n1,5;x, y\n2;z\n")
-    cells, _ = next(batches(find(path)))
+    cells, _ = next(iter_chunks(find(path)))
     assert text_types(find(path)).cast(cells).to_pydict() == {"a": [1.5, 2.0], "b": ["x, y", "z"]}
 
 
@@ -604,7 +618,7 @@ def to_feather(table, path):
 @pytest.mark.parametrize(
     ("name", "write"), [("a.csv", to_csv), ("a.parquet", to_parquet), ("a.feather", to_feather)]
 )
-def test_memory_is_that_of_a_piece_not_of_the_file(tmp_path, monkeypatch, name, write):
+def test_memory_is_that_of_a_chunk_not_of_the_file(tmp_path, monkeypatch, name, write):
     monkeypatch.setattr(csv_files, "BLOCKS", (1 << 14, 1 << 20))  # some are read ahead
     n, path = 200_000, str(tmp_path / name)
     table = pa.table({"a": np.arange(n), "b": [f"some text {i}" for i in range(n)]})
@@ -612,7 +626,7 @@ def test_memory_is_that_of_a_piece_not_of_the_file(tmp_path, monkeypatch, name, 
     size = table.nbytes
     del table
     before = pa.total_allocated_bytes()
-    held = [pa.total_allocated_bytes() - before for _ in batches(find(path), rows=2000)]
+    held = [pa.total_allocated_bytes() - before for _ in iter_chunks(find(path), rows=2000)]
     assert len(held) == 100
     assert max(held) < size / 4
 
@@ -625,9 +639,9 @@ LATIN = "a,b\n".encode("latin-1") + 400_000 * "é,123456\n".encode("latin-1")
 
 SLOW = """
     import time, weakref
-    from semisquares.tables.formats import opening
+    from semisquares.tables.io import _csv_input
 
-    class Slow(opening.UnsplitLineEnds):
+    class Slow(_csv_input.UnsplitLineEnds):
         made = weakref.WeakSet()
 
         def __init__(self, file):
@@ -648,18 +662,18 @@ def test_no_thread_has_a_table_any_more_that_was_left_early(
 ):
     names = {}
     exec(textwrap.dedent(SLOW), names)
-    monkeypatch.setattr(opening, "UnsplitLineEnds", names["Slow"])
-    pieces = batches(find(put(tmp_path, "a.csv", content), encoding=encoding), rows=10)
-    next(pieces)
+    monkeypatch.setattr(csv_input, "UnsplitLineEnds", names["Slow"])
+    chunks = iter_chunks(find(put(tmp_path, "a.csv", content), encoding=encoding), rows=10)
+    next(chunks)
     assert len(names["Slow"].made) == 1
-    pieces.close()
+    chunks.close()
     assert len(names["Slow"].made) == 0
 
 
 def test_a_file_is_lent_until_what_was_read_of_it_is_freed(monkeypatch):
     held = []
-    monkeypatch.setattr(opening.time, "sleep", lambda seconds: held.clear())
-    with opening.lent(io.BytesIO(b"a,b\n")) as lend:
+    monkeypatch.setattr(csv_input.time, "sleep", lambda seconds: held.clear())
+    with csv_input.lent(io.BytesIO(b"a,b\n")) as lend:
         held.append(lend().read(10))
     assert held == []
 
@@ -669,9 +683,9 @@ def test_python_ends_in_peace_while_a_table_is_read(tmp_path):
         SLOW
         + """
     import sys
-    from semisquares.tables.reading import batches, find
-    opening.UnsplitLineEnds = Slow
-    for _ in batches(find(sys.argv[1]), rows=10):
+    from semisquares.tables.io import find, iter_chunks
+    _csv_input.UnsplitLineEnds = Slow
+    for _ in iter_chunks(find(sys.argv[1]), rows=10):
         sys.exit(2)
     """
     )

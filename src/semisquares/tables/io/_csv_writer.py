@@ -1,4 +1,4 @@
-"""The rows of an Arrow table as the text of a CSV: only cells that need quotes have them."""
+"""Write the rows of an Arrow table as CSV; only cells that need quotes have them."""
 
 from __future__ import annotations
 
@@ -9,56 +9,29 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import TableError
-from .columns import is_text
-from .format import Format
+from ._columns import is_text
+from ._dialect import Dialect
 
 CELLS = 1_000_000
-"""Cells that become text at once."""
+"""Cells that are turned into text at once."""
 
 
-class CsvText:
-    """A CSV in the making: its header is written first, then rows as they come."""
+class CsvWriter:
+    """A CSV to which rows are appended; its header is written first."""
 
-    def __init__(
-        self, file: BinaryIO, form: Format, compression: str | None, names: Sequence[str]
-    ) -> None:
-        self._file, self._form = file, form
-        self._out: Any = file if compression is None else _compressed(file, compression)
-        self._out.write(_header(names, form.delimiter or ","))
+    def __init__(self, file: BinaryIO, names: Sequence[str], dialect: Dialect) -> None:
+        self._file, self._dialect = file, dialect
+        self._file.write(_header(names, dialect.delimiter))
 
     def write_table(self, table: Any) -> None:
-        """Append rows, and pass them on at once."""
+        """Append rows, and flush them."""
         step = max(1, CELLS // max(1, table.num_columns))
         for start in range(0, table.num_rows, step):
-            self._out.write(_lines(table.slice(start, step).combine_chunks(), self._form))
-        self._out.flush()
-
-    def close(self) -> None:
-        """Finish a compressed file; the file itself belongs to the caller."""
-        if self._out is not self._file:
-            self._out.close()
-
-
-class _Shared:
-    """A file that others may write to but not close."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self.closed = file, False
-
-    def write(self, data: Any) -> int:
-        return self._file.write(data)
-
-    def flush(self) -> None:
+            self._file.write(_lines(table.slice(start, step).combine_chunks(), self._dialect))
         self._file.flush()
 
     def close(self) -> None:
-        self.closed = True
-
-
-def _compressed(file: BinaryIO, compression: str) -> Any:
-    import pyarrow as pa
-
-    return pa.CompressedOutputStream(_Shared(file), compression)
+        """Do nothing: all rows are written."""
 
 
 def _header(names: Sequence[str], delimiter: str) -> bytes:
@@ -70,22 +43,22 @@ def _header(names: Sequence[str], delimiter: str) -> bytes:
     return (delimiter.join(quoted) + "\n").encode()
 
 
-def _lines(table: Any, form: Format) -> Any:
+def _lines(table: Any, dialect: Dialect) -> Any:
     """Write rows as lines of text, in one buffer."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv
 
-    delimiter, lonely = form.delimiter or ",", table.num_columns == 1
-    texts = [_texts(column.chunk(0), name, form) for name, column in _columns(table)]
-    marked = [lonely or _has_marks(text, delimiter) for text in texts]
+    delimiter, single = dialect.delimiter, table.num_columns == 1
+    texts = [_texts(column.chunk(0), name, dialect) for name, column in _columns(table)]
+    marked = [single or _has_marks(text, delimiter) for text in texts]
     if not any(marked):  # several times faster
         out = pa.BufferOutputStream()
         options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
         csv.write_csv(pa.Table.from_arrays(texts, names=table.column_names), out, options)
         return out.getvalue()
     cells = [
-        _quoted(text, delimiter, empty=lonely) if need else text
+        _quoted(text, delimiter, empty=single) if need else text
         for text, need in zip(texts, marked, strict=True)
     ]
     joint = {"null_handling": "replace", "null_replacement": ""}
@@ -98,14 +71,14 @@ def _columns(table: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _end() -> tuple[Any, Any]:
-    """Give what makes a line of a row when joined to it: nothing, after a line end."""
+    """Return what turns a row into a line when joined to it: nothing, after a line end."""
     import pyarrow as pa
 
     return pa.scalar("", pa.large_string()), pa.scalar("\n", pa.large_string())
 
 
-def _texts(column: Any, name: str, form: Format) -> Any:
-    """Write the cells of a column as text; a number that is none is an empty cell."""
+def _texts(column: Any, name: str, dialect: Dialect) -> Any:
+    """Write the cells of a column as text; NaN is an empty cell."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -113,7 +86,7 @@ def _texts(column: Any, name: str, form: Format) -> Any:
     if is_text(kind):
         return column.cast(text)
     if pa.types.is_timestamp(kind):
-        with suppress(pa.ArrowInvalid):  # no fractions where there are none
+        with suppress(pa.ArrowInvalid):  # no fractions if there are none
             column = column.cast(pa.timestamp("s", kind.tz))
     if pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
@@ -124,7 +97,7 @@ def _texts(column: Any, name: str, form: Format) -> Any:
             f"Column {name!r} holds cells of the type {kind}, which CSV cannot say; write a file "
             "that ends with .parquet."
         ) from error
-    if form.decimal == "," and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+    if dialect.decimal == "," and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return pc.replace_substring(cells, ".", ",")
     return cells
 
@@ -136,11 +109,11 @@ def _has_marks(text: Any, delimiter: str) -> bool:
 
 
 def _quoted(text: Any, delimiter: str, *, empty: bool) -> Any:
-    """Put quotes around the cells that hold a mark, and around empty ones if `empty`."""
+    """Put quotes around cells that hold a mark, and around empty ones if `empty`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if empty:  # the only column: a line without anything would be no row
+    if empty:  # in the only column: an empty line would not be a row
         text = pc.fill_null(text, "")
     pattern = rf'["\r\n\x{ord(delimiter):02x}]' + ("|^$" if empty else "")
     mark, nothing = pa.scalar('"', pa.large_string()), pa.scalar("", pa.large_string())

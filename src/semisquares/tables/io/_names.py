@@ -1,4 +1,4 @@
-"""The names of columns: as a file has them, and as the table gets them."""
+"""The names of columns: read from a file, and checked."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from typing import Any
 from ..._utils.messages import Parameter
 from ..._utils.words import did_you_mean
 from ..errors import TableError
-from .faults import undecodable
-from .format import Format, spelled
-from .opening import TableFile, open_lines
-from .sniffing import CANDIDATES
+from ._dialect import CANDIDATES, Dialect, spelled
+from ._faults import undecodable
+from ._files import TableFile, open_lines
 
 MOST_COLUMNS = 20_000
-"""Each column is looked at, prepared and stored by itself, which takes about a millisecond."""
+"""Each column is profiled, encoded and stored on its own, which takes about a millisecond."""
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
-"""How pandas names an index that has no name, in Parquet and Feather."""
+"""The name that pandas gives an unnamed index in Parquet and Feather."""
 
 
-def csv_header(file: TableFile, form: Format) -> list[str]:
-    """Read the header of a CSV as it stands there; a single cell is a wrong delimiter."""
-    delimiter = form.delimiter or ","
+def csv_header(file: TableFile, dialect: Dialect) -> list[str]:
+    """Read the header of a CSV as it is written; TableError if it is a single cell."""
     try:
-        with open_lines(file, form.encoding) as lines:
-            header = next((row for row in csv.reader(lines, delimiter=delimiter) if row), [])
+        with open_lines(file, dialect.encoding) as lines:
+            rows = csv.reader(lines, delimiter=dialect.delimiter)
+            header = next((row for row in rows if row), [])
     except UnicodeError as error:
-        raise undecodable(file, form.encoding) from error
+        raise undecodable(file, dialect.encoding) from error
     except csv.Error as error:
         raise TableError(
             f"{file.name} has a quotation mark in its header that is not closed; close it."
@@ -39,12 +38,15 @@ def csv_header(file: TableFile, form: Format) -> list[str]:
     if not header:
         raise TableError(f"{file.name} is empty; give a table with a header and rows.")
     if len(header) == 1:
-        raise _single(file, header[0], delimiter)
+        raise _single(file, header[0], dialect.delimiter)
     return header
 
 
-def checked_names(raw: Sequence[str], where: str) -> list[str]:
-    """Strip the names of columns; TableError if one is empty or not the only one, or too many."""
+def check_names(raw: Sequence[str], where: str) -> list[str]:
+    """Return the names of columns without blanks around them.
+
+    TableError if a name is empty or occurs twice, or if there are too many.
+    """
     check_width(len(raw), where)
     names = [name.strip() for name in raw]
     if names and not names[0]:
@@ -64,7 +66,7 @@ def checked_names(raw: Sequence[str], where: str) -> list[str]:
 
 
 def check_width(n_columns: int, where: str) -> None:
-    """Raise TableError if a table has more columns than can be worked on one by one."""
+    """Raise TableError if a table has too many columns to treat each on its own."""
     if n_columns > MOST_COLUMNS:
         raise TableError(
             f"{where} has {n_columns:,} columns, and a table may have {MOST_COLUMNS:,}; leave out "
@@ -73,7 +75,7 @@ def check_width(n_columns: int, where: str) -> None:
 
 
 def check_same(names: Sequence[str], where: str, first: Sequence[str], of: str) -> None:
-    """Raise TableError unless two files have the same columns, in whatever order."""
+    """Raise TableError unless two files have the same columns, in any order."""
     here, there = set(names), set(first)
     lacking = [name for name in first if name not in here]
     extra = [name for name in names if name not in there]
@@ -89,8 +91,8 @@ def check_same(names: Sequence[str], where: str, first: Sequence[str], of: str) 
         )
 
 
-def check_there(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
-    """Raise TableError, with the nearest name, for a column that is not there."""
+def check_exist(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
+    """Raise TableError if a wanted column is not there; suggest the most similar name."""
     there = set(names)
     for name in wanted:
         if name not in there:
@@ -99,7 +101,7 @@ def check_there(wanted: Sequence[str], names: Sequence[str], where: str) -> None
 
 
 def stored_names(schema: Any) -> list[str]:
-    """List the columns of an Arrow schema, without an index of pandas that has no name."""
+    """List the columns of an Arrow schema, without those of an unnamed pandas index."""
     notes = _pandas_notes(schema)
     index = schema.names if notes is None else notes.index
     unnamed = {name for name in index if isinstance(name, str) and _UNNAMED_INDEX.fullmatch(name)}
@@ -109,7 +111,7 @@ def stored_names(schema: Any) -> list[str]:
 def pandas_index(schema: Any, names: Mapping[str, str]) -> dict[bytes, bytes] | None:
     """Return the metadata by which pandas finds its index again among columns renamed to `names`.
 
-    Only what concerns the index: the types of the columns are what they are.
+    What pandas has noted about other columns is left out.
     """
     notes = _pandas_notes(schema)
     if notes is None:
@@ -129,17 +131,17 @@ def pandas_index(schema: Any, names: Mapping[str, str]) -> dict[bytes, bytes] | 
 
 @dataclass(frozen=True)
 class _PandasNotes:
-    """What pandas has noted in a schema."""
+    """What pandas has noted in the metadata of a schema."""
 
     index: list[str | dict[str, Any]] = field(default_factory=list)
-    """The columns of its index, or the range that it is."""
+    """The columns of the index, or the range that it is."""
     columns: list[dict[str, Any]] = field(default_factory=list)
 
 
 def _pandas_notes(schema: Any) -> _PandasNotes | None:
-    """Read what pandas has noted in a schema; nothing if another program wrote it, None if damaged.
+    """Read the notes of pandas; empty ones if another program wrote the file, None if damaged.
 
-    Damaged notes are no reason to refuse a table, whose cells can be read without them.
+    A table with damaged notes is not refused, since its cells can be read without them.
     """
     text = (schema.metadata or {}).get(b"pandas")
     if text is None:
@@ -156,7 +158,7 @@ def _pandas_notes(schema: Any) -> _PandasNotes | None:
 
 
 def _names_index(entry: Any, names: Sequence[str]) -> bool:
-    """Tell whether an entry of an index names a column, or is the range of the row numbers."""
+    """Tell whether an entry of an index names a column or is a range of row numbers."""
     if isinstance(entry, str):
         return entry in names
     return all(isinstance(entry.get(key), int) for key in ("start", "stop", "step"))

@@ -17,17 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semisquares.tables import writing
-from semisquares.tables.formats import csv_files, csv_text
-from semisquares.tables.formats.columns import MISSING, spellings
-from semisquares.tables.reading import Format, batches, find, read
-from semisquares.tables.writing import writer
+from semisquares.tables.io import Dialect, find, iter_chunks, read, writer
+from semisquares.tables.io import _csv as csv_files
+from semisquares.tables.io import _csv_writer as csv_text
+from semisquares.tables.io import _write as writing
+from semisquares.tables.io._columns import MISSING, spellings
 from support.sentences import sentence
 
 TABLE = pa.table({"age": ["30", "41"], "kind": ["red", "blue"]})
-FORMATS = [Format("csv", mark) for mark in (",", ";", "\t", "|")] + [
-    Format("csv", ";", decimal=",")
-]
+DIALECTS = [Dialect(mark) for mark in (",", ";", "\t", "|")] + [Dialect(";", decimal=",")]
 NASTY = st.text(
     st.one_of(
         st.sampled_from('""\n\r,;\t|\' a1.é\ufeff\u2028😀\\'),
@@ -37,16 +35,16 @@ NASTY = st.text(
 )
 
 
-def text_of(table, form=None):
+def text_of(table, dialect=None):
     """Return what a table is as CSV on standard output."""
     out = io.BytesIO()
-    with writer("-", format=form, stdout=out) as rows:
+    with writer("-", dialect=dialect, stdout=out) as rows:
         rows.write(table)
     return out.getvalue().decode()
 
 
-def written(path, *tables, form=None):
-    with writer(str(path), format=form) as rows:
+def written(path, *tables, dialect=None):
+    with writer(str(path), dialect=dialect) as rows:
         for table in tables:
             rows.write(table)
     return str(path)
@@ -55,16 +53,16 @@ def written(path, *tables, form=None):
 # -- round trips -----------------------------------------------------------------------------------
 
 
-@given(st.lists(st.tuples(NASTY, NASTY), min_size=1, max_size=9), st.sampled_from(FORMATS))
-def test_cells_of_text_come_back_exactly(rows, form):
+@given(st.lists(st.tuples(NASTY, NASTY), min_size=1, max_size=9), st.sampled_from(DIALECTS))
+def test_cells_of_text_come_back_exactly(rows, dialect):
     table = pa.table({"a": [row[0] for row in rows], "b": [row[1] for row in rows]})
-    written = text_of(table, form)
-    source = find("-", stdin=io.BytesIO(written.encode()), delimiter=form.delimiter)
+    written = text_of(table, dialect)
+    source = find("-", stdin=io.BytesIO(written.encode()), delimiter=dialect.delimiter)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_files, "BLOCKS", (64, 1 << 20))
-        cells = pa.concat_tables(cells for cells, _ in batches(source, rows=2))
+        cells = pa.concat_tables(cells for cells, _ in iter_chunks(source, rows=2))
     assert cells == table
-    plain = csv.reader(io.StringIO(written, newline=""), delimiter=form.delimiter)
+    plain = csv.reader(io.StringIO(written, newline=""), delimiter=dialect.delimiter)
     assert list(plain) == [["a", "b"], *map(list, rows)]  # for Python's reader too
 
 
@@ -83,16 +81,18 @@ def test_text_that_is_not_missing_comes_back_through_read(texts):
 def test_every_kind_of_file_is_read_again(tmp_path, name):
     more = pa.table({"kind": ["green, or so"], "age": ["7"]})  # in another order
     path = written(tmp_path / name, TABLE, more)
-    cells = pa.concat_tables(cells for cells, _ in batches(find(path)))
+    cells = pa.concat_tables(cells for cells, _ in iter_chunks(find(path)))
     assert cells.to_pydict() == {"age": ["30", "41", "7"], "kind": ["red", "blue", "green, or so"]}
 
 
 def test_numbers_come_back_to_the_last_bit(tmp_path):
     rng = np.random.default_rng(0)
     numbers = [*(rng.normal(size=500) * 10.0 ** rng.integers(-300, 300, 500)), -0.0, 5e-324, np.inf]
-    for form in FORMATS:
-        path = written(tmp_path / "a.csv", pa.table({"x": numbers, "n": range(503)}), form=form)
-        frame = read(find(path, decimal=form.decimal))
+    for dialect in DIALECTS:
+        path = written(
+            tmp_path / "a.csv", pa.table({"x": numbers, "n": range(503)}), dialect=dialect
+        )
+        frame = read(find(path, decimal=dialect.decimal))
         np.testing.assert_array_equal(frame["x"], numbers)
         assert frame["n"].tolist() == list(range(503))
 
@@ -105,7 +105,7 @@ def test_a_table_larger_than_what_is_written_at_once_is_whole(monkeypatch):
     assert text_of(pa.concat_tables([table[:33], table[33:]])) == whole
 
 
-# -- the form of CSV -------------------------------------------------------------------------------
+# -- the dialect of CSV ----------------------------------------------------------------------------
 
 
 def test_only_cells_that_need_quotes_have_them():
@@ -119,7 +119,7 @@ def test_only_cells_that_need_quotes_have_them():
 
 def test_cells_without_marks_are_not_touched():
     assert text_of(TABLE) == "age,kind\n30,red\n41,blue\n"
-    assert text_of(TABLE, Format("parquet")) == "age,kind\n30,red\n41,blue\n"
+    assert text_of(TABLE, Dialect()) == "age,kind\n30,red\n41,blue\n"
 
 
 def test_values_are_written_as_people_do():
@@ -140,7 +140,7 @@ def test_values_are_written_as_people_do():
     rest = f"1,true,a,2020-01-31,{moment},{moment}.000000005,"
     header = ",".join(table.column_names)
     assert text_of(table) == f"{header}\n0.5,1.50,{rest}\n,,,,,,,,\n"
-    comma = text_of(table, Format("csv", ";", decimal=",")).splitlines()[1]
+    comma = text_of(table, Dialect(";", decimal=",")).splitlines()[1]
     assert comma.startswith("0,5;1,50;1;true")
     assert comma.endswith(".000000005;")
 
@@ -150,21 +150,21 @@ def test_a_single_column_keeps_its_empty_cells():
 
 
 @pytest.mark.parametrize(
-    ("name", "form", "header"),
+    ("name", "dialect", "header"),
     [
         ("a.csv", None, "age,kind"),
-        ("a.csv", Format("csv", ";"), "age;kind"),
-        ("a.txt", Format("csv", "\t"), "age\tkind"),
-        ("a.csv", Format("csv", "\t"), "age,kind"),
-        ("a.csv", Format("csv", "\t", decimal=","), "age;kind"),
-        ("a.tsv", Format("csv", ";"), "age\tkind"),
-        ("a.csv", Format("csv", "|", "utf-16"), "age|kind"),
+        ("a.csv", Dialect(";"), "age;kind"),
+        ("a.txt", Dialect("\t"), "age\tkind"),
+        ("a.csv", Dialect("\t"), "age,kind"),
+        ("a.csv", Dialect("\t", decimal=","), "age;kind"),
+        ("a.tsv", Dialect(";"), "age\tkind"),
+        ("a.csv", Dialect("|", "utf-16"), "age|kind"),
     ],
 )
 def test_the_delimiter_of_the_input_is_kept_unless_the_ending_says_otherwise(
-    tmp_path, name, form, header
+    tmp_path, name, dialect, header
 ):
-    path = written(tmp_path / name, TABLE, form=form)
+    path = written(tmp_path / name, TABLE, dialect=dialect)
     with open(path, encoding="utf-8") as file:
         assert file.readline() == header + "\n"
 
@@ -172,7 +172,9 @@ def test_the_delimiter_of_the_input_is_kept_unless_the_ending_says_otherwise(
 def test_a_table_with_quotes_and_decimal_commas_is_copied_unchanged(tmp_path):
     content = b'a;b\n1,5;"x;y"\n;NA\n"0,5";z\n'
     source = find("-", stdin=io.BytesIO(content))
-    path = written(tmp_path / "a.csv", *(cells for cells, _ in batches(source)), form=source.format)
+    path = written(
+        tmp_path / "a.csv", *(cells for cells, _ in iter_chunks(source)), dialect=source.dialect
+    )
     with open(path, "rb") as file:
         assert file.read() == content.replace(b'"0,5"', b"0,5")
 
@@ -188,7 +190,7 @@ def test_parquet_is_what_pandas_reads(tmp_path):
     assert pd.read_parquet(path)["score"].notna().tolist() == [True, False] * 2
 
 
-def test_levels_numbered_differently_in_each_piece_are_written(tmp_path):
+def test_levels_numbered_differently_in_each_chunk_are_written(tmp_path):
     first = pa.table({"a": pa.array(["x", "y"]).dictionary_encode(), "b": [1, 2]})
     second = pa.table({"a": pa.array(["y", "z"]).dictionary_encode(), "b": [3, 4]})
     for name in ("a.feather", "a.parquet", "a.csv"):
@@ -262,7 +264,7 @@ def test_a_closed_pipe_is_for_the_caller(monkeypatch):
     assert caught.value is closed
 
 
-def test_standard_output_has_the_rows_after_every_piece_and_stays_open():
+def test_standard_output_has_the_rows_after_every_chunk_and_stays_open():
     raw = io.BytesIO()
     out = io.BufferedWriter(raw)
     with writer("-", stdout=out) as rows:

@@ -1,6 +1,6 @@
-"""Find what is wrong in a CSV that could not be read, and say it with the number of its line.
+"""Find what is wrong in a CSV that could not be read, and in which line.
 
-A second, slow pass: the fast reader knows that something is wrong, not where.
+This is a second, slow pass: the fast reader finds out that something is wrong, but not where.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from ..._utils.messages import Parameter
 from ..._utils.words import counted
 from ..errors import TableError
-from .format import Format, spelled
-from .opening import TableFile, open_bytes, open_lines
+from ._dialect import Dialect, spelled
+from ._files import TableFile, open_bytes, open_lines
 
 _MULTI_BYTE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
@@ -22,21 +22,21 @@ _MULTI_BYTE = re.compile(
 _WIDE = ("utf-16", "utf-32")
 
 
-def fault_of(file: TableFile, form: Format, width: int) -> TableError:
-    """Say what is wrong in a CSV whose header has `width` cells."""
-    return known_fault_of(file, form, width) or TableError(
-        f"{file.name} cannot be read as CSV with the delimiter {spelled(form.delimiter or '')}; "
+def fault_of(file: TableFile, dialect: Dialect, width: int) -> TableError:
+    """Return an error that explains what is wrong in a CSV whose header has `width` cells."""
+    return known_fault_of(file, dialect, width) or TableError(
+        f"{file.name} cannot be read as CSV with the delimiter {spelled(dialect.delimiter)}; "
         "save it once more as CSV in UTF-8."
     )
 
 
-def known_fault_of(file: TableFile, form: Format, width: int) -> TableError | None:
-    """Say what is wrong in a CSV, if it is one of the usual faults."""
-    return _bad_bytes(file, form.encoding) or _bad_row(file, form, width)
+def known_fault_of(file: TableFile, dialect: Dialect, width: int) -> TableError | None:
+    """Return an error that explains what is wrong, if it is one of the usual faults."""
+    return _bad_bytes(file, dialect.encoding) or _bad_row(file, dialect, width)
 
 
 def undecodable(file: TableFile, encoding: str) -> TableError:
-    """Say which bytes of a file are not in its encoding."""
+    """Return an error that names the bytes of a file that are not in its encoding."""
     return _bad_bytes(file, encoding) or _not_in(encoding, file, where="")
 
 
@@ -45,7 +45,7 @@ def _bad_bytes(file: TableFile, encoding: str) -> TableError | None:
     if encoding.startswith(_WIDE):
         return _bad_wide(file, encoding)
     fault, fine = None, None  # (line, bytes), and the first line with multi-byte characters
-    zero = None  # the first line that holds a byte which no text has
+    zero = None  # the first line with a zero byte, which text does not have
     with open_bytes(file) as stream:
         for number, line in enumerate(io.BufferedReader(stream), 1):
             try:
@@ -111,11 +111,11 @@ def _not_in(encoding: str, file: TableFile, where: str) -> TableError:
     )
 
 
-def _bad_row(file: TableFile, form: Format, width: int) -> TableError | None:
+def _bad_row(file: TableFile, dialect: Dialect, width: int) -> TableError | None:
     """Look for the first row with more or fewer cells than the header, or without an end."""
-    delimiter = form.delimiter or ","
-    held: list[str] = []  # the lines of the row at hand
-    with open_lines(file, form.encoding) as lines:
+    delimiter = dialect.delimiter
+    held: list[str] = []  # the lines of the current row
+    with open_lines(file, dialect.encoding) as lines:
         reader = csv.reader(_kept(lines, held), delimiter=delimiter)
         try:
             for row in reader:
@@ -125,13 +125,13 @@ def _bad_row(file: TableFile, form: Format, width: int) -> TableError | None:
                 if row and len(row) != width:
                     return _ragged(file, start, len(row), width, delimiter)
                 held.clear()
-        except csv.Error:  # a cell beyond all bounds
+        except csv.Error:  # a cell is too long
             return _unclosed(file, reader.line_num - len(held) + 1)
     return None
 
 
 def _kept(lines: Iterator[str], held: list[str]) -> Iterator[str]:
-    """Pass lines on, and remember them."""
+    """Pass lines on, and keep them in `held`."""
     for line in lines:
         held.append(line)
         yield line

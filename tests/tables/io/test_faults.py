@@ -14,9 +14,9 @@ import pytest
 from pyarrow import feather, parquet
 
 from semisquares.tables import TableError
-from semisquares.tables.formats import csv_files, sources
-from semisquares.tables.partitions import cut
-from semisquares.tables.reading import batches, find, read
+from semisquares.tables.io import _csv as csv_files
+from semisquares.tables.io import _source as sources
+from semisquares.tables.io import find, iter_chunks, read, split
 from support.sentences import sentence
 from support.table_files import PLAIN, bytes_of, put
 
@@ -28,10 +28,10 @@ GZIP = gzip.compress(b"age,kind\n" + NOISE, mtime=0)  # the same in all test pro
 
 
 def fault(folder, name, content, **said):
-    """Return the sentence that reading a file gives, whole or in pieces: it has to be the same."""
+    """Return the sentence that reading a file gives, whole or in chunks: it has to be the same."""
     path = put(folder, name, content)
     whole = sentence(lambda: read(find(path, **said)))
-    assert sentence(lambda: list(batches(find(path, **said)))) == whole
+    assert sentence(lambda: list(iter_chunks(find(path, **said)))) == whole
     return whole.replace(path, name)
 
 
@@ -193,7 +193,7 @@ def test_damage_inside_of_a_feather_file_is_said_whichever_way_it_is_read(tmp_pa
     words = "a.feather is damaged, cut off or no Feather file"
     assert words in fault(tmp_path, "a.feather", content.replace(sound, damaged))
     path = str(tmp_path / "a.feather")
-    assert sentence(lambda: [part.read() for part in cut(find(path))]).endswith("once more.")
+    assert sentence(lambda: [part.read() for part in split(find(path))]).endswith("once more.")
 
 
 def test_a_name_in_parquet_that_is_no_text_is_damage(tmp_path):
@@ -228,10 +228,10 @@ def test_a_table_is_read_without_damaged_notes_of_pandas(tmp_path, name, write, 
     content = bytes_of(table.replace_schema_metadata({b"pandas": notes}), write)
     source = find(put(tmp_path, name, content))
     assert read(source).to_dict("list") == TABLE.to_pydict()
-    ((cells, frame),) = batches(source)
+    ((cells, frame),) = iter_chunks(source)
     assert frame.to_dict("list") == TABLE.to_pydict()
     assert cells.to_pandas().to_dict("list") == table.to_pydict()
-    (part,) = cut(source)
+    (part,) = split(source)
     assert part.read().to_dict("list") == TABLE.to_pydict()
 
 
@@ -351,7 +351,7 @@ def refusal(call):
 
 
 @pytest.mark.parametrize("content", BYTES.values(), ids=BYTES)
-@pytest.mark.parametrize("way", [read, lambda source: list(batches(source)), cut])
+@pytest.mark.parametrize("way", [read, lambda source: list(iter_chunks(source)), split])
 def test_in_whatever_encoding_a_table_is_read_or_refused_in_a_sentence(tmp_path, content, way):
     path = put(tmp_path, "a.csv", content)
     said = {name: refusal(lambda: way(find(path, encoding=name))) for name in ENCODINGS}  # noqa: B023

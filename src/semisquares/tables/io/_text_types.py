@@ -1,4 +1,4 @@
-"""The types that cells of text have, for files that keep types: numbers, true or false, dates."""
+"""Types for columns of text, for files that store types: numbers, booleans, dates."""
 
 from __future__ import annotations
 
@@ -6,30 +6,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .columns import Column, blanked, is_text, spellings, with_points, without_groups
+from .._numbers import EXACT, EXACT_WHOLE, EXPONENT, SIGN, amount, grouped, number
+from ._columns import Column, is_text, mark_missing, spellings, swap_marks, without_groups
 
 _PATTERNS = {
-    "int64": r"^[+-]?(0|[1-9][0-9]*)$",  # 007 is a code, and 0x1F too
-    "double": r"^[+-]?((0|[1-9][0-9]{0,15})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$",
+    "int64": f"^{SIGN}{EXACT_WHOLE}$",
+    "double": f"^{SIGN}{EXACT}{EXPONENT}$",
     "bool": r"^(?i:true|false)$",
     "date32": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
     "timestamp": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$",
 }
-"""Of each type the text that it holds without loss; the narrower type first."""
-_AMOUNTS = (
-    r"^\(?[+-]?\s*[$€£¥]?\s*\(?[+-]?\s*([1-9][0-9]{0,2}(,[0-9]{3})+|[0-9]*)(\.[0-9]*)?"
-    "[\\s\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]*[$€£¥%]?\\)?$"
-)
-"""Text that stays text, but not with decimal commas: there, 5.263 € would be something else."""
+"""By type, the text that it holds without loss; narrower types first."""
+_AMOUNTS = f"^{amount(f'(?:{grouped()}|{number()})?')}$"
+"""Text that stays text, but without decimal commas: 5.263 € would become something else."""
 
 
 class TextTypes:
-    """Find the narrowest type that holds all cells of each column of text, piece by piece.
+    """Find the narrowest type that holds all cells of each column of text, chunk by chunk.
 
     Parameters
     ----------
     missing : mapping of str to sequence of str
-        Of each column, the spellings of missing cells.
+        By column, the spellings of missing cells.
     decimal : str
         The decimal mark.
 
@@ -38,7 +36,7 @@ class TextTypes:
     >>> import pyarrow as pa
     >>> types = TextTypes({"age": ["", "NA"], "code": [""]}, decimal=".")
     >>> cells = pa.table({"age": ["30", "NA"], "code": ["007", ""]})
-    >>> types.look(cells)
+    >>> types.add(cells)
     >>> types.cast(cells).to_pydict()
     {'age': [30, None], 'code': ['007', None]}
     """
@@ -49,14 +47,14 @@ class TextTypes:
         self._left = {name: list(self._patterns) for name in missing}
         self._filled: set[str] = set()
 
-    def look(self, table: Any) -> None:
-        """Look at the cells of a piece."""
+    def add(self, table: Any) -> None:
+        """Take the cells of a chunk into account."""
         for name, column in zip(table.column_names, table.columns, strict=True):
             if self._left.get(name):
-                self.look_at(name, column)
+                self.add_cells(name, column)
 
-    def look_at(self, name: str, cells: Iterable[str] | Column) -> None:
-        """Look at more cells of one column, which the table need not have yet."""
+    def add_cells(self, name: str, cells: Iterable[str] | Column) -> None:
+        """Take more cells of one column into account, which the table need not have yet."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -68,11 +66,11 @@ class TextTypes:
         if len(column):
             self._filled.add(name)
         self._left[name] = [
-            kind for kind in self._left[name] if _fits(column, kind, self._patterns[kind])
+            type for type in self._left[name] if _fits(column, type, self._patterns[type])
         ]
 
     def cast(self, table: Any) -> Any:
-        """Give the columns of a piece their types; an empty text is a missing cell."""
+        """Cast the columns of a chunk to their types; an empty text is a missing cell."""
         import pyarrow as pa
 
         columns = [
@@ -82,38 +80,38 @@ class TextTypes:
         return pa.table(columns, names=table.column_names, metadata=table.schema.metadata)
 
     def _cast(self, name: str, column: Column) -> Column:
-        """Give a column of text its type."""
+        """Cast a column of text to its type."""
         import pyarrow as pa
 
-        if kinds := self._left[name] if name in self._filled else ():
-            return self._plain(name, column).cast(_type(kinds[0]))
-        return blanked(column, spellings(())).cast(pa.string())
+        if types := self._left[name] if name in self._filled else ():
+            return self._plain(name, column).cast(_type(types[0]))
+        return mark_missing(column, spellings(())).cast(pa.string())
 
     def _plain(self, name: str, column: Column) -> Column:
-        """Write cells without blanks and with decimal points; missing ones are missing."""
+        """Write cells without blanks around them and with decimal points; missing ones are null."""
         import pyarrow.compute as pc
 
-        column = blanked(pc.utf8_trim_whitespace(column), self._missing.get(name, ()))
+        column = mark_missing(pc.utf8_trim_whitespace(column), self._missing.get(name, ()))
         if self._decimal != ",":
             return column
-        # other files have no decimal mark to tell that 5.263 is 5263
-        return without_groups(with_points(column))
+        # a file that stores types has no decimal mark by which 5.263 is 5263
+        return without_groups(swap_marks(column))
 
 
-def _fits(column: Column, kind: str, pattern: str) -> bool:
-    """Tell whether all cells can be of a type."""
+def _fits(column: Column, type: str, pattern: str) -> bool:
+    """Tell whether all cells are of a type."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not pc.all(pc.match_substring_regex(column, pattern), min_count=0).as_py():
         return False
-    with suppress(pa.ArrowInvalid):  # beyond int64, or no day of the calendar
-        column.cast(_type(kind))
+    with suppress(pa.ArrowInvalid):  # beyond int64, or not a day of the calendar
+        column.cast(_type(type))
         return True
     return False
 
 
-def _type(kind: str) -> Any:
+def _type(name: str) -> Any:
     import pyarrow as pa
 
-    return pa.timestamp("us") if kind == "timestamp" else pa.type_for_alias(kind)
+    return pa.timestamp("us") if name == "timestamp" else pa.type_for_alias(name)

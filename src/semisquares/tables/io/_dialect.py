@@ -1,0 +1,145 @@
+"""The dialect of a CSV (encoding, delimiter, decimal mark): as given, or guessed from its start."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+
+from .._numbers import amount, fraction, grouped
+from ..arguments import text
+from ..errors import TableError
+
+SAMPLE = 1 << 18
+"""Bytes to guess from, but no more than `LINES` rows of them."""
+LINES = 1000
+CANDIDATES = ("\t", ";", "|", ",")
+"""Delimiters; if two fit equally well, the first one wins: it is rarer inside text."""
+
+_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "blank"}
+_OF_HOST_NAMES = ("idna", "punycode")
+"""Python lists these among the encodings of text, but they decode short names and no files."""
+_BOMS = (  # UTF-32 before UTF-16, whose mark its own begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_COMMA, _POINT = (
+    re.compile(amount(f"(?:{fraction(mark)}|{grouped(mark, decimals='+')})")) for mark in ",."
+)
+_THOUSANDS = re.compile(amount("[1-9][0-9]{0,2}[.,][0-9]{3}"))
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the cells of a table are written as text.
+
+    Examples
+    --------
+    >>> Dialect(delimiter=";", decimal=",").encoding
+    'utf-8'
+    """
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+
+# -- what the user gives ---------------------------------------------------------------------------
+
+
+def checked_delimiter(delimiter: str) -> str:
+    """Return the one character that a user means by a delimiter."""
+    text("delimiter", delimiter, "a single character, such as ','")
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter.lower(), delimiter)
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+        raise TableError(
+            f"The delimiter {delimiter!r} is not one that can be used; give a single character, "
+            "such as ',' or ';', or the word tab."
+        )
+    return delimiter
+
+
+def checked_decimal(decimal: str) -> str:
+    """Return the decimal mark, which is a point or a comma."""
+    if text("decimal", decimal, "'.' or ','") not in (".", ","):
+        raise TableError(f"The decimal mark {decimal!r} cannot be used; give '.' or ','.")
+    return decimal
+
+
+def checked_encoding(encoding: str) -> str:
+    """Return the usual name of an encoding of text."""
+    text("encoding", encoding, "the name of an encoding, such as 'utf-8'")
+    try:
+        name = codecs.lookup(encoding).name
+        "a".encode(encoding)  # refuses those that are not for text, such as base64
+    except (LookupError, ValueError):
+        raise TableError(
+            f"There is no encoding named {encoding!r}; give one such as utf-8, utf-16, latin-1 or "
+            "cp1252."
+        ) from None
+    if name in _OF_HOST_NAMES:
+        raise TableError(
+            f"The encoding {encoding!r} is for the names of hosts, not for files; give one such as "
+            "utf-8, utf-16, latin-1 or cp1252."
+        )
+    return name.removesuffix("-sig")
+
+
+def spelled(delimiter: str) -> str:
+    """Name a delimiter in a sentence: "comma"."""
+    return _NAMES.get(delimiter, repr(delimiter))
+
+
+# -- what the text shows ---------------------------------------------------------------------------
+
+
+def guess_encoding(start: bytes) -> str:
+    """Return the encoding that a byte order mark declares; UTF-8 without one."""
+    return next((name for mark, name in _BOMS if start.startswith(mark)), "utf-8")
+
+
+def guess_delimiter(text: str, *, whole: bool) -> str | None:
+    """Find the delimiter that splits all lines into the same number of cells, at least two.
+
+    If none does, take the one with which most lines agree with the header; None if the header is a
+    single cell with each of them.
+    """
+    fits = []
+    for delimiter in CANDIDATES:
+        header, *rows = [len(row) for row in _records(text, delimiter, whole=whole)] or [0]
+        agreeing = sum(row == header for row in rows)
+        fits.append((agreeing == len(rows), agreeing, header, delimiter))
+    fits = [fit for fit in fits if fit[2] >= 2]
+    return max(fits, key=lambda fit: fit[:3])[-1] if fits else None  # the first of equals
+
+
+def guess_decimal(text: str, delimiter: str, *, whole: bool) -> str:
+    """Find whether decimals are written with a comma: 1,5 is more frequent than 1.5."""
+    if delimiter not in ";\t":
+        return "."
+    rows = _records(text, delimiter, whole=whole)[1:]
+    commas = [cell for row in rows for cell in row if _COMMA.fullmatch(cell)]
+    points = [cell for row in rows for cell in row if _POINT.fullmatch(cell)]
+    if not all(_THOUSANDS.fullmatch(cell) for cell in commas):
+        points = [cell for cell in points if not _THOUSANDS.fullmatch(cell)]  # 5.263 beside 1,5
+    elif delimiter == "\t":
+        return "."  # 1,234 between tabs is rather 1234; a semicolon is there to free the comma
+    return "," if len(commas) > len(points) else "."
+
+
+def _records(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
+    """Split text into rows of cells; the last, which may be cut, only if the text is `whole`."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a cell that is too long: a quotation mark is not closed
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        rows.extend(itertools.islice(reader, LINES))
+    if not whole and len(rows) > 1:
+        del rows[-1]
+    return [row for row in rows if row]

@@ -1,0 +1,91 @@
+"""Open the files of tables, decompressed if they are compressed."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import mmap
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..._utils.words import os_error
+from ..errors import TableError
+
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+"""By the ending of a file; the names are pyarrow's."""
+
+_SIGNATURES = (
+    (re.compile(rb"\x1f\x8b"), "gzip"),
+    (re.compile(rb"BZh[1-9]1AY&SY"), "bz2"),
+    (re.compile(rb"\x28\xb5\x2f\xfd"), "zstd"),
+)
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """One file of a table: its path, and the name that messages give it."""
+
+    path: str
+    name: str
+
+
+@contextmanager
+def open_bytes(file: TableFile) -> Iterator[Any]:
+    """Open a file as a stream of pyarrow; TableError if it is damaged or cannot be opened."""
+    import pyarrow as pa
+
+    try:
+        with open(file.path, "rb") as opened:
+            compression = compression_of(opened.read(16))
+        with pa.input_stream(file.path, compression=compression) as stream:
+            yield stream
+    except OSError as error:
+        raise refused(file.name, error) from error
+
+
+@contextmanager
+def open_lines(file: TableFile, encoding: str) -> Iterator[Iterator[str]]:
+    """Open a text file; iterate over its lines with their ends, without the byte order mark."""
+    with open_bytes(file) as stream, io.TextIOWrapper(stream, encoding, newline="") as lines:
+        first = next(lines, "").removeprefix("\ufeff")
+        yield itertools.chain([first], lines)
+
+
+def compression_of(start: bytes) -> str | None:
+    """Name the compression of a file by its first bytes; None if it is not compressed."""
+    return first_match(_SIGNATURES, start)
+
+
+def first_match(patterns: Sequence[tuple[re.Pattern[bytes], str]], start: bytes) -> str | None:
+    """Return the name of the first pattern that some bytes start with."""
+    return next((name for pattern, name in patterns if pattern.match(start)), None)
+
+
+def may_hold_newlines(file: TableFile, encoding: str) -> bool:
+    """Tell whether cells of a CSV may hold line ends: whether the file has a quotation mark.
+
+    The file is searched only if that is cheap; otherwise the answer is True.
+    """
+    if encoding.startswith(("utf-16", "utf-32", "utf-7", "cp037")):
+        return True
+    with open(file.path, "rb") as opened:
+        if compression_of(opened.read(16)):
+            return True
+        with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(b'"') >= 0
+
+
+def refused(name: str, error: OSError) -> TableError:
+    """Explain in a sentence why a file cannot be read."""
+    name = "Standard input" if name == "-" else name
+    if isinstance(error, FileNotFoundError):
+        return TableError(f"{name} is not there any more; check the path.")
+    if error.errno is None:  # raised by pyarrow for a compressed file
+        return TableError(f"{name} is damaged or cut off; get it once more.")
+    remedy = "copy it to another place"
+    if isinstance(error, PermissionError):
+        remedy = "ask for permission to read it"
+    return TableError(f"{os_error(error, 'reading', name)}; {remedy}.")
