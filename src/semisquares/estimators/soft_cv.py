@@ -28,7 +28,15 @@ from .soft import SoftLabelClassifier
 
 Array = NDArray[Any]
 
-N_ALPHAS = 13
+
+def default_alphas(spread: float, n_labeled: int, n_features: int) -> Array:
+    """Return the grid of ridges around the mean eigenvalue of the labeled rows' scatter matrix.
+
+    `spread` is the trace of that matrix. The grid follows the units of the columns, and suits
+    tables with fewer labeled rows than features as well as those with more.
+    """
+    mean_eigenvalue = spread / max(1, min(n_labeled - 1, n_features))
+    return np.logspace(-3, 3, 13) * (mean_eigenvalue or 1.0)
 
 
 class SoftLabelClassifierCV(SoftLabelClassifier):
@@ -271,10 +279,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     def _read_alphas(self, problem: Problem) -> Array:
         if self.alphas is not None:
             return read_grid("alphas", self.alphas)
-        # around the labeled rows' mean eigenvalue: whatever the units, for L above and below d
         rows = problem.rows
-        size = rows.labeled_spread / max(1, min(len(rows.labeled) - 1, rows.n_features))
-        return np.logspace(-3, 3, N_ALPHAS) * (size or 1.0)
+        return default_alphas(rows.labeled_spread, len(rows.labeled), rows.n_features)
 
     def _own_folds(self) -> bool:
         return self.cv is None or isinstance(self.cv, Integral)

@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from ..._inputs.untested import rows_to_test
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
+from ...estimators.soft_cv import default_alphas
 from .splits import grouped_folds, training_mask
 
 __all__ = [
@@ -320,6 +321,6 @@ def _best_alpha(model: SoftLabelClassifierCV, weight: float) -> tuple[float, tup
 
 
 def _middle_alpha(X: Array) -> float:
-    """Return the middle of the default grid: the mean eigenvalue of the labeled rows' scatter."""
-    spread = float(((X - X.mean(axis=0)) ** 2).sum())
-    return spread / max(1, min(len(X) - 1, X.shape[1])) or 1.0
+    """Return the middle of the default alphas."""
+    alphas = default_alphas(float(((X - X.mean(axis=0)) ** 2).sum()), *X.shape)
+    return float(alphas[len(alphas) // 2])
