@@ -63,9 +63,9 @@ def soft() -> Callable[[], object]:
 def command(name: str, folder: Path) -> Callable[[], object]:
     """Return a run of the command line on the table of `semisquares example`."""
     from click.testing import CliRunner
-
     from semisquares.cli.commands import commands
     from semisquares.cli.stopping import Stop
+
     from semisquares.tables.example import TABLE, TARGET, write_example
 
     write_example(folder)

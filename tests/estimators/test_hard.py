@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
+from semisquares._utils.errors import CollapsedLabelsWarning
 from semisquares.core.certificate import is_label_stable
 from semisquares.core.rows import DenseTable, Rows
 from semisquares.core.solvers import Status
-from semisquares.estimators.semi_supervised import VanishedClassWarning
 from semisquares.paper import objectives as paper
 from support.problems import SETTINGS, SHORT, make_problem
 
@@ -168,7 +168,7 @@ def test_a_descent_reads_again_only_the_rows_whose_labels_changed(monkeypatch):
 def test_a_class_that_no_unlabeled_row_got_is_warned_of():
     problem = make_problem(8, alpha=1000.0, n_unlabeled=200, distance=1.0)
     sentence = r"No unlabeled row got the label [01], though the super"
-    with pytest.warns(VanishedClassWarning, match=sentence):
+    with pytest.warns(CollapsedLabelsWarning, match=sentence):
         model = fit(problem)
     assert len(set(model.transduction_[~problem.known])) == 1
 

@@ -1,4 +1,4 @@
-"""Errors that a user can put right."""
+"""Errors and warnings that users can act on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["NotEnoughMemory", "UserError"]
+__all__ = ["CollapsedLabelsWarning", "NotEnoughMemory", "UserError"]
 
 
 class UserError(Exception):
@@ -49,3 +49,7 @@ class UserError(Exception):
 
 class NotEnoughMemory(MemoryError):
     """One sentence: how much memory a fit needs, how much is free, what to do."""
+
+
+class CollapsedLabelsWarning(UserWarning):
+    """A hard-label fit gave some class to no unlabeled row, so its labels may have collapsed."""

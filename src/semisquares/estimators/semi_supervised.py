@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from .._inputs.arrays import Problem, read_numbers
 from .._inputs.checks import Number
 from .._inputs.dask import DaskProblem, lazy_labels
+from .._utils.errors import CollapsedLabelsWarning
 from ..core.curvature import copied_columns, fit_labeled
 from ..core.labelings import Labeling, soft
 from ..core.objective import Objective
@@ -33,10 +34,6 @@ PROVEN = 1e-9
 """A fit calls itself exact only if its certificate is not above this."""
 LEAST_WEIGHT = 1e-150
 """A smaller weight of unlabeled rows is 0: products of such numbers vanish."""
-
-
-class VanishedClassWarning(UserWarning):
-    """No unlabeled row got the label of a class that the supervised classifier predicts."""
 
 
 class SemiSupervised(LinearLeastSquares):
@@ -99,7 +96,7 @@ class SemiSupervised(LinearLeastSquares):
         else:
             self._warn_of_copies(self.solution_.dependent, stacklevel=5)
         if lost:
-            warnings.warn(lost, VanishedClassWarning, stacklevel=5)
+            warnings.warn(lost, CollapsedLabelsWarning, stacklevel=5)
         return self
 
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Problem, str]:

@@ -14,7 +14,7 @@ from semisquares import (
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
-from semisquares.estimators.semi_supervised import VanishedClassWarning
+from semisquares._utils.errors import CollapsedLabelsWarning
 from semisquares.tables import TableError
 from semisquares.tables.compare import evaluation, rivals
 from semisquares.tables.compare.comparison import METRICS
@@ -279,8 +279,8 @@ def test_without_the_two_that_decide_there_is_no_answer(monkeypatch):
 
 class Grumbling(HardLabelClassifier):
     def fit(self, X, y, sample_weight=None):
-        text = "No unlabeled row got the label 1, though …"
-        warnings.warn(text, VanishedClassWarning, stacklevel=1)
+        sentence = "No unlabeled row got the label 1, though …"
+        warnings.warn(sentence, CollapsedLabelsWarning, stacklevel=1)
         return super().fit(X, y, sample_weight)
 
 

@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold
 from sklearn.semi_supervised import SelfTrainingClassifier
 
+from ..._utils.errors import CollapsedLabelsWarning
 from ...estimators import HardLabelClassifier, SoftLabelClassifier
-from ...estimators.semi_supervised import VanishedClassWarning
 from .choice import FOLDS, Pair, fit_pair, fit_rows, sample_rows
 from .splits import grouped_folds, stratified_order
 
@@ -289,11 +289,12 @@ def _timed(work: Callable[[], Any]) -> Fitted:
 
 
 def _complaint(caught: warnings.WarningMessage) -> Complaint:
-    text = str(caught.message)
-    if issubclass(caught.category, VanishedClassWarning):
-        return Complaint("lost_class", text)
-    kind = "convergence" if issubclass(caught.category, ConvergenceWarning) else "other"
-    return Complaint(kind, text)
+    kind = "other"
+    if issubclass(caught.category, CollapsedLabelsWarning):
+        kind = "lost_class"
+    elif issubclass(caught.category, ConvergenceWarning):
+        kind = "convergence"
+    return Complaint(kind, str(caught.message))
 
 
 def _sentence(error: Exception) -> str:

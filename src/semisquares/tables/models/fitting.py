@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from ..._utils.errors import CollapsedLabelsWarning
 from ..._utils.messages import Message, Parameter
 from ..._utils.versions import versions
 from ..._utils.words import percent
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifierCV
-from ...estimators.semi_supervised import VanishedClassWarning
 from ..arguments import instance, texts
 from ..compare.choice import thinned
 from ..compare.comparison import plain
@@ -138,7 +138,7 @@ def told() -> Iterator[list[str]]:
 
 def _for_people(warning: warnings.WarningMessage) -> str:
     """Write a warning of a fit, which knows classes by numbers and has other parameters."""
-    if issubclass(warning.category, VanishedClassWarning):
+    if issubclass(warning.category, CollapsedLabelsWarning):
         return Message(
             "Some class was given to no unlabeled row at all: the labels may have collapsed; try "
             "{method}, or a smaller {weight}.",
