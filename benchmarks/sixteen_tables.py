@@ -14,7 +14,8 @@ import pandas as pd
 
 from semisquares.paper.datasets import DATASETS, load
 from semisquares.tables import compare_table, fit_table, prepare
-from semisquares.tables.compare.choice import fit_pair
+from semisquares.tables.compare.rows import TableRows
+from semisquares.tables.compare.tuning import fit_pair
 
 KEPT = 0.2
 _HEADER = (
@@ -64,7 +65,7 @@ def _row(name: str, jobs: int) -> str:
     seconds = time.perf_counter() - start
     model = fit_table(prepared, method="supervised", alpha=1.0)
     assert len(model.predict(frame).labels) == len(frame)
-    pair = fit_pair(prepared.X, prepared.codes)
+    pair = fit_pair(TableRows(prepared.X, prepared.codes))
     hidden = prepared.codes < 0
     codes = pd.Index(prepared.target.spelling).get_indexer(truth.astype(str))
     errors = [

@@ -12,8 +12,8 @@ from semisquares.tables import load
 from semisquares.tables.chunked import prepare_chunks
 from semisquares.tables.dataset import prepare
 from semisquares.tables.io import find, read, split
-from semisquares.tables.models.fitting import fit_order
-from semisquares.tables.models.measuring import Order
+from semisquares.tables.models.fitting import fit_prepared
+from semisquares.tables.models.measuring import FitOptions
 from semisquares.tables.models.streaming import fit_streamed
 
 
@@ -44,11 +44,11 @@ def folder(tmp_path):
 
 
 ORDERS = {
-    "auto": Order(folds=2, repeats=1),
-    "soft": Order("soft", folds=2, repeats=1),
-    "soft, given": Order("soft", alpha=2.0, weight=0.5, folds=2, repeats=1),
-    "hard": Order("hard", folds=2, repeats=1),
-    "supervised": Order("supervised", folds=2, repeats=1),
+    "auto": FitOptions(folds=2, repeats=1),
+    "soft": FitOptions("soft", folds=2, repeats=1),
+    "soft, given": FitOptions("soft", alpha=2.0, weight=0.5, folds=2, repeats=1),
+    "hard": FitOptions("hard", folds=2, repeats=1),
+    "supervised": FitOptions("supervised", folds=2, repeats=1),
 }
 
 
@@ -58,9 +58,9 @@ def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, grou
     """The sample for tuning has all rows, so the result does not depend on chance."""
     source = find(str(folder / "rows*.parquet"))
     prepared = prepare(read(source, labels=["ill"]), "ill", group=group)
-    parts = split(source, labels=["ill"], n_bytes=4096)
-    table = prepare_chunks(parts, "ill", group=group)
-    expected, found = fit_order(prepared, ORDERS[name]), fit_streamed(table, ORDERS[name])
+    chunks = split(source, labels=["ill"], n_bytes=4096)
+    table = prepare_chunks(chunks, "ill", group=group)
+    expected, found = fit_prepared(prepared, ORDERS[name]), fit_streamed(table, ORDERS[name])
     one, other = expected.pipeline["classifier"], found.pipeline["classifier"]
     np.testing.assert_allclose(other.coef_, one.coef_, rtol=0, atol=1e-9 * abs(one.coef_).max())
     same = ("method", "alpha", "unlabeled_weight", "rows", "labeled", "metrics", "verdict", "notes")
@@ -72,11 +72,11 @@ def test_notes_about_a_table_in_chunks_are_those_of_the_whole_table(folder):
     ill = frame()["ill"]
     rows = frame().assign(ill_filled=np.arange(600) % 2 == 0, ill_predicted=ill.fillna("no"))
     rows.assign(result=3 * (ill == "yes")).to_parquet(folder / "t.parquet", row_group_size=200)
-    source, order = find(str(folder / "t.parquet")), Order("supervised", alpha=2.0, folds=2)
-    parts = split(source, labels=["ill"], n_bytes=4096)
-    assert len(parts) > 2
-    expected = fit_order(prepare(read(source, labels=["ill"]), "ill"), order).about
-    found = fit_streamed(prepare_chunks(parts, "ill"), order).about
+    source, order = find(str(folder / "t.parquet")), FitOptions("supervised", alpha=2.0, folds=2)
+    chunks = split(source, labels=["ill"], n_bytes=4096)
+    assert len(chunks) > 2
+    expected = fit_prepared(prepare(read(source, labels=["ill"]), "ill"), order).about
+    found = fit_streamed(prepare_chunks(chunks, "ill"), order).about
     assert found["notes"] == expected["notes"]
     assert found["summary"] == expected["summary"]
     assert [note.split(" labels")[0].split(" alone")[0] for note in found["notes"]] == [

@@ -41,5 +41,5 @@ def test_errors_name_options(semisquares, tmp_path):
 def test_the_page_names_options():
     (notice,) = binary().notices
     claim = Message("A leak; leave it out with {drop}.", drop=Parameter("drop", ["x", "z"]))
-    found = binary(notices=(replace(notice, sentence=claim),))
+    found = binary(notices=(replace(notice, first=claim),))
     assert "leave it out with --drop x --drop z." in render_comparison(found, "", write=option)

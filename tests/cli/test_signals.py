@@ -51,7 +51,7 @@ def test_the_message_names_the_model_that_was_written(
 def test_the_message_does_not_name_a_file_from_before(semisquares, table, tmp_path, monkeypatch):
     (tmp_path / "m").write_text("old")
     monkeypatch.setattr(
-        "semisquares.tables.models.fitting.fit_order",
+        "semisquares.tables.models.fitting.fit_prepared",
         lambda *given, **more: signal.raise_signal(signal.SIGINT),
     )
     code, _, errors = semisquares(*fit())
@@ -69,7 +69,7 @@ def test_a_signal_that_became_another_error_is_still_a_signal(
         except KeyboardInterrupt:
             raise ImportError("an extension module could not be initialised") from None
 
-    monkeypatch.setattr("semisquares.tables.models.fitting.fit_order", broken)
+    monkeypatch.setattr("semisquares.tables.models.fitting.fit_prepared", broken)
     code, _, errors = semisquares(*fit())
     assert (code, errors) == (128 + number, f"{NOTHING}\n")
 
@@ -91,7 +91,7 @@ def test_a_stopped_prediction_leaves_no_file_and_no_folder(
 
 def test_the_message_says_that_standard_output_may_be_incomplete(semisquares, table, monkeypatch):
     monkeypatch.setattr(
-        "semisquares.tables.models.fitting.fit_order",
+        "semisquares.tables.models.fitting.fit_prepared",
         lambda *given, **more: signal.raise_signal(signal.SIGINT),
     )
     words = ("fit", "t.csv", "--target", "state", "-o", "-", *GIVEN)

@@ -21,9 +21,10 @@ from semisquares.model_selection import (
     LabeledTestSplit,
 )
 from semisquares.tables import TableError, compare_table, fit_table, prepare
-from semisquares.tables.compare.choice import tune
+from semisquares.tables.compare.rows import TableRows
 from semisquares.tables.compare.scores import score
 from semisquares.tables.compare.splits import plan, training_mask
+from semisquares.tables.compare.tuning import tune
 
 SPLITTERS = [
     LabeledStratifiedKFold(2),
@@ -244,7 +245,7 @@ def test_groups_of_a_plan_that_hold_the_single_row_are_never_tested():
 def test_the_search_keeps_groups_together_though_a_class_is_in_one_group():
     X, codes = table()
     groups = np.arange(len(codes)) % 10
-    assert tune(X, codes, groups=groups).n_search == (codes < 0).sum()
+    assert tune(TableRows(X, codes, groups)).n_search == (codes < 0).sum()
 
 
 def test_auc_is_the_mean_of_the_classes_among_the_rows():

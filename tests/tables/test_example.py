@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from semisquares.tables import TableError
-from semisquares.tables.compare.choice import fit_pair
-from semisquares.tables.compare.notices import notices
+from semisquares.tables.compare.notices import NoticeContext, find_notices
+from semisquares.tables.compare.rows import TableRows
+from semisquares.tables.compare.tuning import fit_pair
 from semisquares.tables.dataset import prepare
 from semisquares.tables.example import NEW_ROWS, TABLE, TARGET, example_truth, write_example
 
@@ -69,7 +70,7 @@ def test_labels_are_few_true_and_missing_at_random(pumps):
     known = pumps[TARGET].notna().to_numpy()
     assert (len(pumps), known.sum()) == (800, 100)
     assert (pumps.loc[known, TARGET] == truth[known]).all()
-    assert notices(prepare(pumps, TARGET), seed=0) == ()
+    assert find_notices(NoticeContext(prepare(pumps, TARGET), seed=0)) == ()
 
 
 def test_new_rows_are_like_the_table_but_for_a_new_maker(folder, pumps):
@@ -83,7 +84,7 @@ def test_new_rows_are_like_the_table_but_for_a_new_maker(folder, pumps):
 
 def test_unlabeled_rows_help_on_rows_whose_label_is_hidden(folder, pumps):
     prepared = prepare(pumps, TARGET)
-    pair = fit_pair(prepared.X, prepared.codes)
+    pair = fit_pair(TableRows(prepared.X, prepared.codes))
     truth, classes = example_truth(), np.array(prepared.target.classes)
     hidden = prepared.codes < 0
     new = prepared.encoder.transform(pd.read_csv(folder / NEW_ROWS))

@@ -12,8 +12,11 @@ from semisquares.tables import TableError, compare_table, find, fit_table, prepa
 from semisquares.tables.compare.comparison import METRICS
 from semisquares.tables.compare.evaluation import evaluate
 from semisquares.tables.compare.intervals import honest_score, interval
-from semisquares.tables.compare.notices import leaks
+from semisquares.tables.compare.notices.leak import leaks
+from semisquares.tables.compare.rows import TableRows
 from semisquares.tables.compare.splits import plan, training_mask
+from semisquares.tables.compare.tuning import tune
+from semisquares.tables.models.measuring import FitOptions, Setting, choose
 from semisquares.tables.predicting import PredictionCounts, predict_rows
 
 
@@ -41,12 +44,12 @@ GIVEN = {
 @pytest.mark.parametrize("method", GIVEN)
 def test_a_given_alpha_and_weight_give_the_classifier_itself(method, n_classes):
     rows = prepared(n_classes=n_classes)
-    expected, wish = GIVEN[method]
-    model = fit_table(rows, method=method, repeats=1, folds=2, **wish)
+    expected, options = GIVEN[method]
+    model = fit_table(rows, method=method, repeats=1, folds=2, **options)
     expected.fit(rows.X, rows.codes)
     np.testing.assert_allclose(model.classifier.coef_, expected.coef_, atol=1e-12)
     assert model.about["alpha"] == 2.0
-    assert model.about["unlabeled_weight"] == wish.get("weight", 0.0)
+    assert model.about["unlabeled_weight"] == options.get("weight", 0.0)
 
 
 def test_scores_of_a_given_classifier_are_those_of_cross_validation_by_hand():
@@ -71,7 +74,10 @@ def test_scores_of_a_tuned_method_are_those_of_the_rival(method, rival):
     rows = prepared()
     model = fit_table(rows, method=method, folds=3, repeats=1)
     found = evaluate(
-        rows.X, rows.codes, folds=3, repeats=1, rivals=tuple({"ridge", "soft_cv", rival})
+        TableRows(rows.X, rows.codes),
+        folds=3,
+        repeats=1,
+        rivals=tuple({"ridge", "soft_cv", rival}),
     )
     scores = next(one.scores for one in found.rivals if one.name == rival)
     for metric in METRICS:
@@ -98,8 +104,17 @@ def test_a_table_without_unlabeled_rows_has_one_method_whatever_is_asked_for():
         np.testing.assert_allclose(model.classifier.coef_, expected.coef_, atol=1e-9)
 
 
+def test_soft_labels_of_weight_zero_are_the_tuned_ridge():
+    rows = prepared()
+    known = TableRows(rows.X, rows.codes)
+    setting = choose(known, "soft", FitOptions("soft", weight=0.0))
+    tuned = tune(known, weight=0.0)
+    expected = Setting("supervised", tuned.supervised_alpha, 0.0, 0, tuned.supervised_shift)
+    assert setting == expected
+
+
 @pytest.mark.parametrize(
-    ("wish", "words"),
+    ("options", "words"),
     [
         ({"method": "best"}, "no method 'best'"),
         ({"alpha": 1.0}, "Method auto chooses"),
@@ -107,9 +122,9 @@ def test_a_table_without_unlabeled_rows_has_one_method_whatever_is_asked_for():
         ({"method": "supervised", "weight": 1.0}, "leaves the unlabeled rows out"),
     ],
 )
-def test_wishes_that_contradict_each_other_are_refused(wish, words):
+def test_options_that_contradict_each_other_are_refused(options, words):
     with pytest.raises(TableError, match=words):
-        fit_table(prepared(), **wish)
+        fit_table(prepared(), **options)
 
 
 def test_a_model_holds_no_row_of_its_table():
@@ -126,9 +141,9 @@ def noise():
     return made.assign(label=np.where(np.arange(80) < 50, words, None))
 
 
-@pytest.mark.parametrize("wish", [{}, {"method": "soft", "alpha": 60.0, "weight": 0.1}])
-def test_a_model_that_is_worth_no_more_than_one_answer_says_so(wish):
-    model = fit_table(prepare(noise(), "label"), folds=3, repeats=1, **wish)
+@pytest.mark.parametrize("options", [{}, {"method": "soft", "alpha": 60.0, "weight": 0.1}])
+def test_a_model_that_is_worth_no_more_than_one_answer_says_so(options):
+    model = fit_table(prepare(noise(), "label"), folds=3, repeats=1, **options)
     (note,) = model.about["notes"]
     error = re.match(r"The model is no better than always answering 'ok': error ([\d.]+) %", note)
     assert float(error[1]) >= 20.0  # that of the answer "ok"
@@ -138,11 +153,11 @@ def test_a_good_model_is_not_suspected():
     assert fit_table(prepared(), method="soft", alpha=1.0, weight=1.0).about["notes"] == []
 
 
-@pytest.mark.parametrize("wish", [{}, {"method": "supervised", "alpha": 1.0}])
-def test_ten_labels_are_never_certain_and_no_score_is_impossible(wish):
+@pytest.mark.parametrize("options", [{}, {"method": "supervised", "alpha": 1.0}])
+def test_ten_labels_are_never_certain_and_no_score_is_impossible(options):
     frame = pd.DataFrame({"a": np.arange(30) % 2 + np.arange(30) / 1e4})
     frame["label"] = np.where(np.arange(30) < 10, np.where(frame["a"] < 0.5, "x", "y"), None)
-    model = fit_table(prepare(frame, "label"), folds=2, repeats=2, **wish)
+    model = fit_table(prepare(frame, "label"), folds=2, repeats=2, **options)
     for name in ("accuracy", "balanced_accuracy", "auc"):
         found = model.about["metrics"][name]
         assert found["mean"] == found["high"] == 1.0

@@ -106,8 +106,8 @@ def fit(
         writes={"-o": out, "--onnx": onnx},
         endings={"-o": ".model", "--onnx": ".onnx"},
     ):
-        from ..tables.models.fitting import fit_order
-        from ..tables.models.measuring import Order
+        from ..tables.models.fitting import fit_prepared
+        from ..tables.models.measuring import FitOptions
         from ..tables.models.streaming import fit_streamed
         from ._describe import describe, facts
         from ._inputs import open_table, read_in_chunks, read_prepared
@@ -128,9 +128,9 @@ def fit(
             prepared = read_prepared(output, table, reading, columns, source)
         describe(output, prepared)
         with output.progress("choosing", "fits") as progress:
-            order = Order(method, alpha, weight, folds, repeats, seed, jobs, progress)
-            fitted = fit_streamed if engine_name == "dask" else fit_order
-            model = fitted(prepared, order, missing=reading.missing)
+            chosen = FitOptions(method, alpha, weight, folds, repeats, seed, jobs, progress)
+            fitted = fit_streamed if engine_name == "dask" else fit_prepared
+            model = fitted(prepared, chosen, missing=reading.missing)
     store_model(model, out)
     for note in model.about["notes"]:
         if note not in prepared.notes:  # which are printed already

@@ -7,10 +7,11 @@ import pytest
 
 from semisquares import LeastSquaresClassifier
 from semisquares.tables.compare import curves
-from semisquares.tables.compare.choice import Choice, Pair
-from semisquares.tables.compare.curves import label_curve, label_sentence, unlabeled_curve
+from semisquares.tables.compare.curves import label_curve, label_trend, unlabeled_curve
 from semisquares.tables.compare.evaluation import evaluate
+from semisquares.tables.compare.rows import TableRows
 from semisquares.tables.compare.splits import Plan
+from semisquares.tables.compare.tuning import Choice, Pair
 
 
 def table(n_rows=120, n_labels=24, d=3, n_classes=2, seed=0):
@@ -38,9 +39,9 @@ def trained(monkeypatch):
     """Record the rows of every fit, and fit them without a search."""
     masks = []
 
-    def fit_pair(X, codes, *, inside, **options):
+    def fit_pair(rows, *, inside, **options):
         masks.append(inside.copy())
-        ridge = LeastSquaresClassifier().fit(X[inside], codes[inside])
+        ridge = LeastSquaresClassifier().fit(rows.X[inside], rows.codes[inside])
         return Pair(Choice(1.0, 0.0, 1.0, 0), ridge, ridge)
 
     monkeypatch.setattr(curves, "fit_pair", fit_pair)
@@ -50,8 +51,10 @@ def trained(monkeypatch):
 def test_the_ends_of_the_curve_are_what_the_evaluation_found():
     X, codes = table(n_labels=60, n_rows=92, d=8, seed=2)
     X[:, ::2] *= 30.0  # so that the ridge and the seed of its search matter
-    points = unlabeled_curve(X, codes, folds=2, repeats=1, seed=2)
-    found = evaluate(X, codes, folds=2, repeats=1, seed=2, rivals=("ridge", "soft_cv", "soft"))
+    points = unlabeled_curve(TableRows(X, codes), folds=2, repeats=1, seed=2)
+    found = evaluate(
+        TableRows(X, codes), folds=2, repeats=1, seed=2, rivals=("ridge", "soft_cv", "soft")
+    )
     scores = {one.name: one.scores["accuracy"] for one in found.rivals}
     for method in ("soft", "soft_cv"):
         assert of(points, method)[32].mean == pytest.approx(1.0 - scores[method].mean)
@@ -63,14 +66,14 @@ def test_the_ends_of_the_curve_are_what_the_evaluation_found():
 
 
 def test_unlabeled_rows_that_help_lower_the_curve():
-    errors = of(unlabeled_curve(*needle(), folds=2, repeats=1), "soft_cv")
+    errors = of(unlabeled_curve(TableRows(*needle()), folds=2, repeats=1), "soft_cv")
     assert list(errors) == [3, 7, 15, 30, 60, 120]
     assert errors[120].mean + 0.2 < errors[3].mean
 
 
 def test_smaller_sets_of_unlabeled_rows_are_within_larger_ones(trained):
     X, codes = table()
-    unlabeled_curve(X, codes, folds=2, repeats=1)
+    unlabeled_curve(TableRows(X, codes), folds=2, repeats=1)
     first = trained[:6]  # the sizes of the first split
     assert [int((mask & (codes < 0)).sum()) for mask in first] == [3, 6, 12, 24, 48, 96]
     for smaller, larger in pairwise(first):
@@ -80,7 +83,7 @@ def test_smaller_sets_of_unlabeled_rows_are_within_larger_ones(trained):
 
 def test_smaller_sets_of_labels_are_within_larger_ones_and_no_label_is_hidden(trained):
     X, codes = table(n_labels=60, n_classes=3)
-    label_curve(X, codes, folds=2, repeats=1)
+    label_curve(TableRows(X, codes), folds=2, repeats=1)
     first = trained[:4]
     assert [int((mask & (codes >= 0)).sum()) for mask in first] == [8, 15, 22, 30]
     for smaller, larger in pairwise(first):
@@ -93,8 +96,8 @@ def test_smaller_sets_of_labels_are_within_larger_ones_and_no_label_is_hidden(tr
 def test_no_group_is_learned_from_and_tested(trained):
     X, codes = table(n_labels=60)
     groups = np.arange(len(X)) % 15  # each with labeled and unlabeled rows
-    unlabeled_curve(X, codes, groups, folds=3, repeats=1)
-    n_sizes = len(label_curve(X, codes, groups, folds=3, repeats=1).points) // 2
+    unlabeled_curve(TableRows(X, codes, groups), folds=3, repeats=1)
+    n_sizes = len(label_curve(TableRows(X, codes, groups), folds=3, repeats=1)[0]) // 2
     with_all_labels = trained[: -3 * n_sizes] + trained[n_sizes - 1 - 3 * n_sizes :: n_sizes]
     assert len(with_all_labels) == 3 * 6 + 3
     for mask in with_all_labels:
@@ -105,7 +108,7 @@ def test_no_group_is_learned_from_and_tested(trained):
 
 def test_with_groups_the_largest_size_is_what_is_left_on_average(trained):
     X, codes = table(n_labels=60)
-    points = unlabeled_curve(X, codes, np.arange(len(X)) % 15, folds=3, repeats=1)
+    points = unlabeled_curve(TableRows(X, codes, np.arange(len(X)) % 15), folds=3, repeats=1)
     assert max(point.n for point in points) == 40
 
 
@@ -134,7 +137,7 @@ def test_label_sizes_allow_two_of_each_class(n_train, n_classes, sizes):
 def test_the_curve_over_labels_takes_a_sample_of_many_unlabeled_rows_counted_as_all(monkeypatch):
     X, codes = table(n_labels=16)
     X[codes < 0] = X[-1]
-    whole = label_curve(X, codes, folds=2, repeats=1)
+    whole = label_curve(TableRows(X, codes), folds=2, repeats=1)
     original, sampled = curves.fit_pair, []
 
     def fit_pair(*arguments, **options):
@@ -143,7 +146,7 @@ def test_the_curve_over_labels_takes_a_sample_of_many_unlabeled_rows_counted_as_
         return pair
 
     monkeypatch.setattr(curves, "fit_pair", fit_pair)
-    assert label_curve(X, codes, folds=2, repeats=1) == whole
+    assert label_curve(TableRows(X, codes), folds=2, repeats=1) == whole
     assert set(sampled) == {(20, False)}
 
 
@@ -171,8 +174,8 @@ def test_the_curve_over_labels_takes_a_sample_of_many_unlabeled_rows_counted_as_
 def test_the_sentence_about_labels_says_what_is_known(before, after, noise, n_labels, end):
     errors = np.array([[0.3, before + sign * noise, after] for sign in (1, -1, 1, -1)])
     planned = Plan(folds=5, repeats=2, tests=(), n_labeled=n_labels)
-    said = label_sentence([12, 24, 48], errors, planned)
-    assert said == f"From 24 to 48 labels the error of the tuned ridge {end}"
+    trend = label_trend([12, 24, 48], errors, planned)
+    assert trend.sentence == f"From 24 to 48 labels the error of the tuned ridge {end}"
 
 
 def test_errors_of_the_curves_are_no_surer_than_the_labels():
@@ -180,13 +183,15 @@ def test_errors_of_the_curves_are_no_surer_than_the_labels():
     codes = np.where(np.arange(30) < 10, np.arange(30) % 2, -1)
     ends = {
         (one.error.mean, one.error.low, round(one.error.high, 3))
-        for one in unlabeled_curve(X, codes, folds=2, repeats=1)
+        for one in unlabeled_curve(TableRows(X, codes), folds=2, repeats=1)
     }
     assert ends == {(0.0, 0.0, 0.308)}  # 0.025^(1/10) = 0.692
 
 
 def test_too_few_labels_for_a_curve_are_told():
     X, codes = table(n_labels=4)
-    curve = label_curve(X, codes)
-    assert curve.sentence == "With 2 labels to learn from, what more would bring cannot be told."
-    assert [point.n for point in curve.points] == [2, 2]
+    points, trend = label_curve(TableRows(X, codes))
+    assert trend.sentence == (
+        "With 2 labels to learn from, the effect of more labels cannot be estimated."
+    )
+    assert [point.n for point in points] == [2, 2]

@@ -17,10 +17,12 @@ from semisquares import (
 from semisquares._utils.errors import CollapsedLabelsWarning
 from semisquares.tables import TableError
 from semisquares.tables.compare import evaluation, rivals
-from semisquares.tables.compare.comparison import METRICS
-from semisquares.tables.compare.evaluation import evaluate, in_order
-from semisquares.tables.compare.rivals import ALL, Fits, Training, how
+from semisquares.tables.compare.comparison import METRICS, TrainingSize
+from semisquares.tables.compare.evaluation import evaluate, ordered_map
+from semisquares.tables.compare.rivals import ALL, RivalFits, Training
+from semisquares.tables.compare.rows import TableRows
 from semisquares.tables.compare.scores import score
+from semisquares.tables.compare.words import describe_fit
 
 TWO = ("ridge", "soft_cv")
 
@@ -42,7 +44,7 @@ def needle(n_rows=200, n_labels=60, d=40, seed=0):
 
 
 def fits(X, codes):
-    return Fits(Training(X, codes, inside=np.ones(len(X), dtype=bool)))
+    return RivalFits(Training(TableRows(X, codes), inside=np.ones(len(X), dtype=bool)))
 
 
 @pytest.mark.parametrize("name", ["soft", "hard", "soft_cv"])
@@ -50,7 +52,7 @@ def test_a_row_that_counts_twice_is_as_good_as_two_rows(name):
     X, codes = needle()
     twice = np.repeat(np.arange(len(X)), np.where(codes < 0, 2, 1))
     inside = np.ones(len(X), dtype=bool)
-    counted = Fits(Training(X, codes, inside, count=2.0)).fit(name).model
+    counted = RivalFits(Training(TableRows(X, codes, count=2.0), inside)).fit(name).model
     repeated = fits(X[twice], codes[twice]).fit(name).model
     np.testing.assert_allclose(counted.coef_, repeated.coef_, atol=1e-7)
 
@@ -133,7 +135,7 @@ def test_rivals_never_look_at_rows_outside_the_training_set():
     X, codes, _ = table()
     inside = np.arange(len(X)) % 5 > 0
     spoilt = np.where(inside[:, None], X, np.nan)
-    clean, other = (Fits(Training(rows, codes, inside)) for rows in (X, spoilt))
+    clean, other = (RivalFits(Training(TableRows(rows, codes), inside)) for rows in (X, spoilt))
     for name in ALL:
         found = other.fit(name)
         assert not found.failed
@@ -146,14 +148,14 @@ def test_slow_rivals_get_a_sample_of_the_unlabeled_rows_and_say_so(monkeypatch):
     monkeypatch.setattr(rivals, "MOST_HARD", 20)
     monkeypatch.setattr(rivals, "MOST_SELF_TRAINING", 10)
     X, codes, _ = table()
-    found = evaluate(X, codes, folds=2, repeats=1)
+    found = evaluate(TableRows(X, codes), folds=2, repeats=1)
     assert {one.name: one.n_unlabeled for one in found.rivals} == {
         "ridge": 0, "logistic": 0, "soft": 50, "hard": 20, "soft_cv": 50, "self_training": 10,
     }  # fmt: skip
-    said = {one.name: one.how for one in found.rivals}
-    assert "20 of the 50 unlabeled rows, drawn at random, counted as all" in said["hard"]
-    assert "10 of the 50 unlabeled rows, drawn at random" in said["self_training"]
-    assert "all 50 unlabeled rows" in said["soft"]
+    how = {one.name: one.how for one in found.rivals}
+    assert "20 of the 50 unlabeled rows, drawn at random, counted as all" in how["hard"]
+    assert "10 of the 50 unlabeled rows, drawn at random" in how["self_training"]
+    assert "all 50 unlabeled rows" in how["soft"]
 
 
 def test_a_sampled_row_counts_for_the_others_with_hard_labels(monkeypatch):
@@ -169,16 +171,16 @@ def test_many_labels_are_sampled_for_logistic_regression(monkeypatch):
     monkeypatch.setattr(rivals, "MOST_LOGISTIC", 12)
     rows = fits(X, codes)._logistic_rows
     assert np.bincount(codes[rows]).tolist() == [6, 6]
-    assert "12 of the 30 labeled rows" in how(
-        "logistic", fewest=9, n_labeled=30, n_unlabeled=5, n_search=9
-    )
+    size = TrainingSize(30, fewest_labels=9, n_unlabeled=5, most_searched=9)
+    assert "12 of the 30 labeled rows" in describe_fit("logistic", size)
 
 
 def test_a_class_with_one_label_leaves_c_as_it_is():
     X, codes, _ = table()
     codes[np.flatnonzero(codes == 1)[1:]] = -1
     assert fits(X, codes).fit("logistic").model.C == 1.0
-    assert "C = 1, as a class" in how("logistic", fewest=1, n_labeled=30, n_unlabeled=5, n_search=9)
+    size = TrainingSize(30, fewest_labels=1, n_unlabeled=5, most_searched=9)
+    assert "C = 1, as a class" in describe_fit("logistic", size)
 
 
 def test_logistic_regression_is_tuned_by_folds_that_keep_groups_together():
@@ -194,7 +196,7 @@ def test_logistic_regression_is_tuned_by_folds_that_keep_groups_together():
 
 def test_scores_are_those_of_fitting_and_testing_by_hand():
     X, codes, _ = table()
-    found = evaluate(X, codes, folds=3, repeats=1, rivals=TWO)
+    found = evaluate(TableRows(X, codes), folds=3, repeats=1, rivals=TWO)
     for k, test in enumerate(found.plan.tests):
         train = np.setdiff1d(np.arange(len(X)), test)
         seed = evaluation.split_seed(0, k)
@@ -204,7 +206,7 @@ def test_scores_are_those_of_fitting_and_testing_by_hand():
 
 
 def test_unlabeled_rows_that_help_are_found_to_help():
-    found = evaluate(*needle(d=60), folds=4, repeats=1, rivals=TWO)
+    found = evaluate(TableRows(*needle(d=60)), folds=4, repeats=1, rivals=TWO)
     assert found.verdict.answer == "yes"
     assert found.verdict.error < 0.05 < 0.2 < found.verdict.ridge_error
     assert found.verdict.gain.mean == pytest.approx(found.verdict.ridge_error - found.verdict.error)
@@ -213,7 +215,7 @@ def test_unlabeled_rows_that_help_are_found_to_help():
 def test_noise_is_not_found_to_help():
     rng = np.random.default_rng(1)
     codes = np.where(np.arange(300) < 200, rng.random(300) < 0.4, -1).astype(int)
-    found = evaluate(rng.normal(size=(300, 5)), codes, folds=3, repeats=1, rivals=TWO)
+    found = evaluate(TableRows(rng.normal(size=(300, 5)), codes), folds=3, repeats=1, rivals=TWO)
     assert found.verdict.answer != "yes"
     assert found.verdict.gain.low <= 0.0
 
@@ -223,23 +225,28 @@ def test_the_number_of_jobs_changes_no_digit_and_two_rivals_give_the_verdict_of_
     X, codes, _ = table(n_rows=60)
     seen = []
     here = evaluate(
-        X, codes, folds=3, repeats=1, progress=lambda done, total: seen.append((done, total))
+        TableRows(X, codes),
+        folds=3,
+        repeats=1,
+        progress=lambda done, total: seen.append((done, total)),
     )
-    spread = evaluate(X, codes, folds=3, repeats=1, jobs=2)
+    spread = evaluate(TableRows(X, codes), folds=3, repeats=1, jobs=2)
     np.testing.assert_array_equal(as_arrays(here), as_arrays(spread))
-    two = evaluate(X, codes, folds=3, repeats=1, rivals=TWO)
+    two = evaluate(TableRows(X, codes), folds=3, repeats=1, rivals=TWO)
     assert here.verdict == spread.verdict == two.verdict
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_another_seed_gives_other_folds():
     X, codes, _ = table()
-    one, other = (evaluate(X, codes, folds=2, repeats=1, seed=seed, rivals=TWO) for seed in (0, 1))
+    one, other = (
+        evaluate(TableRows(X, codes), folds=2, repeats=1, seed=seed, rivals=TWO) for seed in (0, 1)
+    )
     assert (as_arrays(one) != as_arrays(other)).any()
 
 
 def test_gains_are_positive_where_a_rival_is_better_than_the_ridge():
-    found = evaluate(*needle(), folds=2, repeats=1, rivals=TWO)
+    found = evaluate(TableRows(*needle()), folds=2, repeats=1, rivals=TWO)
     ridge, chosen = found.rivals
     assert ridge.gains == {}
     for metric in METRICS:
@@ -256,7 +263,7 @@ class Broken(HardLabelClassifier):
 def test_a_rival_that_fails_says_why_and_the_others_go_on(monkeypatch):
     monkeypatch.setattr(rivals, "HardLabelClassifier", Broken)
     X, codes, _ = table()
-    found = evaluate(X, codes, folds=2, repeats=1)
+    found = evaluate(TableRows(X, codes), folds=2, repeats=1)
     failed = {one.name: one.failed for one in found.rivals if one.failed}
     assert failed == {"hard": "There is no way."}
     assert all(set(one.scores) == set(METRICS) for one in found.rivals if one.name != "hard")
@@ -274,7 +281,7 @@ def test_without_the_two_that_decide_there_is_no_answer(monkeypatch):
     monkeypatch.setattr(rivals, "fit_pair", fail)
     X, codes, _ = table()
     with pytest.raises(TableError, match="squares overflow"):
-        evaluate(X, codes, folds=2, repeats=1)
+        evaluate(TableRows(X, codes), folds=2, repeats=1)
 
 
 class Grumbling(HardLabelClassifier):
@@ -287,14 +294,14 @@ class Grumbling(HardLabelClassifier):
 def test_warnings_of_fits_are_counted(monkeypatch):
     monkeypatch.setattr(rivals, "HardLabelClassifier", Grumbling)
     X, codes, _ = table()
-    (trouble,) = evaluate(X, codes, folds=2, repeats=1).troubles
-    assert (trouble.rival, trouble.kind, trouble.n_fits, trouble.of) == ("hard", "lost_class", 2, 2)
-    assert trouble.sentence.startswith("No unlabeled row got the label 1")
+    (found,) = evaluate(TableRows(X, codes), folds=2, repeats=1).warnings
+    assert (found.rival, found.kind, found.n_fits, found.n_all) == ("hard", "lost_class", 2, 2)
+    assert found.message.startswith("No unlabeled row got the label 1")
 
 
 def test_unlabeled_rows_of_tested_groups_are_kept_from_the_rivals():
     X, codes, _ = table()
-    found = evaluate(X, codes, np.arange(len(X)) // 4, folds=2, repeats=1)
+    found = evaluate(TableRows(X, codes, np.arange(len(X)) // 4), folds=2, repeats=1)
     assert found.plan.folds == 2
     assert {one.name: one.n_unlabeled for one in found.rivals}["soft"] < 50
 
@@ -315,6 +322,6 @@ def test_an_interrupted_evaluation_closes_its_workers(monkeypatch):
     monkeypatch.setattr(evaluation, "parallel_map", parallel_map)
     monkeypatch.setattr(evaluation, "WORTH_PROCESSES", 0.0)
     with pytest.raises(KeyboardInterrupt) as caught:  # which keeps the generator in memory
-        in_order(partial(pow, 2), [1, 2, 3], jobs=2, progress=interrupt)
+        ordered_map(partial(pow, 2), [1, 2, 3], jobs=2, progress=interrupt)
     assert closed == [1, 2]
     assert caught.type is KeyboardInterrupt

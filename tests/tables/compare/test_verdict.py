@@ -87,8 +87,8 @@ def test_numbers_of_the_verdict_are_those_that_it_was_given():
 def test_the_interval_beside_no_reaches_as_far_as_the_sentence_says(gain, n_labels):
     found = verdict(gain, 0.0, n_labels)
     assert found.gain.high == pytest.approx(most_to_gain(Estimate(gain, gain, gain), n_labels))
-    told = f"a gain of more than {100 * found.gain.high:.1f} points is unlikely"
-    assert (told in found.sentence) == (found.answer == "no")
+    words = f"a gain of more than {100 * found.gain.high:.1f} points is unlikely"
+    assert (words in found.sentence) == (found.answer == "no")
 
 
 def test_advice_goes_by_the_folds_as_what_is_unseen_falls_faster_than_an_interval():

@@ -51,12 +51,12 @@ class Page(Sound):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Return a function that renders a page without its pictures, which take long."""
-    monkeypatch.setattr(comparison_page, "_views", lambda comparison: {})
+    monkeypatch.setattr(comparison_page, "_pictures", lambda comparison: {})
     return lambda comparison: render_comparison(comparison, COMMAND)
 
 
 @pytest.fixture
-def said(undrawn):
+def text_of(undrawn):
     """Return a function that gives the words of a page."""
     return lambda comparison: Page(undrawn(comparison)).text
 
@@ -91,10 +91,11 @@ def test_the_verdict_comes_first_and_everything_else_in_its_order(page):
 @pytest.mark.parametrize(
     ("answer", "shown"), [("yes", "Yes"), ("no", "No"), ("unclear", "Cannot tell")]
 )
-def test_the_answer_is_said_in_the_title_and_above_its_sentence(said, answer, shown):
-    verdict = replace(binary().verdict, answer=answer, sentence="So it is.")
-    found = said(binary(verdict=verdict))
-    assert f"Do the rows without a label help? Verdict {shown} So it is." in found
+def test_the_answer_is_said_in_the_title_and_above_its_sentence(text_of, answer, shown):
+    more_labels = 500 if answer == "unclear" else None
+    verdict = replace(binary().verdict, answer=answer, more_labels=more_labels, most_to_gain=0.01)
+    found = text_of(binary(verdict=verdict))
+    assert f"Do the rows without a label help? Verdict {shown} {verdict.sentence}" in found
     assert f"Do the unlabeled rows of clinic.csv help? {shown}" in found
 
 
@@ -105,8 +106,8 @@ def test_notices_and_what_they_mean_are_right_below_the_verdict(page):
     assert f"{notice.sentence} For the verdict: {notice.meaning}" in page.text
 
 
-def test_without_notices_that_is_said(said):
-    assert "found nothing to warn of" in said(binary(notices=()))
+def test_without_notices_that_is_said(text_of):
+    assert "found nothing to warn about" in text_of(binary(notices=()))
 
 
 def test_rows_classes_kinds_and_empty_cells_are_counted(page):
@@ -143,8 +144,8 @@ def test_of_thousands_of_columns_the_first_are_named(undrawn):
     assert "All columns but the target: the first 1,000 of 3,000" in text
 
 
-def test_a_name_of_blanks_can_be_seen(said):
-    assert "(blank) numbers" in said(binary(columns=(replace(binary().columns[0], name="\n"),)))
+def test_a_name_of_blanks_can_be_seen(text_of):
+    assert "(blank) numbers" in text_of(binary(columns=(replace(binary().columns[0], name="\n"),)))
 
 
 def test_every_rival_has_its_measures_its_gain_and_how_it_was_fitted(page):
@@ -158,17 +159,17 @@ def test_every_rival_has_its_measures_its_gain_and_how_it_was_fitted(page):
     )
 
 
-def test_rows_kept_out_by_groups_are_no_samples(said):
+def test_rows_kept_out_by_groups_are_no_samples(text_of):
     fewer = [replace(one, n_unlabeled=min(one.n_unlabeled, 1300)) for one in binary().rivals[:5]]
-    found = said(binary(rivals=tuple(fewer)))
+    found = text_of(binary(rivals=tuple(fewer)))
     assert "To save time" not in found
     assert "Unlabeled rows in a fit: 1,300 of 1,630." in found
 
 
-def test_a_rival_that_failed_says_why(said):
+def test_a_rival_that_failed_says_why(text_of):
     *others, _ = binary().rivals
     failed = rival("self_training", 0.9, failed="It did not converge.")
-    found = said(binary(rivals=(*others, failed)))
+    found = text_of(binary(rivals=(*others, failed)))
     assert "self-training has no numbers: It did not converge." in found
     assert found.count("Unlabeled rows in a fit") == 5
 
@@ -206,8 +207,8 @@ def test_flips_are_counted_by_classes_with_examples(page):
     assert "1,204 malignant benign +0.280 −0.190" in page.text
 
 
-def test_rows_that_were_left_out_would_have_changed_something(said):
-    found = said(binary(changes=changed(used=False), unlabeled_weight=0.0))
+def test_rows_that_were_left_out_would_have_changed_something(text_of):
+    found = text_of(binary(changes=changed(used=False), unlabeled_weight=0.0))
     assert "The labels chose to leave the unlabeled rows out, so these changed nothing." in found
     assert "Had they been used: of 1,630 unlabeled rows," in found
     assert "one system of linear equations" in found
@@ -229,18 +230,18 @@ def test_features_are_in_the_units_of_the_table(page, text):
         ),
     ],
 )
-def test_the_page_says_whose_features_these_are_and_what_a_bar_is(said, weight, which):
-    words = said(binary(unlabeled_weight=weight))
+def test_the_page_says_whose_features_these_are_and_what_a_bar_is(text_of, weight, which):
+    words = text_of(binary(unlabeled_weight=weight))
     assert f"The classifier is that of {which} the bars show what one standard" in words
 
 
-def test_a_single_repeat_is_not_anew(said):
-    assert "were split into 5 parts, once. Each" in said(binary(repeats=1))
-    assert "were split into 5 parts, 10 times anew. Each" in said(binary())
+def test_a_single_repeat_is_one_split(text_of):
+    assert "were split into 5 parts, once. Each" in text_of(binary(repeats=1))
+    assert "were split into 5 parts, 10 times at random. Each" in text_of(binary())
 
 
-def test_features_of_several_classes_name_theirs(said):
-    assert "radius_mean class 2 0.1 per unit +0.200" in said(many_classes())
+def test_features_of_several_classes_name_theirs(text_of):
+    assert "radius_mean class 2 0.1 per unit +0.200" in text_of(many_classes())
 
 
 def test_of_many_features_the_strongest_are_in_sight(undrawn):
@@ -267,16 +268,16 @@ def test_the_words_are_explained(page):
         assert f"{word} {GLOSSARY[word]}" in page.text
 
 
-def test_what_is_not_known_is_a_dash(said):
+def test_what_is_not_known_is_a_dash(text_of):
     rivals = [
         replace(
             one, scores=dict.fromkeys(one.scores, UNKNOWN), gains=dict.fromkeys(one.gains, UNKNOWN)
         )
         for one in binary().rivals
     ]
-    verdict = replace(binary().verdict, gain=UNKNOWN, answer="unclear")
+    verdict = replace(binary().verdict, gain=UNKNOWN, answer="unclear", more_labels=500)
     found = binary(rivals=tuple(rivals), verdict=verdict, strengths=(), certificate=float("inf"))
-    words = said(found)
+    words = text_of(found)
     assert not {"nan", "inf"} & set(re.findall(r"\w+", words.lower()))
     assert "No bound on the distance to the optimum was found." in words
     assert "No feature has any weight." in words

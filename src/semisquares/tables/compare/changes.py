@@ -1,4 +1,4 @@
-"""What the unlabeled rows changed: predictions for them with and without their own help."""
+"""Changed predictions: how the unlabeled rows are classified without and with their help."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[Any]
 Example = tuple[int, str, str, float, float]
 
 BLOCK = 65_536
-"""Rows that are predicted at once."""
+"""Rows to predict at once."""
 MOST_SHOWN = 2_000
 MOST_EXAMPLES = 10
 BINS = 20
@@ -37,23 +37,22 @@ def changes(
 ) -> Changes:
     """Compare two classifiers on all unlabeled rows.
 
-    Everything is counted over all of these rows, block by block; the decision values are of rows
-    drawn at random, each with the same chance. A decision value is z - ½, the distance to the
-    boundary, positive for the second class; with more than two classes it is the lead of the winner
-    over the next class. The examples are the clearest flips: those where the less decided of the
-    two classifiers is the most decided.
+    Counts are over all of these rows, block by block; decision values are returned for a random
+    sample. A decision value is z - ½, the distance to the boundary, positive for the second class;
+    with more than two classes it is the lead of the winner over the next class. The examples are
+    the clearest flips: those with the largest decision value of the less certain classifier.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
     codes : ndarray of shape (n_rows,)
-        The class of each row, -1 where it has no label.
+        The class of each row, -1 if it has no label.
     before, after : fitted classifiers of the classes 0 to K-1
         The tuned ridge, and the classifier with unlabeled rows.
     used : bool
         Whether `SoftLabelClassifierCV` used the unlabeled rows.
     method : str
-        "soft_cv" or "soft": what `after` is.
+        The name of `after`: "soft_cv" or "soft".
     class_names : sequence of str
     seed : int
         Draws the rows whose decision values are returned.
@@ -105,20 +104,21 @@ def changes(
 
 
 @dataclass(frozen=True, eq=False)
-class _Block:
-    """Predictions for some rows."""
+class _Predictions:
+    """Predictions for some rows, without and with unlabeled rows."""
 
     rows: Array
     old: Array
-    """Classes before."""
     new: Array
+    """Classes."""
     before: Array
     after: Array
+    """Decision values."""
     soft: Array
-    """Soft labels after: of the second class, or of the winner where there are more."""
+    """New soft labels for the second class or, with more than two, for the winner."""
 
 
-def _blocks(X: Array, rows: Array, before: Any, after: Any) -> Iterator[tuple[int, _Block]]:
+def _blocks(X: Array, rows: Array, before: Any, after: Any) -> Iterator[tuple[int, _Predictions]]:
     for start in range(0, len(rows), BLOCK):
         part = rows[start : start + BLOCK]
         values = X[part]
@@ -126,19 +126,20 @@ def _blocks(X: Array, rows: Array, before: Any, after: Any) -> Iterator[tuple[in
         new, new_value = _decide(after.decision_function(values))
         soft = after.predict_proba(values)
         shown = soft[:, 1] if soft.shape[1] == 2 else soft.max(axis=1)
-        yield start, _Block(part, old, new, old_value, new_value, np.clip(shown, 0.0, 1.0))
+        soft = np.clip(shown, 0.0, 1.0)
+        yield start, _Predictions(part, old, new, old_value, new_value, soft)
 
 
 def _decide(scores: Array) -> tuple[Array, Array]:
-    """Return the class of each row, and how decided that is."""
+    """Return the class of each row and its decision value."""
     if scores.ndim == 1:
         return (scores > 0.0).astype(np.intp), scores
     second, first = np.partition(scores, -2, axis=1)[:, -2:].T
     return scores.argmax(axis=1), first - second
 
 
-def _clearest(block: _Block, names: list[str]) -> list[tuple[float, int, Example]]:
-    """Return the clearest flips of a block, each with its measure; of equals the first rows."""
+def _clearest(block: _Predictions, names: list[str]) -> list[tuple[float, int, Example]]:
+    """Return the clearest flips of a block with their decision values; ties go to earlier rows."""
     flips = np.flatnonzero(block.old != block.new)
     measure = np.minimum(np.abs(block.before[flips]), np.abs(block.after[flips]))
     order = np.argsort(-measure, kind="stable")[:MOST_EXAMPLES]
@@ -152,6 +153,6 @@ def _clearest(block: _Block, names: list[str]) -> list[tuple[float, int, Example
 
 
 def _flips(counts: Array, names: list[str]) -> tuple[tuple[str, str, int], ...]:
-    """List what changed into what, the most frequent first."""
+    """Count the changes from each class to another, the most frequent first."""
     changed = [(names[i], names[j], int(counts[i, j])) for i, j in np.argwhere(counts) if i != j]
     return tuple(sorted(changed, key=lambda flip: -flip[2]))

@@ -1,8 +1,9 @@
-"""What a comparison found: values alone, for the terminal, the page and JSON alike."""
+"""The results of a comparison as data: the terminal, the page and JSON all show these values."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -10,13 +11,14 @@ from typing import Any
 from ..._utils.messages import join
 from ..arguments import refuse, text
 from ..columns import Column
+from . import words
 
 METRICS = ("accuracy", "balanced_accuracy", "auc", "squared_loss")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its 95 % interval, which respects that the training sets of folds overlap."""
+    """A mean and its 95 % interval, which allows for the overlap of the folds' training sets."""
 
     mean: float
     low: float
@@ -24,35 +26,84 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class TrainingSize:
+    """Numbers of rows in the training sets of a cross-validation."""
+
+    n_labeled: int
+    fewest_labels: int
+    """Labels of the rarest class, in the training set that has the fewest."""
+    n_unlabeled: int
+    most_searched: int
+    """If there are more unlabeled rows, alpha and weight are chosen by a sample of this size."""
+
+
+@dataclass(frozen=True)
 class Rival:
-    """A method with its scores on labeled rows that it had not seen."""
+    """A method, scored on labeled rows that it had not seen."""
 
     name: str
-    label: str
-    how: str
+    training: TrainingSize
     n_unlabeled: int
+    """Unlabeled rows in a fit."""
     scores: Mapping[str, Estimate]
     gains: Mapping[str, Estimate]
-    """Over the tuned ridge on the same folds: positive is better, for the squared loss, too."""
+    """Over the tuned ridge on the same folds; positive is better, also for the squared loss."""
     seconds: float
     """Mean time of a fit."""
     failed: str = ""
-    """Why there are no scores, where there are none."""
+    """Why there are no scores; "" if there are."""
+
+    @property
+    def label(self) -> str:
+        """What the method is called."""
+        return words.LABELS[self.name]
+
+    @property
+    def how(self) -> str:
+        """How it was tuned, and on which rows."""
+        return words.describe_fit(self.name, self.training)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the values for JSON, without the time: the same table and seed give the same."""
+        found = {"name": self.name, "label": self.label, "how": self.how, **asdict(self)}
+        return {key: found[key] for key in found if key not in ("training", "seconds")}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer: do the unlabeled rows help?"""
+    """The answer to the question whether unlabeled rows help."""
 
     answer: str
     """"yes", "no" or "unclear"."""
-    sentence: str
     error: float
     ridge_error: float
     gain: Estimate
-    """`ridge_error` less `error`."""
+    """`ridge_error` minus `error`."""
     n_labels: int
+    n_unlabeled: int
+    harm: bool = False
+    """Whether "no" means that unlabeled rows make the error larger."""
+    most_to_gain: float = math.nan
+    """The largest gain that is still likely."""
     more_labels: int | None = None
+    """About how many more labels would settle an unclear answer."""
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words."""
+        return words.verdict_sentence(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer in words and numbers for JSON."""
+        return {
+            "answer": self.answer,
+            "sentence": self.sentence,
+            "error": self.error,
+            "ridge_error": self.ridge_error,
+            "gain": asdict(self.gain),
+            "n_labels": self.n_labels,
+            "more_labels": self.more_labels,
+        }
 
 
 @dataclass(frozen=True)
@@ -65,45 +116,81 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
-class Notice:
-    """Something that a reader has to know before trusting the verdict."""
+class LabelTrend:
+    """How the error of the tuned ridge changed with the last doubling of the labels."""
+
+    outlook: str
+    """What more labels would bring: "less", "little", "unclear"; "perfect" if no error is left to
+    learn from, "unknown" if there was only one number of labels."""
+    n_before: int
+    n_after: int
+    """Numbers of labels learned from."""
+    error_before: float
+    error_after: float
+    n_labels: int
+    """Labels in the table."""
+    repeats: int
+
+    @property
+    def sentence(self) -> str:
+        """The trend in words."""
+        return words.label_sentence(self)
+
+
+class Notice(ABC):
+    """Something to know before trusting the verdict.
+
+    Subclasses are frozen dataclasses in `notices`: they hold what was found as numbers and names.
+    """
 
     kind: str
-    sentence: str
-    meaning: str
-    """What it means for the verdict."""
+    """A code that programs can rely on: sentences may change."""
+
+    @abstractmethod
+    def words(self) -> tuple[str, str]:
+        """Say what was found, and what it means for the verdict."""
+
+    @property
+    def sentence(self) -> str:
+        """What was found."""
+        return self.words()[0]
+
+    @property
+    def meaning(self) -> str:
+        """What it means for the verdict."""
+        return self.words()[1]
 
     @property
     def text(self) -> str:
-        """Both in a row."""
-        return join(" ", (self.sentence, self.meaning))
+        """What was found and what it means."""
+        return join(" ", self.words())
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What the unlabeled rows changed in the predictions for themselves."""
+    """How the unlabeled rows changed the predictions for themselves."""
 
     method: str
-    """"soft_cv"; or "soft" where that left the unlabeled rows out: had they been used."""
+    """"soft_cv", or "soft" if that left the unlabeled rows out: the change if they were used."""
     used: bool
     n_rows: int
     n_flipped: int
     flips: tuple[tuple[str, str, int], ...]
-    """From class, to class, how many."""
+    """Old class, new class, number of rows."""
     before: tuple[float, ...]
     after: tuple[float, ...]
-    """Decision values of a sample of rows; with more than two classes the winner's margin."""
+    """Decision values for a sample of rows; with more than two classes the winner's margin."""
     flipped: tuple[bool, ...]
     histogram_edges: tuple[float, ...]
     histogram: tuple[int, ...]
-    """Of the soft labels: of the second class, or of the winner where there are more."""
+    """Soft labels for the second class or, with more than two, for the winner."""
     examples: tuple[tuple[int, str, str, float, float], ...]
-    """Row of the table, from class, to class, value before and after: the clearest flips."""
+    """The clearest flips: row of the table, old class, new class, decision value before, after."""
 
 
 @dataclass(frozen=True)
 class Strength:
-    """How much a feature pulls towards a class."""
+    """How strongly a feature speaks for a class."""
 
     feature: str
     column: str
@@ -130,13 +217,13 @@ class Comparison:
     folds: int
     repeats: int
     curve_repeats: int
-    """Of the folds for the curves, to save time: mostly fewer."""
+    """Repeats of the folds for the curves: usually fewer, to save time."""
     seed: int
     rivals: tuple[Rival, ...]
     verdict: Verdict
     unlabeled_curve: tuple[CurvePoint, ...]
     label_curve: tuple[CurvePoint, ...]
-    label_sentence: str
+    label_trend: LabelTrend
     notices: tuple[Notice, ...]
     changes: Changes
     strengths: tuple[Strength, ...]
@@ -151,26 +238,36 @@ class Comparison:
     def n_unlabeled(self) -> int:
         return self.n_rows - self.n_labeled
 
+    @property
+    def label_sentence(self) -> str:
+        """What more labels would bring, in words."""
+        return self.label_trend.sentence
+
     def rival(self, name: str) -> Rival:
-        """Return the rival of that name."""
+        """Return the rival with this name."""
         found = {rival.name: rival for rival in self.rivals}
         if text("name", name) not in found:
             raise refuse("name", name, f"one of {', '.join(found)}")
         return found[name]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can say it: NaN and infinity are None.
-
-        How long the fits took is left out: the same table and seed give the same text.
-        """
-        found: dict[str, Any] = plain(asdict(self))
-        for rival in found["rivals"]:
-            del rival["seconds"]
-        return found
+        """Return all values for JSON: NaN and infinity are None."""
+        found = asdict(self) | {
+            "rivals": [rival.as_dict() for rival in self.rivals],
+            "verdict": self.verdict.as_dict(),
+            "label_trend": self.label_sentence,
+            "notices": [
+                {"kind": one.kind, "sentence": one.sentence, "meaning": one.meaning}
+                for one in self.notices
+            ],
+        }
+        renamed = {"label_trend": "label_sentence"}
+        result: dict[str, Any] = plain({renamed.get(key, key): found[key] for key in found})
+        return result
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can say it: NaN and infinity are None, tuples lists.
+    """Convert a value for JSON: NaN and infinity become None, tuples become lists.
 
     Examples
     --------

@@ -1,70 +1,59 @@
-"""What more rows bring: the error against the number of unlabeled rows, and of labels."""
+"""Learning curves: the error against the number of unlabeled rows, and against that of labels."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._utils.words import percent
 from ...estimators import SoftLabelClassifier
-from .choice import fit_pair, fit_rows
-from .comparison import CurvePoint, Estimate
-from .evaluation import Progress, in_order, split_seed
+from .comparison import CurvePoint, Estimate, LabelTrend
+from .evaluation import Progress, ordered_map, split_seed
 from .intervals import honest_score, interval
+from .rows import TableRows
 from .splits import Plan, plan, stratified_order, training_mask
+from .tuning import fit_pair, fit_rows
 from .verdict import MARGIN, most_to_gain
 
-__all__ = ["LabelCurve", "curve_repeats", "label_curve", "label_sentence", "unlabeled_curve"]
+__all__ = ["curve_repeats", "label_curve", "label_trend", "unlabeled_curve"]
 
 Array = NDArray[Any]
 
 N_SIZES = 6
 LARGEST = 20_000
-"""Beyond so many unlabeled rows the curve knows one size only: all of them."""
+"""With more unlabeled rows, the only larger size is all of them."""
 FRACTIONS = (1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)
-"""Of the labels of a training set."""
+"""Shares of the labels of a training set."""
 MANY_LABELS = 5_000
 """With more labels, one repeat of the folds is exact enough for a curve."""
 
 
-@dataclass(frozen=True)
-class LabelCurve:
-    """The error against the number of labels, and what it says in words."""
-
-    points: tuple[CurvePoint, ...]
-    sentence: str
-
-
 def unlabeled_curve(
-    X: Array,
-    codes: Array,
-    groups: Array | None = None,
+    rows: TableRows,
     *,
     folds: int = 5,
     repeats: int | None = None,
     seed: int = 0,
     jobs: int = 1,
-    count: float = 1.0,
     progress: Progress | None = None,
 ) -> tuple[CurvePoint, ...]:
-    """Return the errors of "soft_cv" and "soft" with ever more of the unlabeled rows.
+    """Return the errors of "soft_cv" and "soft" with more and more unlabeled rows.
 
-    The rows of a size are among those of all larger ones. The tuned ridge, which uses none, has the
-    same error at 0 and at the largest size, for a line to be drawn. Splits are the first of those
-    that `evaluate` takes with the same seed.
+    Smaller sets of rows are nested in larger ones. The tuned ridge, which uses none, has the same
+    error at 0 and at the largest size, so that a line can be drawn. The splits are the first of
+    those of `evaluate` with the same seed.
 
     Parameters
     ----------
-    X, codes, groups, folds, seed, jobs, count, progress
+    rows, folds, seed, jobs, progress
         As in `evaluate`.
     repeats : int, optional
-        Two, or one where labels are many.
+        By default `curve_repeats`.
 
     Examples
     --------
@@ -73,18 +62,18 @@ def unlabeled_curve(
     >>> truth = rng.integers(2, size=60)
     >>> X = rng.normal(size=(60, 2)) + 3 * truth[:, None]
     >>> codes = np.where(np.arange(60) < 12, truth, -1)
-    >>> points = unlabeled_curve(X, codes, folds=2, repeats=1)
+    >>> points = unlabeled_curve(TableRows(X, codes), folds=2, repeats=1)
     >>> [point.n for point in points if point.method == "soft"]
     [1, 3, 6, 12, 24, 48]
     """
-    planned = _plan(codes, groups, folds, repeats, seed)
-    free = [_count_free(test, codes, groups) for test in planned.tests]
-    sizes = _sizes(min(free))
-    work = partial(_with_unlabeled, X, codes, groups, seed, count)
+    planned = _plan(rows, folds, repeats, seed)
+    n_unlabeled = [_count_unlabeled(rows, test) for test in planned.tests]
+    sizes = _sizes(min(n_unlabeled))
+    work = partial(_with_unlabeled, rows, seed)
     items = [(k, test, size) for k, test in enumerate(planned.tests) for size in (*sizes, None)]
-    errors = np.array(in_order(work, items, jobs=jobs, progress=progress))
+    errors = np.array(ordered_map(work, items, jobs=jobs, progress=progress))
     errors = errors.reshape(len(planned.tests), len(sizes) + 1, 3)
-    n = (*sizes, round(count * float(np.mean(free))))
+    n = (*sizes, round(rows.count * float(np.mean(n_unlabeled))))
     ridge = _estimate(errors[:, 0, 2], planned)
     return (
         *_points("soft_cv", n, errors[:, :, 0], planned),
@@ -95,29 +84,26 @@ def unlabeled_curve(
 
 
 def label_curve(
-    X: Array,
-    codes: Array,
-    groups: Array | None = None,
+    rows: TableRows,
     *,
     folds: int = 5,
     repeats: int | None = None,
     seed: int = 0,
     jobs: int = 1,
-    count: float = 1.0,
     progress: Progress | None = None,
-) -> LabelCurve:
-    """Return the errors of "soft_cv" and "ridge" with ever more of the labeled rows.
+) -> tuple[tuple[CurvePoint, ...], LabelTrend]:
+    """Return the errors of "soft_cv" and "ridge" with more and more labels, and their trend.
 
-    The labels of a size are drawn in proportion to the classes, two of each at the least, and are
-    among those of all larger sizes. Labeled rows that are left out are not made unlabeled ones. Of
-    more than `search_size` unlabeled rows a sample is used, counted as all.
+    Labels are drawn in proportion to the classes, at least two of each; smaller sets are nested in
+    larger ones. Labeled rows that are left out are not used as unlabeled ones. If there are more
+    than `search_size` unlabeled rows, a weighted sample of them is used.
 
     Parameters
     ----------
-    X, codes, groups, folds, seed, jobs, count, progress
+    rows, folds, seed, jobs, progress
         As in `evaluate`.
     repeats : int, optional
-        Two, or one where labels are many.
+        By default `curve_repeats`.
 
     Examples
     --------
@@ -126,69 +112,72 @@ def label_curve(
     >>> truth = rng.integers(2, size=60)
     >>> X = rng.normal(size=(60, 2)) + 3 * truth[:, None]
     >>> codes = np.where(np.arange(60) < 40, truth, -1)
-    >>> curve = label_curve(X, codes, repeats=1)
-    >>> [point.n for point in curve.points if point.method == "ridge"]
+    >>> points, trend = label_curve(TableRows(X, codes), repeats=1)
+    >>> [point.n for point in points if point.method == "ridge"]
     [4, 8, 16, 24, 32]
     """
-    planned = _plan(codes, groups, folds, repeats, seed)
+    planned = _plan(rows, folds, repeats, seed)
     n_train = [planned.n_labeled - len(test) for test in planned.tests]
-    sizes = _label_sizes(min(n_train), int(codes.max()) + 1)
-    work = partial(_with_labels, X, codes, groups, seed, count)
+    sizes = _label_sizes(min(n_train), int(rows.codes.max()) + 1)
+    work = partial(_with_labels, rows, seed)
     items = [(k, test, size) for k, test in enumerate(planned.tests) for size in (*sizes, None)]
-    errors = np.array(in_order(work, items, jobs=jobs, progress=progress))
+    errors = np.array(ordered_map(work, items, jobs=jobs, progress=progress))
     errors = errors.reshape(len(planned.tests), len(sizes) + 1, 2)
     n = (*sizes, round(float(np.mean(n_train))))
     points = (
         *_points("soft_cv", n, errors[:, :, 0], planned),
         *_points("ridge", n, errors[:, :, 1], planned),
     )
-    return LabelCurve(points, label_sentence(n, errors[:, :, 1], planned))
+    return points, label_trend(n, errors[:, :, 1], planned)
 
 
-def label_sentence(sizes: Sequence[int], errors: Array, planned: Plan) -> str:
-    """Say what the last doubling of labels brought the tuned ridge.
+def label_trend(sizes: Sequence[int], errors: Array, planned: Plan) -> LabelTrend:
+    """Summarise what the last doubling of labels brought the tuned ridge.
 
     Parameters
     ----------
     sizes : sequence of int
-        Numbers of labels learned from, rising.
+        Increasing numbers of labels learned from.
     errors : ndarray of shape (n_splits, n_sizes)
         Of the tuned ridge.
     planned : Plan
-        The splits. Few labels leave open what the error does.
+        The splits.
 
     Examples
     --------
     >>> import numpy as np
     >>> errors = np.array([[0.12, 0.10], [0.13, 0.10], [0.12, 0.09], [0.13, 0.11]])
-    >>> label_sentence([24, 48], errors, Plan(folds=5, repeats=2, tests=(), n_labeled=60))
-    'From 24 to 48 labels the error of the tuned ridge fell from 12.5 % to 10.0 % (2 repeats); the
-    next doubling usually brings less.'
+    >>> trend = label_trend([24, 48], errors, Plan(folds=5, repeats=2, tests=(), n_labeled=60))
+    >>> trend.outlook, trend.n_before, trend.n_after, round(trend.error_before, 3)
+    ('less', 24, 48, 0.125)
     """
-    if len(sizes) < 2:
-        return f"With {sizes[-1]:,} labels to learn from, what more would bring cannot be told."
-    first = int(np.argmin(np.abs(np.log(np.array(sizes[:-1]) / sizes[-1] * 2))))
+    doublings = np.log2(np.array(sizes[:-1] or sizes) / sizes[-1])
+    first = int(np.argmin(np.abs(doublings + 1)))  # about half as many labels as the last
     before, after = errors[:, first], errors[:, -1]
     drop = interval(before - after, planned.ratio)
-    old, new = percent(float(before.mean())), percent(float(after.mean()))
-    start = f"From {sizes[first]:,} to {sizes[-1]:,} labels the error of the tuned ridge "
-    moved = "fell" if drop.mean > 0.0 else "rose"
-    start += f"stayed at {new}" if old == new else f"{moved} from {old} to {new}"
-    # that explains why other numbers of the comparison differ
-    start += f" ({planned.repeats} {'repeat' if planned.repeats == 1 else 'repeats'})"
-    if not after.any():
-        return f"{start}; with no wrong row left, these labels cannot show what more would bring."
-    if drop.low > 0.0:
-        return f"{start}; the next doubling usually brings less."
-    if drop.high < 0.0 or most_to_gain(drop, planned.n_labeled) < MARGIN:
-        return f"{start}; more labels of the same kind would bring little."
-    chance = "" if old == new else " That may be chance:"
-    few = f"{planned.n_labeled:,} labels are too few to tell what more of them would bring."
-    return f"{start}.{chance} {few}"
+    if len(sizes) < 2:
+        outlook = "unknown"
+    elif not after.any():
+        outlook = "perfect"
+    elif drop.low > 0.0:
+        outlook = "less"
+    elif drop.high < 0.0 or most_to_gain(drop, planned.n_labeled) < MARGIN:
+        outlook = "little"
+    else:
+        outlook = "unclear"
+    return LabelTrend(
+        outlook,
+        n_before=sizes[first],
+        n_after=sizes[-1],
+        error_before=float(before.mean()),
+        error_after=float(after.mean()),
+        n_labels=planned.n_labeled,
+        repeats=planned.repeats,
+    )
 
 
 def curve_repeats(n_labels: int) -> int:
-    """Return how often a curve repeats the folds, at the most.
+    """Return the largest number of repeats of the folds for a curve.
 
     Examples
     --------
@@ -198,68 +187,62 @@ def curve_repeats(n_labels: int) -> int:
     return 2 if n_labels <= MANY_LABELS else 1
 
 
-def _plan(codes: Array, groups: Array | None, folds: int, repeats: int | None, seed: int) -> Plan:
-    repeats = repeats or curve_repeats(int((codes >= 0).sum()))
-    return plan(codes, groups, folds=folds, repeats=repeats, seed=seed)
+def _plan(rows: TableRows, folds: int, repeats: int | None, seed: int) -> Plan:
+    repeats = repeats or curve_repeats(int((rows.codes >= 0).sum()))
+    return plan(rows.codes, rows.groups, folds=folds, repeats=repeats, seed=seed)
 
 
-def _count_free(test: Array, codes: Array, groups: Array | None) -> int:
+def _count_unlabeled(rows: TableRows, test: Array) -> int:
     """Count the unlabeled rows of a training set."""
-    return int((training_mask(test, codes, groups) & (codes < 0)).sum())
+    return int((training_mask(test, rows.codes, rows.groups) & (rows.codes < 0)).sum())
 
 
-def _sizes(n_free: int) -> tuple[int, ...]:
-    """Return numbers of unlabeled rows that double, all of them less than all."""
-    largest, halvings = (n_free // 2, N_SIZES - 2) if n_free <= LARGEST else (LARGEST, N_SIZES - 1)
+def _sizes(n_unlabeled: int) -> tuple[int, ...]:
+    """Return numbers of unlabeled rows that double, each smaller than all rows."""
+    largest, halvings = LARGEST, N_SIZES - 1
+    if n_unlabeled <= LARGEST:
+        largest, halvings = n_unlabeled // 2, N_SIZES - 2
     return tuple(sorted({largest >> k for k in range(halvings + 1)} - {0}))
 
 
 def _label_sizes(n_train: int, n_classes: int) -> tuple[int, ...]:
-    """Return numbers of labels that allow two of each class, all of them less than all."""
+    """Return numbers of labels that allow two of each class, each smaller than all labels."""
     sizes = {round(fraction * n_train) for fraction in FRACTIONS}
     return tuple(sorted(size for size in sizes if 2 * n_classes <= size < n_train))
 
 
 def _with_unlabeled(
-    X: Array,
-    codes: Array,
-    groups: Array | None,
-    seed: int,
-    count: float,
-    item: tuple[int, Array, int | None],
+    rows: TableRows, seed: int, item: tuple[int, Array, int | None]
 ) -> tuple[float, float, float]:
-    """Return the errors of soft_cv, soft and ridge on a split, with so many unlabeled rows."""
+    """Return the errors of soft_cv, soft and ridge on a split with `size` unlabeled rows."""
     index, test, size = item
-    inside = training_mask(test, codes, groups)
+    codes = rows.codes
+    inside = training_mask(test, codes, rows.groups)
     seed = split_seed(seed, index)
     if size is not None:
-        free = np.flatnonzero(inside & (codes < 0))
+        unlabeled = np.flatnonzero(inside & (codes < 0))
         inside &= codes >= 0
-        inside[np.random.default_rng(seed).permutation(free)[:size]] = True
-        count = 1.0
+        inside[np.random.default_rng(seed).permutation(unlabeled)[:size]] = True
+        rows = replace(rows, count=1.0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # `evaluate` tells of them
-        pair = fit_pair(X, codes, inside=inside, groups=groups, seed=seed, count=count)
-        soft = SoftLabelClassifier(pair.choice.supervised_alpha, unlabeled_weight=count)
-        soft = fit_rows(soft, X, codes, inside)
+        warnings.simplefilter("ignore")  # `evaluate` reports them
+        pair = fit_pair(rows, inside=inside, seed=seed)
+        soft = SoftLabelClassifier(pair.choice.supervised_alpha, unlabeled_weight=rows.count)
+        soft = fit_rows(soft, rows, inside)
     return (
-        _error(pair.soft_cv, X, codes, test),
-        _error(soft, X, codes, test),
-        _error(pair.ridge, X, codes, test),
+        _error(pair.soft_cv, rows, test),
+        _error(soft, rows, test),
+        _error(pair.ridge, rows, test),
     )
 
 
 def _with_labels(
-    X: Array,
-    codes: Array,
-    groups: Array | None,
-    seed: int,
-    count: float,
-    item: tuple[int, Array, int | None],
+    rows: TableRows, seed: int, item: tuple[int, Array, int | None]
 ) -> tuple[float, float]:
-    """Return the errors of soft_cv and ridge on a split, with so many labels."""
+    """Return the errors of soft_cv and ridge on a split with `size` labels."""
     index, test, size = item
-    inside = training_mask(test, codes, groups)
+    codes = rows.codes
+    inside = training_mask(test, codes, rows.groups)
     seed = split_seed(seed, index)
     if size is not None:
         labeled = np.flatnonzero(inside & (codes >= 0))
@@ -268,14 +251,12 @@ def _with_labels(
         inside[labeled[order[:size]]] = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pair = fit_pair(
-            X, codes, inside=inside, groups=groups, seed=seed, count=count, all_rows=False
-        )
-    return _error(pair.soft_cv, X, codes, test), _error(pair.ridge, X, codes, test)
+        pair = fit_pair(rows, inside=inside, seed=seed, all_rows=False)
+    return _error(pair.soft_cv, rows, test), _error(pair.ridge, rows, test)
 
 
-def _error(model: Any, X: Array, codes: Array, test: Array) -> float:
-    return 1.0 - float(model.score(X[test], codes[test]))
+def _error(model: Any, rows: TableRows, test: Array) -> float:
+    return 1.0 - float(model.score(rows.X[test], rows.codes[test]))
 
 
 def _points(

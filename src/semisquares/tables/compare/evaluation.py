@@ -1,4 +1,4 @@
-"""The rivals on labeled rows that they have not seen, split by split."""
+"""Cross-validation: the rivals are fitted and scored, split by split."""
 
 from __future__ import annotations
 
@@ -14,55 +14,54 @@ from numpy.typing import NDArray
 
 from ..._utils.processes import parallel_map
 from ..errors import TableError
-from .choice import search_size
-from .comparison import METRICS, Rival, Verdict
+from .comparison import METRICS, Rival, TrainingSize, Verdict
 from .intervals import honest_gains, honest_scores, interval
-from .rivals import ALL, LABELS, Fits, Fitted, Training, how
+from .rivals import ALL, FittedRival, RivalFits, Training
+from .rows import TableRows
 from .scores import score
 from .splits import Plan, plan, training_mask
+from .tuning import search_size
 from .verdict import decide
 
-__all__ = ["Evaluation", "Trouble", "evaluate", "in_order", "split_seed"]
+__all__ = ["Evaluation", "WarningCount", "evaluate", "ordered_map", "split_seed"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
 
 WORTH_PROCESSES = 4.0
-"""Seconds of work for which processes pay: they take a second or two to start."""
+"""Seconds of work from which more processes pay off: they take a second or two to start."""
 SHARED = 1_000_000
-"""Arrays of so many bytes or more are mapped by all processes, not sent to each."""
+"""Bytes from which an array is mapped by all processes instead of sent to each."""
 
 
 @dataclass(frozen=True)
-class Trouble:
-    """What fits of a rival warned of, and how many of them did."""
+class WarningCount:
+    """A kind of warning, and how many fits of a rival gave it."""
 
     rival: str
     kind: str
     """"lost_class", "convergence" or "other"."""
     n_fits: int
-    of: int
-    sentence: str
+    n_all: int
+    """All fits of the rival."""
+    message: str
     """The first of the warnings."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What repeated cross-validation says about the rivals, and the verdict."""
+    """The results of repeated cross-validation, and the verdict."""
 
     plan: Plan
-    seed: int
     scores: Mapping[str, Mapping[str, Array]]
-    """Rival, measure: a value for each split, in the order of the plan; NaN where undefined."""
+    """By rival and metric: a value for each split, in the order of the plan; NaN if undefined."""
     rivals: tuple[Rival, ...]
     verdict: Verdict
-    troubles: tuple[Trouble, ...]
+    warnings: tuple[WarningCount, ...]
 
 
 def evaluate(
-    X: Array,
-    codes: Array,
-    groups: Array | None = None,
+    rows: TableRows,
     *,
     folds: int = 5,
     repeats: int | None = None,
@@ -70,30 +69,21 @@ def evaluate(
     jobs: int = 1,
     progress: Progress | None = None,
     rivals: Sequence[str] = ALL,
-    count: float = 1.0,
     names: Sequence[Any] | None = None,
 ) -> Evaluation:
-    """Test the rivals on labeled rows that they have not seen, all on the same splits.
+    """Score the rivals on labeled rows that they have not seen, all on the same splits.
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_features)
-        Prepared features.
-    codes : ndarray of shape (n_rows,)
-        The class of each row, 0 to K-1; -1 where it has no label.
-    groups : ndarray of shape (n_rows,), optional
-        Rows of one group are never on both sides of a split.
+    rows : TableRows
     folds, repeats, seed, names
         As in `plan`.
     jobs : int, default=1
-        Number of processes; it changes no digit.
+        Number of processes; results do not depend on it.
     progress : callable, optional
-        Told the number of splits that are done, and of all.
+        Called as ``progress(done, total)``.
     rivals : sequence of str
-        Which of `ALL`; "ridge" and "soft_cv" must be among them, and their scores do not depend on
-        the others.
-    count : float, default=1
-        How often an unlabeled row counts, where these rows are a sample (`thinned`).
+        Some of `ALL`, among them "ridge" and "soft_cv", whose scores do not depend on the others.
 
     Examples
     --------
@@ -102,61 +92,65 @@ def evaluate(
     >>> truth = rng.integers(2, size=100)
     >>> X = rng.normal(size=(100, 2)) + 2 * truth[:, None]
     >>> codes = np.where(np.arange(100) < 20, truth, -1)
-    >>> found = evaluate(X, codes, repeats=2, rivals=("ridge", "soft_cv"))
+    >>> found = evaluate(TableRows(X, codes), repeats=2, rivals=("ridge", "soft_cv"))
     >>> found.plan.folds, found.verdict.answer, found.scores["ridge"]["accuracy"].shape
     (5, 'unclear', (10,))
     """
-    planned = plan(codes, groups, folds=folds, repeats=repeats, seed=seed, names=names)
-    work = partial(_test_split, X, codes, groups, tuple(rivals), seed, count)
-    outcomes = in_order(work, list(enumerate(planned.tests)), jobs=jobs, progress=progress)
+    planned = plan(rows.codes, rows.groups, folds=folds, repeats=repeats, seed=seed, names=names)
+    work = partial(_test_split, rows, tuple(rivals), seed)
+    outcomes = ordered_map(work, list(enumerate(planned.tests)), jobs=jobs, progress=progress)
     by_rival = {name: [outcome[name] for outcome in outcomes] for name in rivals}
     scores = {
         name: dict(zip(METRICS, np.array([one.scores for one in found]).T, strict=True))
         for name, found in by_rival.items()
     }
-    n_search = search_size(X.shape[1])
+    size = TrainingSize(
+        n_labeled=planned.n_labeled - len(planned.tests[0]),
+        fewest_labels=_fewest_labels(rows.codes, planned),
+        n_unlabeled=round(rows.count * _mean_unlabeled(by_rival["soft_cv"])),
+        most_searched=search_size(rows.X.shape[1]),
+    )
     return Evaluation(
         planned,
-        seed,
         scores,
-        tuple(_rival(name, by_rival, scores, codes, planned, count, n_search) for name in rivals),
-        _verdict(codes, scores, planned, count),
-        tuple(trouble for name in rivals for trouble in _troubles(name, by_rival[name])),
+        tuple(_summarise(name, by_rival[name], scores, planned, size) for name in rivals),
+        _verdict(rows, scores, planned),
+        tuple(found for name in rivals for found in _count_warnings(name, by_rival[name])),
     )
 
 
-def in_order(
+def ordered_map(
     work: Callable[[Any], Any],
     items: Sequence[Any],
     *,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Any]:
-    """Return `work` of every item, in their order however many processes share it.
+    """Apply a function to every item; return the results in order, whatever the number of jobs.
 
     Examples
     --------
-    >>> in_order(abs, [-1, 2, -3], progress=lambda done, total: None)
+    >>> ordered_map(abs, [-1, 2, -3], progress=lambda done, total: None)
     [1, 2, 3]
     """
-    tell = progress or (lambda done, total: None)
+    report = progress or (lambda done, total: None)
     numbered, waiting = partial(_numbered, work), list(enumerate(items))
     start = time.perf_counter()
     found = dict(parallel_map(numbered, waiting[:1]))
-    tell(len(found), len(items))
-    # the first tells whether the others are worth more processes, which take a while to start
+    report(len(found), len(items))
+    # the time of the first item tells whether the others are worth more processes
     worth = (time.perf_counter() - start) * len(waiting[1:]) > WORTH_PROCESSES
     with closing(
         parallel_map(numbered, waiting[1:], jobs=jobs if worth else 1, max_nbytes=SHARED)
     ) as done:
         for index, result in done:
             found[index] = result
-            tell(len(found), len(items))
+            report(len(found), len(items))
     return [found[index] for index in range(len(items))]
 
 
 def split_seed(seed: int, index: int) -> int:
-    """Return the seed of a split: every split draws its own sample, in any process.
+    """Return the seed of a split, the same in every process.
 
     Examples
     --------
@@ -171,7 +165,7 @@ class _Outcome:
     """A rival on one split."""
 
     scores: tuple[float, ...]
-    fitted: Fitted
+    fitted: FittedRival
 
 
 def _numbered(work: Callable[[Any], Any], item: tuple[int, Any]) -> tuple[int, Any]:
@@ -179,19 +173,13 @@ def _numbered(work: Callable[[Any], Any], item: tuple[int, Any]) -> tuple[int, A
 
 
 def _test_split(
-    X: Array,
-    codes: Array,
-    groups: Array | None,
-    rivals: tuple[str, ...],
-    seed: int,
-    count: float,
-    item: tuple[int, Array],
+    rows: TableRows, rivals: tuple[str, ...], seed: int, item: tuple[int, Array]
 ) -> dict[str, _Outcome]:
-    """Fit every rival to the training rows of a split, and score it on the test rows."""
+    """Fit every rival to the training rows of a split; score it on the test rows."""
     index, test = item
-    inside = training_mask(test, codes, groups)
-    training = Training(np.asarray(X), codes, inside, groups, split_seed(seed, index), count)
-    fits = Fits(training)
+    rows = replace(rows, X=np.asarray(rows.X))  # a worker gets a memory map
+    inside = training_mask(test, rows.codes, rows.groups)
+    fits = RivalFits(Training(rows, inside, split_seed(seed, index)))
     outcomes = {}
     for name in rivals:
         try:
@@ -200,37 +188,27 @@ def _test_split(
             raise TableError(str(error)) from error
         scores = (np.nan,) * len(METRICS)
         if not fitted.failed:
-            scores = score(fitted.model, training.X[test], codes[test])
-        outcomes[name] = _Outcome(scores, replace(fitted, model=None))  # models need not travel
+            scores = score(fitted.model, rows.X[test], rows.codes[test])
+        outcomes[name] = _Outcome(scores, replace(fitted, model=None))  # not to be sent back
     return outcomes
 
 
-def _fewest_in_training(codes: Array, planned: Plan) -> int:
-    """Count the labeled rows of the rarest class in the training set that has the fewest."""
+def _fewest_labels(codes: Array, planned: Plan) -> int:
+    """Count the labels of the rarest class in the training set that has the fewest."""
     counts = np.bincount(codes[codes >= 0])
     taken = (np.bincount(codes[test], minlength=len(counts)) for test in planned.tests)
     return min(int((counts - some).min()) for some in taken)
 
 
-def _rival(
+def _summarise(
     name: str,
-    by_rival: Mapping[str, list[_Outcome]],
+    outcomes: Sequence[_Outcome],
     scores: Mapping[str, Mapping[str, Array]],
-    codes: Array,
     planned: Plan,
-    count: float,
-    n_search: int,
+    size: TrainingSize,
 ) -> Rival:
-    """Sum a rival up."""
-    fits = [one.fitted for one in by_rival[name]]
-    text = how(
-        name,
-        fewest=_fewest_in_training(codes, planned),
-        n_labeled=planned.n_labeled - len(planned.tests[0]),
-        n_unlabeled=round(count * _mean_unlabeled([one.fitted for one in by_rival["soft_cv"]])),
-        n_search=n_search,
-    )
-    failures = [fitted.failed for fitted in fits if fitted.failed]
+    """Summarise the outcomes of a rival over all splits."""
+    failures = [one.fitted.failed for one in outcomes if one.fitted.failed]
     estimates, gains = {}, {}
     if not failures:
         for metric in METRICS:
@@ -240,18 +218,17 @@ def _rival(
             gains[metric] = interval(gain, planned.ratio)
     return Rival(
         name,
-        LABELS[name],
-        text,
-        _mean_unlabeled(fits),
+        size,
+        _mean_unlabeled(outcomes),
         honest_scores(estimates, planned.n_tested),
         {} if name == "ridge" else honest_gains(gains, planned.n_tested),
-        float(np.mean([fitted.seconds for fitted in fits])),
-        _failure(failures, len(fits)),
+        float(np.mean([one.fitted.seconds for one in outcomes])),
+        _failure(failures, len(outcomes)),
     )
 
 
-def _mean_unlabeled(fits: Sequence[Fitted]) -> int:
-    return round(float(np.mean([fitted.n_unlabeled for fitted in fits])))
+def _mean_unlabeled(outcomes: Sequence[_Outcome]) -> int:
+    return round(float(np.mean([one.fitted.n_unlabeled for one in outcomes])))
 
 
 def _failure(failures: Sequence[str], n_fits: int) -> str:
@@ -260,9 +237,7 @@ def _failure(failures: Sequence[str], n_fits: int) -> str:
     return f"{len(failures)} of {n_fits} fits failed: {failures[0]}"
 
 
-def _verdict(
-    codes: Array, scores: Mapping[str, Mapping[str, Array]], planned: Plan, count: float
-) -> Verdict:
+def _verdict(rows: TableRows, scores: Mapping[str, Mapping[str, Array]], planned: Plan) -> Verdict:
     """Compare the two rivals that were named beforehand."""
     chosen, ridge = scores["soft_cv"]["accuracy"], scores["ridge"]["accuracy"]
     return decide(
@@ -270,13 +245,13 @@ def _verdict(
         float(1.0 - ridge.mean()),
         interval(chosen - ridge, planned.ratio),
         n_labels=planned.n_labeled,
-        n_unlabeled=round(count * (len(codes) - planned.n_labeled)),
+        n_unlabeled=round(rows.count * (len(rows.codes) - planned.n_labeled)),
     )
 
 
-def _troubles(name: str, outcomes: Sequence[_Outcome]) -> Iterator[Trouble]:
-    """Count the fits that warned, by kinds of warnings."""
-    warned = [{one.kind: one.sentence for one in o.fitted.complaints} for o in outcomes]
-    for kind in dict.fromkeys(kind for one in warned for kind in one):
-        sentences = [one[kind] for one in warned if kind in one]
-        yield Trouble(name, kind, len(sentences), len(outcomes), sentences[0])
+def _count_warnings(name: str, outcomes: Sequence[_Outcome]) -> Iterator[WarningCount]:
+    """Count the fits that gave each kind of warning."""
+    caught = [{one.kind: one.message for one in o.fitted.warnings} for o in outcomes]
+    for kind in dict.fromkeys(kind for one in caught for kind in one):
+        messages = [one[kind] for one in caught if kind in one]
+        yield WarningCount(name, kind, len(messages), len(outcomes), messages[0])

@@ -1,4 +1,4 @@
-"""Intervals for means over folds: these share training rows, and test few rows again and again."""
+"""Confidence intervals for means over folds, which share training rows and test few rows."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ Array = NDArray[Any]
 
 LEVEL = 0.95
 _COUNTED = ("accuracy", "balanced_accuracy")
-"""Measures that count rows: chance can hide how much they vary. Others vary with every row."""
+"""Metrics that count rows: by chance they may be the same in all folds, unlike the others."""
 
 
 def interval(
     values: Array, ratio: float, *, lowest: float = -math.inf, highest: float = math.inf
 ) -> Estimate:
-    """Estimate a mean over splits, with an interval that respects that they overlap.
+    """Estimate a mean over splits, with an interval that allows for their overlap.
 
     The corrected resampled t interval of Nadeau and Bengio, for repeated folds as in Bouckaert and
     Frank: with the mean m and the variance s² of J values, it is
 
         m ± t(J-1) √((1/J + n_test/n_train) s²)
 
-    The usual s²/J would be right for J independent experiments. Splits of one table are not: more
-    of them make the mean steadier for this table, but tell no more about others.
+    The usual s²/J is right for J independent experiments. Splits of one table are not independent:
+    more of them reduce the variance for this table, but say nothing more about other tables.
 
     Parameters
     ----------
     values : ndarray of shape (n_splits,)
-        A score, or a difference of scores, of each split; NaN is left out.
+        A score, or a difference of scores, for each split; NaN is left out.
     ratio : float
-        Labeled rows in a test set for each one in its training set, 1/4 with five folds.
+        Labeled rows in the test set divided by those in the training set: 1/4 with five folds.
     lowest, highest : float
-        What the mean can be at the least and at the most.
+        The smallest and the largest value that the mean can have.
 
     References
     ----------
@@ -68,10 +68,10 @@ def interval(
 
 
 def unseen(n_labels: int) -> float:
-    """Return the share of rows that may differ though none of L labeled ones does: 1 - 0.05^(1/L).
+    """Return the share of rows that may differ although no labeled row does: 1 - 0.05^(1/L).
 
-    If two classifiers differed on this share of all rows, then L labeled rows would all be
-    predicted alike with a chance of 5 %.
+    If two classifiers differ on this share of all rows, they still agree on all of L labeled rows
+    with a probability of 5 %.
 
     Examples
     --------
@@ -82,10 +82,10 @@ def unseen(n_labels: int) -> float:
 
 
 def honest_gain(gain: Estimate, n_labels: int) -> Estimate:
-    """Return a difference of accuracies with an interval no surer than so many labels can be.
+    """Widen the interval of a difference of accuracies to what the number of labels allows.
 
-    It reaches `unseen` to both sides at the least, as folds without a difference, or with the same
-    one in each, give an interval without any width; and nowhere beyond -1 and 1.
+    It extends at least `unseen` to both sides: if the difference is the same in all folds, such as
+    0, their interval has no width. It is cut at -1 and 1.
 
     Examples
     --------
@@ -98,10 +98,10 @@ def honest_gain(gain: Estimate, n_labels: int) -> Estimate:
 
 
 def honest_score(score: Estimate, n_labels: int) -> Estimate:
-    """Return an accuracy, or an error, with an interval no surer than so many labels can be.
+    """Widen the interval of an accuracy, or of an error, to what the number of labels allows.
 
-    It holds that of Clopper and Pearson, by which the L labels are tested once. Stratified folds
-    hide what varies: always answering the same class is right equally often in all of them.
+    It includes the Clopper-Pearson interval for testing each of L labels once. Stratified folds can
+    hide variance: always answering the same class is right equally often in each of them.
 
     Examples
     --------
@@ -117,10 +117,10 @@ def honest_score(score: Estimate, n_labels: int) -> Estimate:
 
 
 def honest_scores(scores: Mapping[str, Estimate], n_labels: int) -> dict[str, Estimate]:
-    """Return the measures of a classifier, each with an interval no surer than the labels can be.
+    """Widen the intervals of a classifier's scores to what the number of labels allows.
 
-    Those of accuracies are `honest_score`; that of the AUC is where it has no width. A squared
-    loss is left as it is: it varies with every row.
+    `honest_score` applies to accuracies, and to the AUC if its interval has no width. The squared
+    loss stays as it is: it varies with every row.
 
     Examples
     --------
@@ -138,9 +138,9 @@ def honest_scores(scores: Mapping[str, Estimate], n_labels: int) -> dict[str, Es
 
 
 def honest_gains(gains: Mapping[str, Estimate], n_labels: int) -> dict[str, Estimate]:
-    """Return differences of measures, each with an interval no surer than the labels can be.
+    """Widen the intervals of differences of scores to what the number of labels allows.
 
-    Those of accuracies are `honest_gain`; the others are where they have no width.
+    `honest_gain` applies to accuracies, and to the others if their intervals have no width.
 
     Examples
     --------
@@ -152,18 +152,18 @@ def honest_gains(gains: Mapping[str, Estimate], n_labels: int) -> dict[str, Esti
     for metric, gain in gains.items():
         if metric in _COUNTED or _flat(gain):
             found[metric] = honest_gain(gain, n_labels)
-        else:  # a squared loss of many classes may differ by more than 1
+        else:  # squared losses with many classes may differ by more than 1
             found[metric] = _around(gain, gain.low, gain.high, -1.0) if metric == "auc" else gain
     return found
 
 
 def _flat(found: Estimate) -> bool:
-    """Whether an interval has no width."""
+    """Tell whether an interval has no width."""
     return found.low == found.high
 
 
 def _around(found: Estimate, low: float, high: float, lowest: float) -> Estimate:
-    """Return an estimate whose interval holds another one, as far as its number can go."""
+    """Extend an interval to include another one, cut at the values that are possible."""
     if math.isnan(found.low):
         return found
     return Estimate(found.mean, max(min(found.low, low), lowest), min(max(found.high, high), 1.0))

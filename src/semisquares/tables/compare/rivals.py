@@ -1,4 +1,4 @@
-"""The rivals of a comparison, fitted to the training rows of one split."""
+"""The rivals: the methods of a comparison, fitted to the training rows of one split."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 from ..._utils.errors import CollapsedLabelsWarning
 from ...estimators import HardLabelClassifier, SoftLabelClassifier
-from .choice import FOLDS, Pair, fit_pair, fit_rows, sample_rows
+from .rows import TableRows, sample_rows
 from .splits import grouped_folds, stratified_order
+from .tuning import FOLDS, Pair, fit_pair, fit_rows
 
-__all__ = ["ALL", "LABELS", "Complaint", "Fits", "Fitted", "Training", "how"]
+__all__ = ["ALL", "LABELS", "CaughtWarning", "FittedRival", "RivalFits", "Training"]
 
 Array = NDArray[Any]
 
@@ -36,70 +37,66 @@ LABELS = {
 """What each rival is called."""
 ALL = tuple(LABELS)
 DECIDING = ("ridge", "soft_cv")
-"""The two that the verdict compares: without them there is no answer."""
+"""The two that the verdict compares: if one of them fails, there is no answer."""
 MOST_HARD = 50_000
 MOST_SELF_TRAINING = 5_000
-"""More unlabeled rows than this are sampled, as these two are slow."""
+"""More unlabeled rows than this are sampled: these two methods are slow."""
 MOST_LOGISTIC = 20_000
 """More labeled rows than this are sampled for logistic regression and self-training."""
 PENALTIES = np.logspace(-3, 3, 7)
 """The values of C that logistic regression chooses from."""
 MAX_ITER = 1000
-"""Steps of logistic regression; the usual 100 are not always enough."""
+"""Iterations of logistic regression; the default of 100 is not always enough."""
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
     """The rows that one split lets a classifier learn from."""
 
-    X: Array
-    codes: Array
+    rows: TableRows
     inside: Array
-    """A mask: all other rows are not to be looked at."""
-    groups: Array | None = None
+    """A mask of the rows to learn from; all others are off limits."""
     seed: int = 0
-    count: float = 1.0
-    """How often an unlabeled row counts: more than once where the rows are a sample."""
 
     @cached_property
     def labeled(self) -> Array:
         """The labeled rows to learn from."""
-        return np.flatnonzero(self.inside & (self.codes >= 0))
+        return np.flatnonzero(self.inside & (self.rows.codes >= 0))
 
     @cached_property
     def n_unlabeled(self) -> int:
-        """How many unlabeled rows there are to learn from."""
+        """The number of unlabeled rows to learn from."""
         return int(self.inside.sum()) - len(self.labeled)
 
-    def sample(self, most: int) -> tuple[Array, float]:
-        """Return all labeled rows and some of the others, and how often each of those counts."""
-        rows, count = sample_rows(np.flatnonzero(self.inside), self.codes, most, self.seed)
-        return rows, count * self.count
+    def sample(self, most: int) -> TableRows:
+        """Return the labeled rows to learn from, and a sample of the others."""
+        places = np.flatnonzero(self.inside)
+        return self.rows.take(*sample_rows(places, self.rows.codes, most, self.seed))
 
 
 @dataclass(frozen=True)
-class Complaint:
-    """A warning of a fit."""
+class CaughtWarning:
+    """A warning that a fit gave."""
 
     kind: str
     """"lost_class", "convergence" or "other"."""
-    sentence: str
+    message: str
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedRival:
     """A rival after its fit."""
 
     model: Any
     n_unlabeled: int = 0
     seconds: float = 0.0
-    """Of everything that led to the model, also of what rivals share."""
+    """Time of all steps that led to the model, including those that rivals share."""
     failed: str = ""
-    complaints: tuple[Complaint, ...] = ()
+    warnings: tuple[CaughtWarning, ...] = ()
 
 
-class Fits:
-    """All rivals on one training set; they share the search for alpha, and that for C.
+class RivalFits:
+    """All rivals on one training set; they share the searches for alpha and for C.
 
     Examples
     --------
@@ -108,14 +105,14 @@ class Fits:
     >>> truth = rng.integers(2, size=80)
     >>> X = rng.normal(size=(80, 2)) + 3 * truth[:, None]
     >>> codes = np.where(np.arange(80) < 20, truth, -1)
-    >>> fits = Fits(Training(X, codes, inside=np.ones(80, dtype=bool)))
+    >>> fits = RivalFits(Training(TableRows(X, codes), inside=np.ones(80, dtype=bool)))
     >>> fits.fit("hard").n_unlabeled, bool(fits.fit("hard").model.score(X, truth) > 0.9)
     (60, True)
     """
 
     def __init__(self, training: Training) -> None:
         self.training = training
-        self._rivals: dict[str, Callable[[], Fitted]] = {
+        self._rivals: dict[str, Callable[[], FittedRival]] = {
             "ridge": self._ridge,
             "logistic": lambda: self._logistic,
             "soft": self._soft,
@@ -124,59 +121,51 @@ class Fits:
             "self_training": self._self_training,
         }
 
-    def fit(self, name: str) -> Fitted:
-        """Fit a rival; where that fails, the answer says why (but ridge and soft_cv raise)."""
+    def fit(self, name: str) -> FittedRival:
+        """Fit a rival; if that fails, the result says why, but ridge and soft_cv raise."""
         try:
             return self._rivals[name]()
         except Exception as error:
             if name in DECIDING:
                 raise
-            return Fitted(None, failed=_sentence(error))
+            return FittedRival(None, failed=_sentence(error))
 
     @cached_property
-    def _pair(self) -> tuple[Pair, Fitted]:
-        """The search that gives tuned ridge and soft_cv, and the alpha of two more."""
+    def _pair(self) -> tuple[Pair, FittedRival]:
+        """The search behind tuned ridge and soft_cv; soft and hard take its alpha."""
         t = self.training
-
-        def search() -> Pair:
-            return fit_pair(
-                t.X, t.codes, inside=t.inside, groups=t.groups, seed=t.seed, count=t.count
-            )
-
-        found = _timed(search)
+        found = _timed(lambda: fit_pair(t.rows, inside=t.inside, seed=t.seed))
         return found.model, found
 
-    def _ridge(self) -> Fitted:
+    def _ridge(self) -> FittedRival:
         pair, search = self._pair
-        return Fitted(pair.ridge, seconds=search.seconds)
+        return FittedRival(pair.ridge, seconds=search.seconds)
 
-    def _soft_cv(self) -> Fitted:
+    def _soft_cv(self) -> FittedRival:
         pair, search = self._pair
         return replace(search, model=pair.soft_cv, n_unlabeled=self.training.n_unlabeled)
 
-    def _soft(self) -> Fitted:
+    def _soft(self) -> FittedRival:
         t = self.training
         alpha = self._pair[0].choice.supervised_alpha
-        model = SoftLabelClassifier(alpha, unlabeled_weight=t.count)
-        fitted = _timed(lambda: fit_rows(model, t.X, t.codes, t.inside))
+        model = SoftLabelClassifier(alpha, unlabeled_weight=t.rows.count)
+        fitted = _timed(lambda: fit_rows(model, t.rows, t.inside))
         return self._after(self._pair[1], replace(fitted, n_unlabeled=t.n_unlabeled))
 
-    def _hard(self) -> Fitted:
+    def _hard(self) -> FittedRival:
         t = self.training
-        rows, count = t.sample(MOST_HARD)
-        model = HardLabelClassifier(
-            self._pair[0].choice.supervised_alpha, unlabeled_weight=count, random_state=t.seed
-        )
-        fitted = _timed(lambda: model.fit(t.X[rows], t.codes[rows]))
-        n_unlabeled = len(rows) - len(t.labeled)
+        rows = t.sample(MOST_HARD)
+        alpha = self._pair[0].choice.supervised_alpha
+        model = HardLabelClassifier(alpha, unlabeled_weight=rows.count, random_state=t.seed)
+        fitted = _timed(lambda: model.fit(rows.X, rows.codes))
+        n_unlabeled = len(rows.codes) - len(t.labeled)
         return self._after(self._pair[1], replace(fitted, n_unlabeled=n_unlabeled))
 
     @cached_property
-    def _logistic(self) -> Fitted:
-        t = self.training
-        rows = self._logistic_rows
-        X, codes = t.X[rows], t.codes[rows]
-        splits = _logistic_splits(codes, None if t.groups is None else t.groups[rows], t.seed)
+    def _logistic(self) -> FittedRival:
+        rows = self.training.rows.take(self._logistic_rows)
+        X, codes = rows.X, rows.codes
+        splits = _logistic_splits(codes, rows.groups, self.training.seed)
         if not splits:
             return _timed(lambda: _logistic_regression(1.0).fit(X, codes))
         model = LogisticRegressionCV(
@@ -196,19 +185,22 @@ class Fits:
         if len(labeled) <= MOST_LOGISTIC:
             return labeled
         rng = np.random.default_rng(self.training.seed)
-        return np.sort(labeled[stratified_order(self.training.codes[labeled], rng)[:MOST_LOGISTIC]])
+        order = stratified_order(self.training.rows.codes[labeled], rng)
+        return np.sort(labeled[order[:MOST_LOGISTIC]])
 
-    def _self_training(self) -> Fitted:
-        t = self.training
-        rows, _ = t.sample(MOST_SELF_TRAINING)
-        rows = np.concatenate((self._logistic_rows, rows[t.codes[rows] < 0]))
+    def _self_training(self) -> FittedRival:
+        labeled = self.training.rows.take(self._logistic_rows)
+        sample = self.training.sample(MOST_SELF_TRAINING)
+        unlabeled = sample.codes < 0
+        X = np.concatenate((labeled.X, sample.X[unlabeled]))
+        codes = np.concatenate((labeled.codes, sample.codes[unlabeled]))
         penalty = float(getattr(self._logistic.model, "C_", 1.0))
         model = SelfTrainingClassifier(_logistic_regression(penalty))
-        fitted = _timed(lambda: model.fit(t.X[rows], t.codes[rows]))
-        n_unlabeled = len(rows) - len(self._logistic_rows)
+        fitted = _timed(lambda: model.fit(X, codes))
+        n_unlabeled = int(unlabeled.sum())
         return self._after(self._logistic, replace(fitted, n_unlabeled=n_unlabeled))
 
-    def _after(self, shared: Fitted, fitted: Fitted) -> Fitted:
+    def _after(self, shared: FittedRival, fitted: FittedRival) -> FittedRival:
         return replace(fitted, seconds=shared.seconds + fitted.seconds)
 
 
@@ -219,7 +211,7 @@ def _logistic_regression(penalty: float) -> LogisticRegression:
 def _logistic_splits(
     codes: Array, groups: Array | None, seed: int
 ) -> list[tuple[Array, Array]] | None:
-    """Split labeled rows for the choice of C; None where a class has a single one."""
+    """Split labeled rows for the choice of C; None if a class has only one."""
     everything = np.arange(len(codes))
     if groups is not None and (repeats := grouped_folds(codes, groups, folds=FOLDS, seed=seed)):
         return [(np.setdiff1d(everything, test), test) for test in repeats[0]]
@@ -230,71 +222,23 @@ def _logistic_splits(
     return list(folds.split(codes, codes))
 
 
-def how(name: str, *, fewest: int, n_labeled: int, n_unlabeled: int, n_search: int) -> str:
-    """Say in a sentence what a rival is, how it was tuned and on which rows.
-
-    Parameters
-    ----------
-    name : str
-    fewest : int
-        Labeled rows of the rarest class in a training set, at the least.
-    n_labeled, n_unlabeled : int
-        Rows of a training set.
-    n_search : int
-        Unlabeled rows that the search saw, at the most.
-
-    Examples
-    --------
-    >>> how("self_training", fewest=4, n_labeled=20, n_unlabeled=80_000, n_search=2_000)
-    "scikit-learn's SelfTrainingClassifier around that logistic regression, on the labeled rows and
-    5,000 of the 80,000 unlabeled rows, drawn at random."
-    """
-    single = "as well as the single label of a class allows"
-    searched = f", looking at {_some(n_unlabeled, n_search)}" if n_unlabeled > n_search else ""
-    tuned = f"chosen {'by cross-validation within the training rows' if fewest > 1 else single}"
-    penalty = f"C chosen by {min(FOLDS, fewest)}-fold cross-validation within the training rows"
-    labeled = "the labeled rows"
-    if n_labeled > MOST_LOGISTIC:
-        labeled = f"{MOST_LOGISTIC:,} of the {n_labeled:,} labeled rows"
-    counted = "each of which counts as much as a labeled one, with the tuned ridge's alpha"
-    sampled = "counted as all, with the tuned ridge's alpha"
-    return {
-        "ridge": f"Least squares on the labeled rows alone, with an alpha {tuned}.",
-        "logistic": f"Logistic regression on {labeled} alone, with "
-        f"{penalty if fewest > 1 else 'C = 1, as a class has a single label'}.",
-        "soft": f"Soft labels for {_some(n_unlabeled)}, {counted}.",
-        "hard": f"Hard labels (self-learning) for {_some(n_unlabeled, MOST_HARD)}, "
-        f"{counted if n_unlabeled <= MOST_HARD else sampled}.",
-        "soft_cv": f"Soft labels for {_some(n_unlabeled)}, with an alpha, and a weight of these "
-        f"rows that may be 0, {tuned}{searched}.",
-        "self_training": "scikit-learn's SelfTrainingClassifier around that logistic regression, "
-        f"on {labeled} and {_some(n_unlabeled, MOST_SELF_TRAINING)}.",
-    }[name]
-
-
-def _some(n: int, most: int | None = None) -> str:
-    if most is None or n <= most:
-        return f"all {n:,} unlabeled rows"
-    return f"{most:,} of the {n:,} unlabeled rows, drawn at random"
-
-
-def _timed(work: Callable[[], Any]) -> Fitted:
-    """Do some work, and note its seconds and its warnings."""
+def _timed(work: Callable[[], Any]) -> FittedRival:
+    """Fit a model; record the time and the warnings."""
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = work()
     seconds = time.perf_counter() - start
-    return Fitted(model, seconds=seconds, complaints=tuple(map(_complaint, caught)))
+    return FittedRival(model, seconds=seconds, warnings=tuple(map(_classify, caught)))
 
 
-def _complaint(caught: warnings.WarningMessage) -> Complaint:
+def _classify(caught: warnings.WarningMessage) -> CaughtWarning:
     kind = "other"
     if issubclass(caught.category, CollapsedLabelsWarning):
         kind = "lost_class"
     elif issubclass(caught.category, ConvergenceWarning):
         kind = "convergence"
-    return Complaint(kind, str(caught.message))
+    return CaughtWarning(kind, str(caught.message))
 
 
 def _sentence(error: Exception) -> str:

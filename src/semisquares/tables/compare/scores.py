@@ -1,4 +1,4 @@
-"""How good predictions are: the four measures of a comparison."""
+"""The four metrics of a comparison."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Array = NDArray[Any]
 def score(model: Any, X: Array, codes: Array) -> tuple[float, float, float, float]:
     """Score a classifier of codes on labeled rows by each of `comparison.METRICS`, in their order.
 
-    AUC is that of the decision values; with more than two classes the mean of each class among the
-    rows against the rest; NaN where the rows are of one class. The squared loss is that of the soft
-    labels (of the second class; with more than two classes, summed over all).
+    The AUC is computed from decision values; with more than two classes it is the mean over the
+    classes in these rows, each against the rest; NaN if all rows are of one class. The squared loss
+    is that of the soft labels: for the second class or, with more than two, summed over all.
 
     Parameters
     ----------
@@ -54,19 +54,19 @@ def score(model: Any, X: Array, codes: Array) -> tuple[float, float, float, floa
 
 
 def _ranking(model: Any, X: Array, soft: Array) -> Array:
-    """Return what ranks the rows for each class, of two for the second only."""
+    """Return the values that rank rows: one column if binary, else one per class."""
     if soft.shape[1] == 2:
         return model.decision_function(X)[:, None]
-    # decision values of logistic regression have no zero that rows share; its probabilities do
+    # logistic decision values have no common zero across rows; probabilities are comparable
     return model.decision_function(X) if isinstance(model, LinearLeastSquares) else soft
 
 
 def _auc(values: Array, truth: Array) -> float:
-    """Return the chance that a row of the class ranks above one of the rest, mean over columns."""
+    """Return the probability that a row of a class ranks above another row; mean over columns."""
     member = truth[:, -values.shape[1] :]
     n_in = member.sum(axis=0)
     n_out = len(member) - n_in
-    seen = n_in * n_out > 0  # a class with a single label is not tested
+    seen = n_in * n_out > 0  # classes with a single label are not tested
     if not seen.any():
         return float("nan")
     ranks = rankdata(values, axis=0)

@@ -1,4 +1,4 @@
-"""Which labeled rows are tested when, and which rows a classifier may then learn from."""
+"""Splits: which labeled rows are tested, and which rows a classifier may learn from meanwhile."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._inputs.untested import describe_untested, rows_to_test
+from ..._utils.messages import Parameter
 from ...model_selection import LabeledRepeatedStratifiedKFold, LabeledStratifiedGroupKFold
 from ..errors import TableError
 
@@ -18,16 +19,16 @@ __all__ = ["Plan", "grouped_folds", "plan", "stratified_order", "training_mask"]
 Array = NDArray[Any]
 
 LABELED_TESTS = 4000
-"""About so many tests of labeled rows in all: few labels are split more often."""
+"""Repeats are chosen so that about this many rows are tested in total."""
 TRIES = 3
-"""Draws of group folds without a new or usable one, after which no more are drawn."""
+"""Give up after this many draws of group folds in a row that are known or not usable."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The test rows of every split: those of the first repeat, then of the second, and so on.
+    """The test rows of every split, repeat by repeat.
 
-    Training rows are not kept, as they are nearly all rows: see `training_mask`.
+    Training rows are not stored, as they are nearly all rows: see `training_mask`.
     """
 
     folds: int
@@ -35,7 +36,7 @@ class Plan:
     tests: tuple[Array, ...]
     n_labeled: int
     n_held: int = 0
-    """Labeled rows that are always learned from, as they cannot be tested (see `untested`)."""
+    """Labeled rows that are always trained on because they cannot be tested."""
     untested: tuple[int, ...] = ()
     """The classes that are not tested."""
 
@@ -46,7 +47,7 @@ class Plan:
 
     @property
     def ratio(self) -> float:
-        """Labeled rows in a test set, for each one in its training set."""
+        """Labeled rows in the test set divided by those in the training set."""
         n_test = self.n_tested / self.folds
         return n_test / (self.n_labeled - n_test)
 
@@ -60,26 +61,27 @@ def plan(
     seed: int = 0,
     names: Sequence[Any] | None = None,
 ) -> Plan:
-    """Plan repeated stratified folds over the labeled rows; every test set holds every class.
+    """Plan repeated stratified folds over the labeled rows; every test set has every class.
 
-    Only a class with a single labeled row is in no test set, as the row is always learned from;
-    with groups, a class whose labeled rows are all in one group, and the rows of that group.
+    The exception is a class with a single labeled row: it is always trained on and never tested.
+    With groups, the same holds for a class whose labeled rows are all in one group, and for all
+    rows of that group.
 
     Parameters
     ----------
     codes : ndarray of shape (n_rows,)
-        The class of each row, 0 to K-1; -1 where it has no label.
+        The class of each row, 0 to K-1; -1 if it has no label.
     groups : ndarray of shape (n_rows,), optional
-        Rows of one group are never on both sides of a split, labeled or not. Folds of groups
-        cannot always be drawn anew: repeats that would be the same again are left out.
+        Rows of one group, labeled or not, are never on both sides of a split. Few groups allow few
+        different folds: repeats that would be equal to earlier ones are left out.
     folds : int, default=5
-        Fewer are taken where a class has fewer labeled rows (or groups).
+        Fewer if a class has fewer labeled rows (or groups).
     repeats : int, optional
-        10 for up to 400 labels, then fewer, 2 at the least.
+        By default 10 for up to 400 labels, then fewer, at least 2.
     seed : int, default=0
-        Shuffles the rows. Plans of the same seed begin with the same repeats.
+        Shuffles the rows. Plans with the same seed start with the same repeats.
     names : sequence, optional
-        What to call the classes in errors.
+        The names of the classes in error messages.
 
     Examples
     --------
@@ -111,9 +113,9 @@ def plan(
 
 
 def training_mask(test: Array, codes: Array, groups: Array | None = None) -> Array:
-    """Say for every row whether it may be learned from while `test` is tested.
+    """Return a mask of the rows that may be learned from while the rows `test` are tested.
 
-    All rows may but the test rows and, with groups, all rows of their groups.
+    These are all rows except the test rows and, with groups, except all rows of their groups.
 
     Examples
     --------
@@ -132,7 +134,7 @@ def training_mask(test: Array, codes: Array, groups: Array | None = None) -> Arr
 def grouped_folds(
     codes: Array, groups: Array, *, folds: int, repeats: int = 1, seed: int = 0
 ) -> list[list[Array]]:
-    """Return the test rows of every fold of every repeat, or [] where there is no way to split.
+    """Return the test rows of every fold of every repeat; [] if no split is possible.
 
     Examples
     --------
@@ -161,7 +163,7 @@ def grouped_folds(
 def stratified_order(codes: Array, rng: np.random.Generator, *, least: int = 2) -> Array:
     """Order rows at random: `least` of every class first, then all classes in proportion.
 
-    So the first n rows are a stratified sample, and those of a smaller n are among them.
+    The first n rows are then a stratified sample, nested in those of a larger n.
 
     Examples
     --------
@@ -182,17 +184,21 @@ def stratified_order(codes: Array, rng: np.random.Generator, *, least: int = 2) 
 
 
 def _check(codes: Array, groups: Array | None, folds: int, names: Sequence[Any] | None) -> None:
-    """Raise TableError where no folds can answer the question."""
+    """Raise TableError if no folds can answer the question."""
     if folds < 2:
-        raise TableError(f"{folds} folds were asked for, but rows can be tested with two or more.")
+        raise TableError(
+            "{folds} is too few; cross-validation needs at least 2 folds.",
+            code="folds",
+            folds=Parameter("folds", folds),
+        )
     classes = np.unique(codes[codes >= 0])
     if len(classes) < 2:
         raise TableError("The labels are of fewer than two classes; label rows of another class.")
     tested = np.unique(codes[rows_to_test(codes, groups)])
     if len(tested) < 2:
         untested = np.setdiff1d(classes, tested)
-        said = [int(k) if names is None else names[int(k)] for k in untested]
-        sentence = describe_untested(said, grouped=groups is not None)
+        shown = [int(k) if names is None else names[int(k)] for k in untested]
+        sentence = describe_untested(shown, grouped=groups is not None)
         other = " (or compare without groups)" if groups is not None else ""
         raise TableError(
             f"{sentence[:-1]}{other}, as errors can only be compared if rows of two classes or "
@@ -201,7 +207,7 @@ def _check(codes: Array, groups: Array | None, folds: int, names: Sequence[Any] 
 
 
 def _fewest_groups(codes: Array, groups: Array) -> int:
-    """Count the groups of the class that has labeled rows in the fewest."""
+    """Return the smallest number of groups in which a class has labeled rows."""
     classes = np.unique(codes[codes >= 0])
     return min((len(np.unique(groups[codes == k])) for k in classes), default=0)
 

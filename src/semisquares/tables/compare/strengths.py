@@ -1,4 +1,4 @@
-"""Which features pull towards which class, and how much, in the units of the table."""
+"""Feature strengths: how much each feature speaks for a class, in the units of the table."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def strengths(
 ) -> tuple[Strength, ...]:
     """List the coefficients of a classifier, the strongest first.
 
-    With two classes there is one for each feature, which pulls towards the second class where it is
-    positive; with more there is one for each feature and class.
+    With two classes there is one for each feature, and a positive one speaks for the second class;
+    with more there is one for each feature and class.
 
     Parameters
     ----------
     classifier : fitted linear classifier
-        With ``coef_``, one row for two classes and one for each of more.
+        ``coef_`` has one row for two classes, else one per class.
     features : sequence of Feature
-        What the columns of ``coef_`` stand for.
+        The columns of ``coef_``.
     class_names : sequence of str
     top : int, optional
-        How many to return; None is all.
+        The number to return; None for all.
     spread : array-like of shape (n_features,), optional
-        The standard deviation of each feature, by which the strength is measured: a level that few
-        rows have moves few predictions. Without it a coefficient itself is the measure.
+        The standard deviations of the features, by which coefficients are multiplied: a level that
+        few rows have changes few predictions. Without them, coefficients are taken as they are.
 
     Examples
     --------

@@ -1,70 +1,68 @@
-"""Do the unlabeled rows help? The answer, and the sentence that says it."""
+"""Do the unlabeled rows help? The rule that turns an estimated gain into an answer."""
 
 from __future__ import annotations
 
 import math
 
-from ..._utils.words import fixed, percent, points_between
 from .comparison import Estimate, Verdict
 from .intervals import LEVEL, honest_gain, unseen
 
 __all__ = ["MARGIN", "decide", "labels_needed", "most_to_gain"]
 
 MARGIN = 0.02
-"""A gain worth having, as a fraction of the rows: two points."""
+"""The smallest gain worth having: two in a hundred rows."""
 FEWEST_ROWS = 6
-"""So many rows more have to be right: a coin falls five times on one side in one of 16 trials."""
+"""The fewest rows of difference for which a sign test is significant: 2 · ½⁶ < 5 % < 2 · ½⁵."""
 
 
 def decide(
     error: float, ridge_error: float, gain: Estimate, *, n_labels: int, n_unlabeled: int
 ) -> Verdict:
-    """Answer whether the unlabeled rows help, by the two classifiers that were named beforehand.
+    """Answer whether the unlabeled rows help, by two classifiers that were named beforehand.
 
     * "yes": the interval of the gain lies above 0.
-    * "no": the most that could still be gained is below `MARGIN`, or the interval lies below 0.
-    * "unclear": neither. `labels_needed` tells how many labels would settle it.
+    * "no": the largest gain that is still likely is below `MARGIN`, or the interval lies below 0.
+    * "unclear": neither. `labels_needed` estimates how many labels would settle it.
 
-    Two things keep few labels from proving anything. The interval is `honest_gain`, and the most
-    that could be gained is its upper end, but never less than 1 - 0.05^(1/L), the share of rows on
-    which the two may differ though none of L labeled rows shows it (`unseen`). And an interval
-    beside 0 counts if the difference is of six rows or more, the fewest for which a sign test finds
-    it: 2 · ½⁶ < 5 % < 2 · ½⁵.
+    Two rules prevent few labels from proving anything. The interval is `honest_gain`, and the
+    largest likely gain is its upper end, but at least 1 - 0.05^(1/L), the share of rows on which
+    the two may differ although none of L labeled rows shows it (`unseen`). And an interval beside 0
+    counts only if the difference is at least six rows, the fewest for which a sign test finds it.
 
     Parameters
     ----------
     error, ridge_error : float
-        Shares of wrong predictions, of the soft labels chosen by the labels and of the tuned ridge.
+        Shares of wrong predictions by the soft labels chosen by the labels, and by the tuned ridge.
     gain : Estimate
-        Of `ridge_error` less `error`, as the folds have it.
+        `ridge_error` minus `error`, with the interval over the folds.
     n_labels, n_unlabeled : int
         Rows of the table with and without a label.
 
     Examples
     --------
-    >>> decide(0.081, 0.094, Estimate(0.013, 0.004, 0.022), n_labels=900, n_unlabeled=99).sentence
-    'Unlabeled rows help: error 8.1 % against 9.4 % for tuned ridge, 95 % interval of the difference
-    0.4–2.2 points.'
-    >>> decide(0.25, 0.3, Estimate(0.05, -0.2, 0.3), n_labels=14, n_unlabeled=999).sentence
-    'Too few labels to tell: 14; label about 340 more.'
+    >>> gain = Estimate(0.013, 0.004, 0.022)
+    >>> decide(0.081, 0.094, gain, n_labels=900, n_unlabeled=99).answer
+    'yes'
+    >>> found = decide(0.25, 0.3, Estimate(0.05, -0.2, 0.3), n_labels=14, n_unlabeled=999)
+    >>> found.answer, found.more_labels
+    ('unclear', 340)
     """
-    counts = abs(gain.mean) * n_labels >= FEWEST_ROWS - 1e-9
+    enough_rows = abs(gain.mean) * n_labels >= FEWEST_ROWS - 1e-9
     by_folds, gain = gain, honest_gain(gain, n_labels)
+    most = most_to_gain(gain, n_labels)
+    harm = gain.high < 0.0 and enough_rows
     more = None
-    if gain.low > 0.0 and counts:
-        answer, sentence = "yes", _help(error, ridge_error, gain)
-    elif gain.high < 0.0 and counts:
-        answer, sentence = "no", _harm(error, ridge_error, gain)
-    elif most_to_gain(gain, n_labels) < MARGIN:
-        answer, sentence = "no", _no_help(error, ridge_error, gain, n_labels)
+    if gain.low > 0.0 and enough_rows:
+        answer = "yes"
+    elif harm or most < MARGIN:
+        answer = "no"
     else:
-        more = labels_needed(by_folds, n_labels)
-        answer, sentence = "unclear", _unclear(n_labels, more, n_unlabeled)
-    return Verdict(answer, sentence, error, ridge_error, gain, n_labels, more)
+        answer, more = "unclear", labels_needed(by_folds, n_labels)
+    return Verdict(answer, error, ridge_error, gain, n_labels, n_unlabeled, harm, most, more)
 
 
 def most_to_gain(gain: Estimate, n_labels: int) -> float:
-    """Return the largest gain that the labels leave likely; see `decide`.
+    """Return the largest gain that is likely given the labels; see `decide`.
 
     Examples
     --------
@@ -75,16 +73,16 @@ def most_to_gain(gain: Estimate, n_labels: int) -> float:
 
 
 def labels_needed(gain: Estimate, n_labels: int) -> int:
-    """Estimate how many more labels would settle an unclear answer, if the gain stays as it is.
+    """Estimate how many more labels would settle an unclear answer if the gain stays the same.
 
     The half width h of the interval falls as 1/√L. "Yes" needs h < gain, "no" needs
     h < `MARGIN` - gain; the easier of the two is taken:
 
         L' = L (h / max(gain, MARGIN - gain))²
 
-    and never fewer than that answer needs by itself: six rows of difference for "yes", for "no" so
-    many that 1 - 0.05^(1/L) and the gain stay below two points, 149 where that is 0. Rounded up to
-    two digits (to tens below 100), as the gain itself is known to no more.
+    and at least as many as that answer needs in any case: six rows of difference for "yes"; for
+    "no" enough that 1 - 0.05^(1/L) plus the gain stays below two points, 149 if the gain is 0. The
+    number is rounded up to two digits (to tens below 100), as the gain is not known more exactly.
 
     Examples
     --------
@@ -103,44 +101,11 @@ def labels_needed(gain: Estimate, n_labels: int) -> int:
 
 
 def _fewest_labels_for_no(gain: float) -> int:
-    """Return the fewest labels L with `unseen(L)` below what a gain leaves of `MARGIN`."""
+    """Return the smallest L for which `unseen(L)` plus the gain is below `MARGIN`."""
     return math.floor(math.log(1.0 - LEVEL) / math.log1p(max(gain, 0.0) - MARGIN)) + 1
 
 
-def _help(error: float, ridge_error: float, gain: Estimate) -> str:
-    return (
-        f"Unlabeled rows help: error {percent(error)} against {percent(ridge_error)} for tuned "
-        f"ridge, 95 % interval of the difference {points_between(gain.low, gain.high)}."
-    )
-
-
-def _harm(error: float, ridge_error: float, gain: Estimate) -> str:
-    return (
-        f"Unlabeled rows do harm here; use the tuned ridge: error {percent(ridge_error)} against "
-        f"{percent(error)} with them, 95 % interval of the difference "
-        f"{points_between(-gain.high, -gain.low)}."
-    )
-
-
-def _no_help(error: float, ridge_error: float, gain: Estimate, n_labels: int) -> str:
-    most = fixed(100 * most_to_gain(gain, n_labels))
-    old, new = percent(ridge_error), percent(error)
-    errors = f"{old} against {new} with" if old != new else f"{old} with and without"
-    return (
-        f"Unlabeled rows do not help here; use the tuned ridge: error {errors} them, and a gain of "
-        f"more than {most} points is unlikely."
-    )
-
-
-def _unclear(n_labels: int, more: int, n_unlabeled: int) -> str:
-    start = f"Too few labels to tell: {n_labels:,};"
-    if more <= n_unlabeled:
-        return f"{start} label about {more:,} more."
-    rows = "row has" if n_unlabeled == 1 else "rows have"
-    return f"{start} about {more:,} more would be needed, but only {n_unlabeled:,} {rows} none."
-
-
 def _round_up(n: float) -> int:
-    """Round up to two digits, to tens below 100, and to 10 at the least."""
+    """Round up to two digits, to tens below 100; at least 10."""
     step = 10 ** max(1, math.floor(math.log10(max(n, 1.0))) - 1)
     return max(10, step * math.ceil(n / step - 1e-9))

@@ -1,4 +1,4 @@
-"""From a prepared table to a model: choose, fit, measure, and note how it came about."""
+"""From a prepared table to a model: measure, choose, fit, and record how the model was made."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,18 +18,26 @@ from ..._utils.errors import CollapsedLabelsWarning
 from ..._utils.messages import Message, Parameter
 from ..._utils.versions import versions
 from ..._utils.words import percent
-from ...estimators import LeastSquaresClassifier, SoftLabelClassifierCV
 from ..arguments import instance, texts
-from ..compare.choice import thinned
 from ..compare.comparison import plain
-from ..compare.majority import worth
-from ..compare.notices import leaks
+from ..compare.notices.leak import leaks
+from ..compare.notices.majority import compare_with_majority
+from ..compare.rows import TableRows, subsample
 from ..dataset import PREPARED, Prepared, TableInfo
 from ..written import filled_note
-from .measuring import METHODS, Measured, Order, Rows, decided, fit_as_asked, measure
+from .measuring import (
+    METHODS,
+    FitOptions,
+    Measurement,
+    Setting,
+    choose,
+    fit_setting,
+    measure,
+    resolve_method,
+)
 from .model import TableModel, slim
 
-__all__ = ["METHODS", "fit_order", "fit_table", "put_together", "told"]
+__all__ = ["METHODS", "Fit", "assemble", "capture_warnings", "fit_prepared", "fit_table"]
 
 Array = NDArray[Any]
 
@@ -57,18 +65,18 @@ def fit_table(
     prepared : Prepared
     method : {"auto", "soft", "hard", "supervised"}
         "auto" compares soft labels with the tuned ridge as `compare_table` does, with the same
-        verdict, and takes soft labels where that is "yes".
+        verdict, and takes soft labels if that is "yes".
     alpha : float, optional
-        The ridge; chosen by cross-validation if not given.
+        The ridge; by default chosen by cross-validation.
     weight : float, optional
-        How much an unlabeled row counts; chosen by cross-validation for soft labels, 1 for hard
-        ones, if not given.
+        The weight of an unlabeled row; by default chosen by cross-validation for soft labels, and 1
+        for hard labels.
     missing : sequence of str
-        Spellings of missing cells that the table was read with, to be kept with the model.
+        Spellings of missing cells that the table was read with; they are stored with the model.
     folds, repeats, seed, jobs
         As in `compare_table`.
     progress : callable, optional
-        Hears ``(done, total)`` of the fits of the cross-validation.
+        Called as ``progress(done, total)`` during the cross-validation.
 
     Examples
     --------
@@ -82,40 +90,55 @@ def fit_table(
     """
     instance("prepared", prepared, Prepared, PREPARED)
     missing = texts("missing", missing)
-    order = Order(method, alpha, weight, folds, repeats, seed, jobs, progress)
-    return fit_order(prepared, order, missing=missing)
+    options = FitOptions(method, alpha, weight, folds, repeats, seed, jobs, progress)
+    return fit_prepared(prepared, options, missing=missing)
 
 
-def fit_order(prepared: Prepared, order: Order, *, missing: Sequence[str] = ()) -> TableModel:
-    """Fit what is asked for to a prepared table: see `fit_table`."""
-    rows = Rows(np.asarray(prepared.X), prepared.codes, prepared.groups)
-    thin = Rows(*thinned(rows.X, rows.codes, rows.groups, order.seed))
-    measured = measure(thin, prepared.target.classes, order)
-    chosen = decided(order.method, measured.verdict)
-    with told() as notes:
-        classifier = fit_as_asked(rows, chosen, order.alpha, order.weight, order.seed)
-    predicted = classifier.predict(rows.X)
-    return put_together(prepared, prepared, order, measured, classifier, predicted, notes, missing)
+def fit_prepared(
+    prepared: Prepared, options: FitOptions, *, missing: Sequence[str] = ()
+) -> TableModel:
+    """Fit a classifier to a prepared table, as `fit_table` does."""
+    rows = TableRows(np.asarray(prepared.X), prepared.codes, prepared.groups)
+    measured = measure(subsample(rows, options.seed), prepared.target.classes, options)
+    method = resolve_method(options.method, measured.verdict)
+    with capture_warnings() as notes:
+        setting = choose(rows, method, options)
+        classifier = fit_setting(setting, rows)
+    fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes)
+    return assemble(prepared, prepared, options, measured, fit, missing)
 
 
-def put_together(
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted classifier, and how it was made."""
+
+    method: str
+    setting: Setting
+    """Its method is "supervised" if the labels chose to leave the unlabeled rows out."""
+    classifier: Any
+    predicted: Array
+    """Predictions for the rows that notices look at."""
+    notes: Sequence[str]
+    """Warnings of the fit."""
+
+
+def assemble(
     table: TableInfo,
     sample: Prepared,
-    order: Order,
-    measured: Measured,
-    classifier: Any,
-    predicted: Array,
-    notes: Sequence[str],
+    options: FitOptions,
+    measured: Measurement,
+    fit: Fit,
     missing: Sequence[str],
 ) -> TableModel:
-    """Put a model together: the encoder of a table, the classifier, and what is known of both.
+    """Make a model of the encoder of a table, a fitted classifier, and facts about both.
 
-    `sample` has many of its rows, all that are labeled, and `predicted` are predictions of these.
+    `sample` has all labeled rows of the table, and all or many of the others.
     """
-    said = _filled(table) + _leaks(sample, order.seed) + _worth(table, measured, predicted)
-    about = _about(table, order, classifier, measured, [*said, *notes])
+    found = leaks(sample, seed=options.seed)
+    notes = [*_filled(table), *(leak.text for leak in found), *_score_notes(table, measured, fit)]
+    about = _about(table, options, measured, fit, [*notes, *fit.notes])
     return TableModel(
-        Pipeline([("encoder", table.encoder), ("classifier", slim(classifier))]),
+        Pipeline([("encoder", table.encoder), ("classifier", slim(fit.classifier))]),
         table.target.name,
         table.target.classes,
         group=table.group,
@@ -126,18 +149,19 @@ def put_together(
 
 
 @contextmanager
-def told() -> Iterator[list[str]]:
-    """Catch what a fit warns of, as notes for people."""
+def capture_warnings() -> Iterator[list[str]]:
+    """Collect the warnings of a fit as notes for users, each once."""
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield notes
-    said = (w for w in caught if issubclass(w.category, UserWarning))  # not of files left open, say
-    notes += [_for_people(warning) for warning in said]
+    # others, such as warnings about files left open, are not for users
+    found = (_for_users(w) for w in caught if issubclass(w.category, UserWarning))
+    notes += dict.fromkeys(found)
 
 
-def _for_people(warning: warnings.WarningMessage) -> str:
-    """Write a warning of a fit, which knows classes by numbers and has other parameters."""
+def _for_users(warning: warnings.WarningMessage) -> str:
+    """Reword a warning of a classifier, which numbers the classes and has other parameters."""
     if issubclass(warning.category, CollapsedLabelsWarning):
         return Message(
             "Some class was given to no unlabeled row at all: the labels may have collapsed; try "
@@ -149,40 +173,35 @@ def _for_people(warning: warnings.WarningMessage) -> str:
 
 
 def _filled(table: TableInfo) -> list[str]:
-    """Say so where labels were filled in by a model."""
+    """Say so if labels were filled in by a model."""
     target = table.target
     return [filled_note(target.name, target.n_labeled, table.n_filled)] if table.n_filled else []
 
 
-def _leaks(sample: Prepared, seed: int) -> list[str]:
-    """Say which columns give the label away, as `compare_table` does."""
-    return [found.text for found in leaks(sample, seed=seed)]
-
-
-def _worth(table: TableInfo, measured: Measured, predicted: Array) -> list[str]:
-    """Say so where the model may be worth no more than one answer, or could not be tested."""
-    notes = [measured.note] if measured.note else []
-    if measured.majority is None:
-        return notes
-    auc, classes = measured.metrics["auc"], table.target.classes
-    said = worth("The model", measured.majority, auc, predicted, classes)
-    return [*notes, said.text] if said else notes
+def _score_notes(table: TableInfo, measured: Measurement, fit: Fit) -> Iterator[str]:
+    """Say what could not be tested, and whether the model may be no better than one answer."""
+    if measured.failure:
+        yield measured.failure
+    if measured.untested is not None:
+        yield measured.untested.text
+    if measured.majority is not None:
+        auc, classes = measured.metrics["auc"], table.target.classes
+        found = compare_with_majority("The model", measured.majority, auc, fit.predicted, classes)
+        if found is not None:
+            yield found.text
 
 
 def _about(
-    table: TableInfo, order: Order, classifier: Any, measured: Measured, notes: list[str]
+    table: TableInfo, options: FitOptions, measured: Measurement, fit: Fit, notes: list[str]
 ) -> dict[str, Any]:
-    """Note how the model came about, as JSON can say it."""
+    """Record how the model was made, as JSON values."""
     target = table.target
-    method = decided(order.method, measured.verdict)
-    weight = _used_weight(classifier)
-    certificate = float(getattr(classifier, "certificate_", math.nan))
     return plain(
         {
-            "method": method,
-            "asked": order.method,
-            "alpha": _used_alpha(classifier),
-            "unlabeled_weight": weight,
+            "method": fit.method,
+            "asked": options.method,
+            "alpha": float(fit.setting.alpha),
+            "unlabeled_weight": float(fit.setting.unlabeled_weight),
             "source": table.source,
             "rows": target.n_rows,
             "labeled": target.n_labeled,
@@ -191,53 +210,39 @@ def _about(
             "counts": list(target.counts),
             "columns": [column.as_dict() for column in table.columns],
             "metrics": {name: asdict(one) for name, one in measured.metrics.items()},
-            "verdict": None if measured.verdict is None else asdict(measured.verdict),
-            "certificate": certificate,
-            "seed": order.seed,
+            "verdict": None if measured.verdict is None else measured.verdict.as_dict(),
+            "certificate": float(getattr(fit.classifier, "certificate_", math.nan)),
+            "seed": options.seed,
             "versions": versions("pandas", "skops"),
             "created": datetime.now(UTC).date().isoformat(),
-            "summary": _summary(method, classifier, weight, measured, table),
+            "summary": _summary(table, measured, fit),
             "notes": notes,
         }
     )
 
 
-def _used_alpha(classifier: Any) -> float:
-    chosen = isinstance(classifier, SoftLabelClassifierCV)
-    return float(classifier.alpha_ if chosen else classifier.alpha)
-
-
-def _used_weight(classifier: Any) -> float:
-    if isinstance(classifier, LeastSquaresClassifier):
-        return 0.0
-    if isinstance(classifier, SoftLabelClassifierCV):
-        return float(classifier.unlabeled_weight_)
-    return float(classifier.unlabeled_weight)
-
-
-def _summary(
-    method: str, classifier: Any, weight: float, measured: Measured, table: TableInfo
-) -> str:
+def _summary(table: TableInfo, measured: Measurement, fit: Fit) -> str:
     """Say in a sentence what the model is and how well it does."""
-    alpha = _used_alpha(classifier)
-    if method == "supervised":
+    weight = fit.setting.unlabeled_weight
+    if fit.method == "supervised":
         counts = ""
     elif not table.target.n_unlabeled:
         counts = ", no unlabeled rows"
     else:
         counts = f", an unlabeled row counts {weight:g}" if weight else ", unlabeled rows left out"
+    model = f"{_NAMES[fit.method]}, alpha {fit.setting.alpha:.3g}{counts}"
     accuracy = measured.metrics.get("accuracy")
     if accuracy is None:
-        return f"{_NAMES[method]}, alpha {alpha:.3g}{counts}."
+        return f"{model}."
     return (
-        f"{_NAMES[method]}, alpha {alpha:.3g}{counts}: error {percent(1 - accuracy.mean)} on "
-        f"labeled rows that the fit had not seen (95 % interval {percent(1 - accuracy.high)} to "
-        f"{percent(1 - accuracy.low)}){_against_a_model(table)}."
+        f"{model}: error {percent(1 - accuracy.mean)} on labeled rows that the fit had not seen "
+        f"(95 % interval {percent(1 - accuracy.high)} to {percent(1 - accuracy.low)})"
+        f"{_agreement(table)}."
     )
 
 
-def _against_a_model(table: TableInfo) -> str:
-    """Say what an error means where labels were filled in by a model."""
+def _agreement(table: TableInfo) -> str:
+    """Say what an error means if labels were filled in by a model."""
     if not table.n_filled:
         return ""
     n_labels, verb = table.target.n_labeled, "was" if table.n_filled == 1 else "were"

@@ -1,4 +1,4 @@
-"""How well a way of fitting does on labeled rows that it has not seen."""
+"""What `fit_table` decides: method, alpha and weight; and how well such fits do on unseen rows."""
 
 from __future__ import annotations
 
@@ -14,17 +14,27 @@ from numpy.typing import NDArray
 from ..._utils.messages import Parameter, join
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from ..arguments import amount, check_splits, some_function, text
-from ..compare.choice import fit_pair, fit_rows
 from ..compare.comparison import METRICS, Estimate, Verdict
-from ..compare.evaluation import evaluate, in_order
+from ..compare.evaluation import evaluate, ordered_map
 from ..compare.intervals import honest_scores, interval
-from ..compare.majority import Majority, against_majority
-from ..compare.notices import untested
+from ..compare.notices.majority import Majority, against_majority
+from ..compare.notices.untested import Untested, untested
+from ..compare.rows import TableRows
 from ..compare.scores import score
 from ..compare.splits import Plan, plan, training_mask
+from ..compare.tuning import fit_rows, move_intercept, tune
 from ..errors import TableError
 
-__all__ = ["METHODS", "Measured", "Order", "Rows", "decided", "fit_as_asked", "measure"]
+__all__ = [
+    "METHODS",
+    "FitOptions",
+    "Measurement",
+    "Setting",
+    "choose",
+    "fit_setting",
+    "measure",
+    "resolve_method",
+]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
@@ -32,30 +42,9 @@ METHODS = ("auto", "soft", "hard", "supervised")
 _RIVALS = {"soft": "soft_cv", "hard": "hard", "supervised": "ridge"}
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """What a fit looks at."""
-
-    X: Array
-    codes: Array
-    groups: Array | None
-    count: float = 1.0
-    """How often an unlabeled row counts, where these are a sample."""
-
-
 @dataclass(frozen=True)
-class Measured:
-    """How well a way of fitting does on labeled rows that it has not seen."""
-
-    metrics: Mapping[str, Estimate]
-    verdict: Verdict | None = None
-    majority: Majority | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Order:
-    """What was asked for: see `fit_table`."""
+class FitOptions:
+    """The options of a fit: see `fit_table`."""
 
     method: str = "auto"
     alpha: float | None = None
@@ -95,95 +84,154 @@ class Order:
             )
 
 
-def measure(rows: Rows, names: Sequence[Any], order: Order) -> Measured:
-    """Cross-validate what was asked for, where the labels allow that."""
-    X, codes, groups, count = rows.X, rows.codes, rows.groups, rows.count
-    method, alpha, weight, seed = order.method, order.alpha, order.weight, order.seed
-    folds, repeats, jobs, progress = order.folds, order.repeats, order.jobs, order.progress
-    alone = not (codes < 0).any()
-    scores: Mapping[str, Estimate]
-    try:
-        if alone or alpha is not None or weight is not None:
-            method = decided(method, None)
-            work = partial(_test_given, rows, method, alpha, weight, seed)
-            planned = plan(codes, groups, folds=folds, repeats=repeats, seed=seed, names=names)
-            tested = np.array(in_order(work, planned.tests, jobs=jobs, progress=progress)).T
-            values = dict(zip(METRICS, tested, strict=True))
-            scores = {name: interval(values[name], planned.ratio, lowest=0.0) for name in METRICS}
-            measured = _summed_up(honest_scores(scores, planned.n_tested), values, planned, codes)
-            return replace(measured, note=_untested(planned, names, groups))
-        rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS.get(method, "ridge")))
-        found = evaluate(
-            X, codes, groups, folds=folds, repeats=repeats, seed=seed, jobs=jobs, count=count,
-            progress=progress, rivals=tuple(rivals), names=names,
-        )  # fmt: skip
-    except TableError as error:
-        return Measured({}, note=join(" ", ("No scores could be measured.", error.message)))
-    name = _RIVALS[decided(method, found.verdict)]
-    scores = next(rival.scores for rival in found.rivals if rival.name == name)
-    measured = _summed_up(scores, found.scores[name], found.plan, codes, found.verdict)
-    return replace(measured, note=_untested(found.plan, names, groups))
+# -- choosing -----------------------------------------------------------------------------------
 
 
-def _untested(planned: Plan, names: Sequence[Any], groups: Array | None) -> str:
-    """Say which classes the scores say nothing about; "" if there are none."""
-    found = untested(planned, names, grouped=groups is not None)
-    return join(" ", (notice.text for notice in found))
+@dataclass(frozen=True)
+class Setting:
+    """A method with all its parameters, ready to be fitted."""
+
+    method: str
+    """"soft", "hard" or "supervised"."""
+    alpha: float
+    unlabeled_weight: float
+    seed: int
+    shift: tuple[float, ...] = ()
+    """What to add to the fitted intercept, for each output."""
+
+    def classifier(self, count: float = 1.0) -> Any:
+        """Make the classifier, for rows of which each unlabeled one stands for `count` rows."""
+        if self.method == "supervised":
+            return LeastSquaresClassifier(self.alpha)
+        weight = count * self.unlabeled_weight
+        if self.method == "soft":
+            return SoftLabelClassifier(self.alpha, unlabeled_weight=weight)
+        return HardLabelClassifier(self.alpha, unlabeled_weight=weight, random_state=self.seed)
 
 
-def _summed_up(
-    scores: Mapping[str, Estimate],
-    values: Mapping[str, Array],
-    planned: Plan,
-    codes: Array,
-    verdict: Verdict | None = None,
-) -> Measured:
-    if not scores:  # it failed
-        return Measured({}, verdict)
-    majority = against_majority(values["accuracy"], planned, codes)
-    return Measured(scores, verdict, majority)
-
-
-def decided(method: str, verdict: Verdict | None) -> str:
-    """Return the method itself or, for "auto", that of the verdict."""
+def resolve_method(method: str, verdict: Verdict | None) -> str:
+    """Return the method itself or, for "auto", the one that the verdict recommends."""
     if method != "auto":
         return method
     return "soft" if verdict is not None and verdict.answer == "yes" else "supervised"
 
 
-def _test_given(
-    rows: Rows, method: str, alpha: float | None, weight: float | None, seed: int, test: Array
+def choose(
+    rows: TableRows, method: str, options: FitOptions, inside: Array | None = None
+) -> Setting:
+    """Choose alpha, weight and intercept as far as the options leave them open.
+
+    Parameters
+    ----------
+    rows : TableRows
+    method : str
+        "soft", "hard" or "supervised".
+    options : FitOptions
+    inside : ndarray of shape (n_rows,), optional
+        A mask of the rows to learn from; None for all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = TableRows(np.arange(8.0)[:, None], np.array([0, 0, 0, 1, 1, 1, -1, -1]))
+    >>> choose(rows, "soft", FitOptions("soft", alpha=2.0, weight=0.5))
+    Setting(method='soft', alpha=2.0, unlabeled_weight=0.5, seed=0, shift=())
+    """
+    alpha, weight = options.alpha, options.weight
+    shift: tuple[float, ...] = ()
+    if alpha is None or (method == "soft" and weight is None):
+        given = weight if method == "soft" else None
+        choice = tune(rows, inside=inside, seed=options.seed, alpha=alpha, weight=given)
+        if method == "soft" and choice.unlabeled_weight > 0.0:
+            alpha, weight, shift = choice.alpha, choice.unlabeled_weight, choice.shift
+        elif method == "hard":
+            alpha = choice.supervised_alpha
+        else:
+            method, alpha, shift = "supervised", choice.supervised_alpha, choice.supervised_shift
+    if method == "supervised" or not (rows.codes < 0).any():
+        return Setting("supervised", alpha, 0.0, options.seed, shift)
+    return Setting(method, alpha, 1.0 if weight is None else weight, options.seed, shift)
+
+
+def fit_setting(setting: Setting, rows: TableRows, inside: Array | None = None) -> Any:
+    """Fit a classifier with chosen parameters to all rows, or to those of a mask."""
+    return move_intercept(fit_rows(setting.classifier(rows.count), rows, inside), setting.shift)
+
+
+# -- measuring ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How well a way of fitting does on labeled rows that it has not seen."""
+
+    metrics: Mapping[str, Estimate]
+    verdict: Verdict | None = None
+    majority: Majority | None = None
+    untested: Untested | None = None
+    failure: str = ""
+    """Why nothing could be measured."""
+
+
+def measure(rows: TableRows, names: Sequence[Any], options: FitOptions) -> Measurement:
+    """Cross-validate the fit that the options describe, if the labels allow it."""
+    given = options.alpha is not None or options.weight is not None
+    try:
+        if given or not (rows.codes < 0).any():
+            return _measure_settings(rows, names, options)
+        return _measure_rival(rows, names, options)
+    except TableError as error:
+        return Measurement({}, failure=join(" ", ("No scores could be measured.", error.message)))
+
+
+def _measure_settings(rows: TableRows, names: Sequence[Any], options: FitOptions) -> Measurement:
+    """Choose and fit anew in every split."""
+    planned = plan(
+        rows.codes, rows.groups, folds=options.folds, repeats=options.repeats, seed=options.seed,
+        names=names,
+    )  # fmt: skip
+    work = partial(_test_split, rows, resolve_method(options.method, None), options)
+    tested = ordered_map(work, planned.tests, jobs=options.jobs, progress=options.progress)
+    values = dict(zip(METRICS, np.array(tested).T, strict=True))
+    scores = {name: interval(values[name], planned.ratio, lowest=0.0) for name in METRICS}
+    scores = honest_scores(scores, planned.n_tested)
+    return _summarise(rows, names, planned, scores, values)
+
+
+def _measure_rival(rows: TableRows, names: Sequence[Any], options: FitOptions) -> Measurement:
+    """Take the scores of the rival that is the same method, and the verdict."""
+    rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS.get(options.method, "ridge")))
+    found = evaluate(
+        rows, folds=options.folds, repeats=options.repeats, seed=options.seed, jobs=options.jobs,
+        progress=options.progress, rivals=tuple(rivals), names=names,
+    )  # fmt: skip
+    name = _RIVALS[resolve_method(options.method, found.verdict)]
+    scores = next(rival.scores for rival in found.rivals if rival.name == name)
+    return _summarise(rows, names, found.plan, scores, found.scores[name], found.verdict)
+
+
+def _summarise(
+    rows: TableRows,
+    names: Sequence[Any],
+    planned: Plan,
+    scores: Mapping[str, Estimate],
+    values: Mapping[str, Array],
+    verdict: Verdict | None = None,
+) -> Measurement:
+    majority = None
+    if scores:  # empty if the rival failed
+        majority = against_majority(values["accuracy"], planned, rows.codes)
+    left_out = untested(planned, names, grouped=rows.groups is not None)
+    return Measurement(scores, verdict, majority, left_out)
+
+
+def _test_split(
+    rows: TableRows, method: str, options: FitOptions, test: Array
 ) -> tuple[float, ...]:
-    """Fit as asked to all rows but those of a test set, and score that."""
+    """Choose and fit without the rows of a test set; score the fit on them."""
+    rows = replace(rows, X=np.asarray(rows.X))  # a worker gets a memory map
     inside = training_mask(test, rows.codes, rows.groups)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit to all rows tells
-        model = fit_as_asked(rows, method, alpha, weight, seed, inside)
-    return score(model, np.asarray(rows.X)[test], rows.codes[test])
-
-
-def fit_as_asked(
-    rows: Rows,
-    method: str,
-    alpha: float | None,
-    weight: float | None,
-    seed: int,
-    inside: Array | None = None,
-) -> Any:
-    """Fit what was asked for to all rows, or to those of a mask."""
-    X, codes = np.asarray(rows.X), rows.codes
-    if alpha is None or (method == "soft" and weight is None):
-        pair = fit_pair(
-            X, codes, inside=inside, groups=rows.groups, seed=seed, count=rows.count,
-            alpha=alpha, weight=weight if method == "soft" else None,
-        )  # fmt: skip
-        if method != "hard":
-            return pair.soft_cv if method == "soft" else pair.ridge
-        alpha = pair.choice.supervised_alpha
-    weight = rows.count * (1.0 if weight is None else weight)
-    if method == "supervised" or not (codes < 0).any():
-        return fit_rows(LeastSquaresClassifier(alpha), X, codes, inside)
-    if method == "soft":
-        return fit_rows(SoftLabelClassifier(alpha, unlabeled_weight=weight), X, codes, inside)
-    hard = HardLabelClassifier(alpha, unlabeled_weight=weight, random_state=seed)
-    return fit_rows(hard, X, codes, inside)
+        warnings.simplefilter("ignore")  # the fit to all rows gives them again
+        model = fit_setting(choose(rows, method, options, inside), rows, inside)
+    return score(model, rows.X[test], rows.codes[test])

@@ -1,7 +1,7 @@
 """The pictures of a comparison: they show its values and compute nothing.
 
-A picture that is ``narrow`` has its panels one below the other, for a phone. Names in a picture are
-those of somebody's table: `plain` keeps them from being read as formulas.
+A ``narrow`` picture has its panels one below the other, for a phone. Names in a picture come from
+the user's table: `plain` prevents that they are read as formulas.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from ...plotting._style import (
     VERMILION,
 )
 from ..compare.comparison import Changes, Comparison, CurvePoint, Estimate, Rival, Strength
+from ..compare.rivals import LABELS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,20 +39,20 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 LOOKS = {
-    "soft_cv": MethodStyle("soft labels, chosen by the labels", BLUE, "D", (0, (5, 1))),
+    "soft_cv": MethodStyle(LABELS["soft_cv"], BLUE, "D", (0, (5, 1))),
     **{name: METHOD_STYLES[name] for name in ("ridge", "soft", "hard")},
-    "logistic": MethodStyle("logistic regression", PURPLE, "X", (0, (1, 1))),
-    "self_training": MethodStyle("self-training", SKY, "P", (0, (3, 1, 1, 1))),
+    "logistic": MethodStyle(LABELS["logistic"], PURPLE, "X", (0, (1, 1))),
+    "self_training": MethodStyle(LABELS["self_training"], SKY, "P", (0, (3, 1, 1, 1))),
 }
 """The rivals, the two of the verdict first."""
 WIDE, NARROW = TWO_COLUMNS, 3.6
-"""Widths in inches: beside each other, one below the other."""
+"""Widths in inches of pictures with panels side by side, and one below the other."""
 LONGEST = 34
-_LEFT_OUT = "\N{WHITE SQUARE}"  # for a character that the font of the pictures has not
+_LEFT_OUT = "\N{WHITE SQUARE}"  # stands for a character that the font does not have
 
 
 def plain(name: str, longest: int = LONGEST) -> str:
-    """Return a name as a picture can show it: short, on one line, and no formula.
+    """Shorten a name to one line, and escape it so that it is not read as a formula.
 
     Examples
     --------
@@ -75,12 +76,12 @@ def _characters() -> frozenset[int]:
 
 
 def rivals(comparison: Comparison, *, narrow: bool = False) -> Picture:
-    """Draw what each rival gains over the tuned ridge, and the errors of all, with intervals."""
-    shown = in_order(comparison.rivals)
+    """Draw the gain of each rival over the tuned ridge, and its error, with intervals."""
+    shown = scored_rivals(comparison)
     with plotting.style():
         picture, (gains, errors) = _panels(2, 0.95 + 0.29 * len(shown), narrow)
         for place, rival in enumerate(shown):
-            gain = rival.gains.get("accuracy", Estimate(0.0, 0.0, 0.0))  # of ridge over itself
+            gain = rival.gains.get("accuracy", Estimate(0.0, 0.0, 0.0))  # ridge against itself
             _dot(gains, place, rival, _points(gain))
             _dot(errors, place, rival, _error(rival.scores["accuracy"]))
         gains.axvline(0.0, color=INK, linewidth=0.8, zorder=1)
@@ -97,10 +98,10 @@ def rivals(comparison: Comparison, *, narrow: bool = False) -> Picture:
     return picture
 
 
-def in_order(found: Sequence[Rival]) -> list[Rival]:
-    """Return the rivals that have numbers, the two of the verdict first."""
+def scored_rivals(comparison: Comparison) -> list[Rival]:
+    """Return the rivals that have scores, the two of the verdict first."""
     order = {name: place for place, name in enumerate(LOOKS)}
-    scored = [rival for rival in found if not rival.failed and "accuracy" in rival.scores]
+    scored = [one for one in comparison.rivals if not one.failed and "accuracy" in one.scores]
     return sorted(scored, key=lambda rival: order.get(rival.name, len(order)))
 
 
@@ -127,18 +128,18 @@ def changes(comparison: Comparison, *, narrow: bool = False) -> Picture:
 def strengths(
     items: Sequence[Strength], target: str = "", *, n_shown: int = 15, narrow: bool = False
 ) -> Picture:
-    """Draw the strongest features as bars: to the right they speak for a class, else against it.
+    """Draw the strongest features as bars: to the right if they speak for a class, else left.
 
     Parameters
     ----------
     items : sequence of Strength
         The strongest first.
     target : str
-        The column of the labels, to be named beside the class.
+        The column of the labels, named beside the class.
     n_shown : int
-        How many of them to draw.
+        The number of features to draw.
     narrow : bool
-        Whether the picture is for a phone.
+        Draw for a phone.
     """
     shown = list(items)[:n_shown]
     classes = list(dict.fromkeys(plain(item.class_name, 16) for item in shown))
@@ -162,7 +163,7 @@ def strengths(
 
 
 def _name_rows(panel: Axes, names: Sequence[str]) -> None:
-    """Name what is drawn at 0, 1, …, from the top down."""
+    """Label the rows at 0, 1, …, from the top down."""
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(max(len(names), 1) - 0.5, -0.5)
     panel.tick_params(axis="y", length=0)
@@ -213,7 +214,7 @@ def _curve(points: Sequence[CurvePoint], x_label: str, narrow: bool) -> Picture:
 
 
 def _errors(look: MethodStyle, points: Sequence[CurvePoint]) -> plotting.Curve:
-    """Return the errors of a method in per cent."""
+    """Return the errors of a method in percent."""
     mean, low, high = (
         np.array([100 * getattr(point.error, end) for point in points])
         for end in ("mean", "low", "high")
@@ -222,7 +223,7 @@ def _errors(look: MethodStyle, points: Sequence[CurvePoint]) -> plotting.Curve:
 
 
 def _draw_values(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
-    """Draw each row's value before and after; a row that flipped has another colour and marker."""
+    """Draw the decision values of each row before and after; mark the rows that flipped."""
     before, after = np.array(found.before), np.array(found.after)
     flipped = np.array(found.flipped, dtype=bool)
     for line in (panel.axhline, panel.axvline):
@@ -251,7 +252,7 @@ def _draw_values(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
 
 
 def _draw_histogram(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
-    """Draw the soft labels; those that are exactly 0 or 1 are the dark part of the last bars."""
+    """Draw the soft labels; the dark part of the outer bars are those that are exactly 0 or 1."""
     whose = plain(classes[1], 18) if len(classes) == 2 else "the likeliest class"
     ends = pinned(found, len(classes))
     edges = np.array(found.histogram_edges)
@@ -260,10 +261,10 @@ def _draw_histogram(panel: Axes, found: Changes, classes: Sequence[str]) -> None
 
 
 def pinned(found: Changes, n_classes: int) -> tuple[float, float]:
-    """Return the shares of soft labels that are exactly 0 and exactly 1, among the rows drawn.
+    """Return the shares of the drawn rows whose soft label is exactly 0, and exactly 1.
 
-    The soft label of a decision value d is d + ½, but neither below 0 nor above 1; where there are
-    more than two classes, the likeliest has all of it from a lead of 1 on.
+    The soft label of a decision value d is d + ½, clipped to 0 and 1. With more than two classes,
+    the soft label of the likeliest class is 1 if its lead is 1 or more.
     """
     after = np.array(found.after or [0.0])
     if n_classes > 2:

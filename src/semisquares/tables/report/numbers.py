@@ -1,4 +1,4 @@
-"""Numbers of a comparison as its page writes them."""
+"""How the page of a comparison writes numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def percent(share: float, decimals: int = 1) -> str:
 
 
 def spread(low: str, high: str) -> str:
-    """Return an interval between two numbers.
+    """Write an interval between two numbers.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def spread(low: str, high: str) -> str:
 
 
 def unbroken(sentence: str) -> str:
-    """Return a sentence whose numbers and units stay on one line.
+    """Keep the numbers in a sentence on one line with their units.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def unbroken(sentence: str) -> str:
 
 
 def with_interval(value: Estimate, *, decimals: int = 1, scale: float = 100.0) -> tuple[str, str]:
-    """Return a mean, and its interval.
+    """Write a mean, and its interval.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def with_interval(value: Estimate, *, decimals: int = 1, scale: float = 100.0) -
 
 
 def few_digits(number: float) -> Markup:
-    """Return a number to three digits, with a power of ten where it is very small or large.
+    """Write a number to three digits, with a power of ten if it is very small or large.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""One HTML page about a comparison: it needs no network, runs no scripts, and has no date in it.
+"""One HTML page about a comparison: it needs no network, runs no scripts, and contains no date.
 
-Names from the table are data: they are escaped wherever they stand, and never set as formulas.
+Names from the table are data: they are always escaped, and never typeset as formulas.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from ..._utils.messages import Parameter, render
 from ..._utils.words import os_error, points
 from ..compare.comparison import Comparison, Estimate
 from ..errors import TableError
-from . import drawing, words
-from . import grids as tables
+from . import drawing, tables, words
 from .numbers import few_digits, percent, spread, unbroken
 
 if TYPE_CHECKING:
@@ -29,16 +28,16 @@ if TYPE_CHECKING:
 __all__ = ["render_comparison", "write_comparison"]
 
 OPEN_ROWS = 12
-"""A table of more rows than this is folded away."""
+"""A longer table is folded."""
 STRONGEST, MOST_FEATURES = 15, 200
-"""So many features are in sight, and on the page at all."""
+"""Numbers of features that are visible at once, and that are on the page at all."""
 LARGE = 100_000
-"""Bytes of an SVG for which there may be something smaller."""
+"""Bytes of an SVG from which a PNG may be smaller."""
 
 
 @dataclass(frozen=True)
-class View:
-    """A picture for wide windows and one for narrow ones, and what they show in words."""
+class ResponsivePicture:
+    """A picture for wide windows, one for narrow ones, and a description of what they show."""
 
     wide: Picture
     narrow: Picture
@@ -46,8 +45,8 @@ class View:
 
 
 @dataclass(frozen=True)
-class Line:
-    """The interval of the gain on a line, in per cent of its length."""
+class GainLine:
+    """The interval of the gain drawn on a line, in percent of the line's length."""
 
     zero: str
     low: str
@@ -64,22 +63,23 @@ def write_comparison(
     *,
     write: Callable[[Parameter], str] = str,
 ) -> Path:
-    """Write the page of a comparison to a file, whole or not at all, and return its path.
+    """Write the page of a comparison to a file, atomically; return its path.
 
     Parameters
     ----------
     comparison : Comparison
     path : path
-        Where to write it.
+        The file to write.
     command : str
-        What made the comparison, for whoever wants to run it again.
+        The command that repeats the comparison.
     write : callable, default=str
         Writes the parameters that notices name: the command line shows options.
     """
     text = render_comparison(comparison, command, write=write)
     try:
         with atomic_write(path) as file:
-            file.write(text.encode(errors="replace"))  # the command may hold bytes that are no text
+            # the command may hold bytes that are not text
+            file.write(text.encode(errors="replace"))
     except OSError as error:
         raise TableError(
             f"{os_error(error, 'writing', str(path))}; name another file for the report."
@@ -91,9 +91,14 @@ def render_comparison(
     comparison: Comparison, command: str, *, write: Callable[[Parameter], str] = str
 ) -> str:
     """Return the page of a comparison as text; the same comparison gives the same text."""
-    comparison = _rendered(comparison, write)
-    environment = load_templates("tables")  # a missing package is said before any work
-    environment.filters |= {"few_digits": few_digits, "percent": percent, "unbroken": unbroken}
+    environment = load_templates("tables")  # first, as a package may be missing
+    environment.filters |= {
+        "few_digits": few_digits,
+        "percent": percent,
+        "sentence": lambda message: unbroken(render(message, write)),
+    }
+    columns = (replace(one, reason=render(one.reason, write)) for one in comparison.columns)
+    comparison = replace(comparison, columns=tuple(columns))
     return environment.get_template("comparison.html").render(
         version=__version__,
         command_line=command,
@@ -101,7 +106,7 @@ def render_comparison(
         words=words,
         tables=tables,
         line=_line(comparison.verdict.gain),
-        views=_views(comparison),
+        pictures=_pictures(comparison),
         open_rows=OPEN_ROWS,
         strongest=STRONGEST,
         most_features=MOST_FEATURES,
@@ -109,18 +114,8 @@ def render_comparison(
     )
 
 
-def _rendered(comparison: Comparison, write: Callable[[Parameter], str]) -> Comparison:
-    """Write the parameters that columns and notices name."""
-    columns = tuple(replace(one, reason=render(one.reason, write)) for one in comparison.columns)
-    notices = tuple(
-        replace(one, sentence=render(one.sentence, write), meaning=render(one.meaning, write))
-        for one in comparison.notices
-    )
-    return replace(comparison, columns=columns, notices=notices)
-
-
-def _line(gain: Estimate) -> Line | None:
-    """Place an interval, and zero, on a line with some room at both ends."""
+def _line(gain: Estimate) -> GainLine | None:
+    """Place an interval and zero on a line, with some space at both ends."""
     if not all(map(math.isfinite, (gain.mean, gain.low, gain.high))):
         return None
     low, high = min(gain.low, 0.0), max(gain.high, 0.0)
@@ -130,7 +125,7 @@ def _line(gain: Estimate) -> Line | None:
     def place(value: float) -> float:
         return 100 * (value - low) / length
 
-    return Line(
+    return GainLine(
         zero=f"{place(0.0):.1f}%",
         low=f"{place(gain.low):.1f}%",
         width=f"{place(gain.high) - place(gain.low):.1f}%",
@@ -140,10 +135,10 @@ def _line(gain: Estimate) -> Line | None:
     )
 
 
-def _views(comparison: Comparison) -> Mapping[str, View]:
-    """Draw what there is to draw."""
+def _pictures(comparison: Comparison) -> Mapping[str, ResponsivePicture]:
+    """Draw the pictures for which there are values."""
     drawn = {}
-    if drawing.in_order(comparison.rivals):
+    if drawing.scored_rivals(comparison):
         drawn["rivals"] = (drawing.rivals, words.rivals_alt(comparison))
     if comparison.unlabeled_curve:
         alt = words.curve_alt(comparison.unlabeled_curve, "unlabeled rows used")
@@ -154,13 +149,15 @@ def _views(comparison: Comparison) -> Mapping[str, View]:
     if comparison.changes.before:
         drawn["changes"] = (drawing.changes, words.changes_alt(comparison))
     return {
-        name: View(_picture(draw(comparison)), _picture(draw(comparison, narrow=True)), alt)
+        name: ResponsivePicture(
+            _picture(draw(comparison)), _picture(draw(comparison, narrow=True)), alt
+        )
         for name, (draw, alt) in drawn.items()
     }
 
 
 def _picture(picture: Figure) -> Picture:
-    """Render a picture; one of a great many dots is smaller as PNG."""
+    """Render a picture as SVG, or as PNG if that is smaller, as with very many dots."""
     svg = plotting.render(picture, "svg")
     if len(svg) < LARGE:
         return packed({"svg": svg})

@@ -1,6 +1,6 @@
-"""What the page of a comparison says in words: sentences, and its pictures for who cannot see them.
+"""The sentences on the page of a comparison, and descriptions of its pictures.
 
-Names of a table are put in as they are; the templates escape them.
+Names from the table are inserted as they are; the templates escape them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..._utils.words import counted, points
 from ..compare.comparison import Comparison, CurvePoint, Rival
 from . import drawing
-from .drawing import LOOKS, in_order
+from .drawing import LOOKS, scored_rivals
 from .numbers import few_digits, percent, spread
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ GLOSSARY: Mapping[str, str] = {
     "Soft label": (
         "A number between 0 and 1 in the place of a missing label: how much of the row belongs to "
         "a class. All soft labels and all weights are found together, so that they fit each other "
-        "best. It is no calibrated probability."
+        "best. It is not a calibrated probability."
     ),
     "Soft labels, chosen by the labels": (
         "The method of the verdict. It uses soft labels, and lets the labeled rows decide by "
@@ -46,35 +46,36 @@ GLOSSARY: Mapping[str, str] = {
         "classifier is fitted again, and so on until nothing changes."
     ),
     "Self-training": (
-        "A logistic regression that labels the rows it is surest of, learns from them, and goes on."
+        "A logistic regression that labels the rows it is most certain about, learns from them, "
+        "and repeats this."
     ),
     "Error": (
         "The share of labeled rows, held back from training, that get a wrong class. A point is "
-        "one in a hundred rows. The accuracy is all the others; the balanced accuracy counts every "
-        "class alike, however few its rows."
+        "one in a hundred rows. The accuracy is the share of the others; the balanced accuracy "
+        "gives every class the same weight, however few rows it has."
     ),
     "AUC": (
         "How well the rows are ranked: 1 is perfect, ½ is guessing. With more than two classes it "
-        "is a mean over them."
+        "is the mean over the classes."
     ),
     "Squared loss": (
-        "The mean squared distance of what is predicted, as a number between 0 and 1, from the "
+        "The mean squared difference between the prediction, as a number between 0 and 1, and the "
         "label as 0 or 1: smaller is better."
     ),
     "95 % interval": (
-        "Where the true number lies in about 95 of 100 such analyses. It allows for the folds of "
-        "cross-validation having most of their training rows in common, so it is wider than the "
-        "usual one."
+        "It contains the true number in about 95 of 100 such analyses. The folds of "
+        "cross-validation share most of their training rows; the interval allows for that, so it "
+        "is wider than the usual one."
     ),
     "Decision value": (
-        "What the weights add up to for a row. With two classes its sign decides; with more, the "
-        "class with the largest value wins, and its lead is how far the next one is behind."
+        "The weighted sum of the features of a row. With two classes its sign decides; with more, "
+        "the class with the largest value wins, and its lead is the distance to the next one."
     ),
 }
 
 
 def empty_cells(comparison: Comparison) -> str:
-    """Say how many cells of the columns used are empty."""
+    """Count the empty cells in the columns that are used."""
     used = [column for column in comparison.columns if column.used]
     empty = sum(column.n_missing for column in used)
     share = percent(empty / max(comparison.n_rows * len(used), 1))
@@ -86,24 +87,24 @@ def cross_validation(comparison: Comparison) -> str:
     grouped = ""
     if comparison.group is not None:
         grouped = f" Rows with the same {shortened(comparison.group)} stay together."
-    anew = "once" if comparison.repeats == 1 else f"{comparison.repeats:,} times anew"
+    times = "once" if comparison.repeats == 1 else f"{comparison.repeats:,} times at random"
     return (
         f"The {counted(comparison.n_labeled, 'labeled row was', 'labeled rows were')} split into "
-        f"{comparison.folds} parts, {anew}. Each part "
-        "was held back once, while every rival learned from the others, and those that can from "
-        f"the unlabeled rows, too. The numbers are means over all parts held back.{grouped}"
+        f"{comparison.folds} parts, {times}. Each part was held back once, while every rival "
+        "learned from the other parts and, if it can, from the unlabeled rows. The numbers are "
+        f"means over all parts held back.{grouped}"
     )
 
 
 def scored(comparison: Comparison) -> list[Rival]:
-    """Return the rivals that have numbers, the two of the verdict first."""
-    return in_order(comparison.rivals)
+    """Return the rivals that have scores, the two of the verdict first."""
+    return scored_rivals(comparison)
 
 
 def effort(rival: Rival, comparison: Comparison) -> str:
     """Say how many unlabeled rows a rival was given.
 
-    How long its fits took would differ from run to run: the terminal says it, not the page.
+    The page does not show the time of a fit, as it differs from run to run; the terminal does.
     """
     total = comparison.n_unlabeled
     given = f"{rival.n_unlabeled:,} of {total:,}"
@@ -113,55 +114,55 @@ def effort(rival: Rival, comparison: Comparison) -> str:
 
 
 def fewer_rows(comparison: Comparison) -> str:
-    """Name the rivals that got a sample of the unlabeled rows; empty where none did."""
+    """Name the rivals that got a sample of the unlabeled rows; "" if none did."""
     most = max((rival.n_unlabeled for rival in comparison.rivals), default=0)
-    said = [
+    sampled = [
         f"{rival.label} ({rival.n_unlabeled:,})"
         for rival in comparison.rivals
         if 0 < rival.n_unlabeled < most and not rival.failed
     ]
-    if not said:
+    if not sampled:
         return ""
     total = counted(most, "unlabeled row")
-    return f"To save time, a random sample of the {total} was given to {', '.join(said)}."
+    return f"To save time, a random sample of the {total} was given to {', '.join(sampled)}."
 
 
 def unlabeled_words(comparison: Comparison) -> str:
-    """Say what the first and the last point of each curve over unlabeled rows are."""
-    said = []
+    """Describe the first and the last point of each curve over unlabeled rows."""
+    sentences = []
     for method, first, last in _ends(comparison.unlabeled_curve):
         name, error = _capital(LOOKS[method].label), percent(last.error.mean)
         if method == "ridge":
-            said.append(f"{name}, which uses none of them: error {error}.")
+            sentences.append(f"{name}, which uses none of them: error {error}.")
         elif first.n == last.n:
-            said.append(f"{name}: error {error} with {_rows(last.n, comparison)}.")
+            sentences.append(f"{name}: error {error} with {_rows(last.n, comparison)}.")
         else:
             start = f"{percent(first.error.mean)} with {_rows(first.n, comparison)}"
-            said.append(f"{name}: error {start}, {error} with {_rows(last.n, comparison)}.")
-    return " ".join(said)
+            sentences.append(f"{name}: error {start}, {error} with {_rows(last.n, comparison)}.")
+    return " ".join(sentences)
 
 
 def curve_words(comparison: Comparison) -> str:
-    """Say why the numbers of the curves are not quite those of the rivals; empty where they are."""
+    """Say why the numbers of the curves differ a little from those of the rivals; "" if not."""
     if comparison.curve_repeats == comparison.repeats:
         return ""
     return (
         "To save time the curves rest on "
         f"{counted(comparison.curve_repeats, 'repeat')} of the folds, not on "
-        f"{comparison.repeats} as the verdict does, so their numbers may differ a little from its."
+        f"{comparison.repeats} as the verdict does, so their numbers may differ a little."
     )
 
 
 def change_words(comparison: Comparison) -> str:
-    """Say how many predictions the unlabeled rows changed, or would have."""
+    """Say how many predictions the unlabeled rows changed, or would have changed."""
     found = comparison.changes
     share = percent(found.n_flipped / max(found.n_rows, 1))
     of = f"Of {counted(found.n_rows, 'unlabeled row')}, {found.n_flipped:,}"
     if found.used:
         verb = "gets" if found.n_flipped == 1 else "get"
         return (
-            f"{of} ({share}) {verb} another class because the unlabeled rows took part in the "
-            "training; before, only the labeled rows did."
+            f"{of} ({share}) {verb} another class if the unlabeled rows are used in training, not "
+            "only the labeled rows."
         )
     return (
         "The labels chose to leave the unlabeled rows out, so these changed nothing. Had they been "
@@ -170,7 +171,7 @@ def change_words(comparison: Comparison) -> str:
 
 
 def sample_words(comparison: Comparison) -> str:
-    """Say how many rows are dots in the picture, where not all are."""
+    """Say how many rows are drawn; "" if all are."""
     found = comparison.changes
     if len(found.before) >= found.n_rows:
         return ""
@@ -178,38 +179,38 @@ def sample_words(comparison: Comparison) -> str:
 
 
 def strength_words(comparison: Comparison) -> str:
-    """Say which classifier the strongest features are of, and what their numbers mean."""
+    """Say which classifier has these strongest features, and what their numbers mean."""
     which = "soft labels, chosen by the labels"
     if not comparison.unlabeled_weight:
         which = "tuned ridge (the labels chose to leave the unlabeled rows out)"
     return (
         f"The classifier is that of {which}, fitted to all rows; the bars show what one standard "
-        "deviation of a feature does, that of a level, too, where “semisquares inspect” shows the "
-        "whole step from rows without the level to those with it."
+        "deviation of a feature does. This holds for levels, too; “semisquares inspect” shows the "
+        "whole step from rows without a level to rows with it."
     )
 
 
 def certificate_words(comparison: Comparison) -> Markup:
-    """Say how close to the optimum the fit is, proven."""
+    """Say how close to the optimum the fit is proven to be."""
     from markupsafe import Markup
 
     if not comparison.unlabeled_weight:
         return Markup(
-            "The labels chose to leave the unlabeled rows out. What is left, tuned ridge, is one "
-            "system of linear equations, solved directly: no search that could end too early."
+            "The labels chose to leave the unlabeled rows out. The tuned ridge that remains is one "
+            "system of linear equations, solved directly: no search could end too early."
         )
     if not math.isfinite(comparison.certificate):
         return Markup("No bound on the distance to the optimum was found.")
     return Markup(
         "The classifier fitted to all rows minimises a sum of squared errors, and comes with a "
-        "proof: its sum is at most {} above the smallest there can be, measured in the sum that "
-        "a constant guess would have. So it depends neither on a starting point nor on when a "
-        "search was stopped; it does not say that the predictions are right."
+        "proof: its sum is at most {} above the smallest possible one, relative to the sum of a "
+        "constant guess. So it depends neither on a starting point nor on when a search was "
+        "stopped. This does not mean that the predictions are right."
     ).format(few_digits(comparison.certificate))
 
 
 def rivals_alt(comparison: Comparison) -> str:
-    shown = in_order(comparison.rivals)
+    shown = scored_rivals(comparison)
     gains = [
         f"{rival.label} {points(gain.mean)}{_between(points(gain.low), points(gain.high))}"
         for rival in shown
@@ -224,12 +225,12 @@ def rivals_alt(comparison: Comparison) -> str:
 
 def curve_alt(points: Sequence[CurvePoint], rows: str) -> str:
     """Describe a picture of errors against a number of rows."""
-    said = [
+    lines = [
         f"{LOOKS[method].label} from {percent(first.error.mean)} at {first.n:,} to "
         f"{percent(last.error.mean)} at {last.n:,}"
         for method, first, last in _ends(points)
     ]
-    return f"Lines of the error against the number of {rows}: {'; '.join(said)}."
+    return f"Lines of the error against the number of {rows}: {'; '.join(lines)}."
 
 
 def changes_alt(comparison: Comparison) -> str:
@@ -243,7 +244,7 @@ def changes_alt(comparison: Comparison) -> str:
 
 
 def pinned_words(comparison: Comparison) -> str:
-    """Say how many soft labels are as sure as can be."""
+    """Say how many soft labels are exactly 0 or 1."""
     zero, one = drawing.pinned(comparison.changes, len(comparison.classes))
     if len(comparison.classes) > 2:
         return f"{percent(one, 0)} are exactly 1"
@@ -251,7 +252,7 @@ def pinned_words(comparison: Comparison) -> str:
 
 
 def shortened(name: str, longest: int = 60) -> str:
-    """Return a name that fits on a line or two, and can be seen.
+    """Shorten a long name, and make a blank one visible.
 
     Examples
     --------
@@ -282,5 +283,5 @@ def _rows(n: int, comparison: Comparison) -> str:
 
 
 def _between(low: str, high: str) -> str:
-    said = spread(low, high)
-    return f" ({said})" if said else ""
+    interval = spread(low, high)
+    return f" ({interval})" if interval else ""

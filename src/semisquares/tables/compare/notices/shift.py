@@ -1,10 +1,11 @@
-"""The shift test: whether the labeled rows of a table look like its unlabeled ones."""
+"""Shift: the labeled rows of a table differ from the unlabeled ones."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,34 +15,62 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
-from ..dataset import Prepared
-from .comparison import Notice
+from ...dataset import Prepared
+from ..comparison import Notice
+from ._context import NoticeContext
+from .copies import equal_rows_expected
+from .leak import columns_filled_by_label
 
-__all__ = ["FOLDS", "MOST_LABELED", "equal_rows_expected", "shift"]
+__all__ = ["Shift", "find", "shift"]
 
 Array = NDArray[Any]
 
-TOLD_APART = 0.6
-"""An AUC that a shift by a third of a standard deviation gives; less is not worth a word."""
+PRIORITY = 20
+LEAST_AUC = 0.6
+"""The AUC of a shift by a third of a standard deviation; a smaller one is not worth a notice."""
 FOLDS = 5
 MOST_LABELED, MOST_UNLABELED, MOST_CELLS = 5_000, 10_000, 20_000_000
 """More rows than this are sampled."""
-FEW_VALUES = 50
-"""Where all columns have so few different values, equal rows need not be copies."""
 
 
-def shift(prepared: Prepared, *, seed: int, without: Collection[str] = ()) -> Notice | None:
-    """Say so where a classifier tells labeled rows from unlabeled ones.
+@dataclass(frozen=True)
+class Shift(Notice):
+    """A classifier that separates labeled from unlabeled rows."""
 
-    It is worth a notice where its AUC is above 0.6 by more than chance would have it (1.96 standard
-    errors): labels missing at random do not get there, be they few or the columns many.
+    kind = "shift"
+    auc: float
+    """Cross-validated."""
+    features: tuple[str, ...]
+    """The one or two features that contribute most."""
+
+    def words(self) -> tuple[str, str]:
+        return (
+            "The labeled rows do not look like the unlabeled ones: a classifier tells them apart "
+            f"with AUC {self.auc:.2f} (0.5 is chance), most by "
+            f"{' and '.join(map(repr, self.features))}.",
+            "Errors are measured on labeled rows and may not hold for the unlabeled ones, and the "
+            "methods that learn from unlabeled rows assume that both come from the same source.",
+        )
+
+
+def find(context: NoticeContext) -> list[Shift | None]:
+    """Look for a shift in columns other than those that are filled together with the label."""
+    prepared = context.prepared
+    return [shift(prepared, seed=context.seed, without=columns_filled_by_label(prepared))]
+
+
+def shift(prepared: Prepared, *, seed: int, without: Collection[str] = ()) -> Shift | None:
+    """Test whether a classifier can separate labeled from unlabeled rows.
+
+    There is a notice if its AUC exceeds 0.6 by more than 1.96 standard errors. With labels missing
+    at random, few of them or many columns do not lead to that.
 
     Parameters
     ----------
     prepared : Prepared
     seed : int
     without : collection of str
-        Columns not to look at.
+        Columns to leave out.
     """
     kept = [j for j, feature in enumerate(prepared.features) if feature.column not in without]
     rows = _sample(prepared.codes, len(kept), seed)
@@ -52,20 +81,14 @@ def shift(prepared: Prepared, *, seed: int, without: Collection[str] = ()) -> No
         return None
     X = prepared.X[rows][:, kept]
     auc = _cross_validated_auc(X, labeled, together, seed)
-    if not auc > TOLD_APART + 1.96 * _standard_error(TOLD_APART, *sizes):
+    if not auc > LEAST_AUC + 1.96 * _standard_error(LEAST_AUC, *sizes):
         return None
-    names = [repr(prepared.features[kept[j]].name) for j in _most_telling(X, labeled)]
-    return Notice(
-        "shift",
-        "The labeled rows do not look like the unlabeled ones: a classifier tells them apart with "
-        f"AUC {auc:.2f} (0.5 is chance), most by {' and '.join(names)}.",
-        "Errors are measured on labeled rows and may not hold for the unlabeled ones, and the "
-        "methods that learn from unlabeled rows assume that both come from the same source.",
-    )
+    features = (prepared.features[kept[j]].name for j in _strongest_features(X, labeled))
+    return Shift(auc, tuple(features))
 
 
 def _sample(codes: Array, n_features: int, seed: int) -> Array:
-    """Draw labeled and unlabeled rows where there are very many."""
+    """Sample labeled and unlabeled rows if there are very many."""
     rng = np.random.default_rng(seed)
     share = min(1.0, MOST_CELLS / ((MOST_LABELED + MOST_UNLABELED) * max(1, n_features)))
     parts = []
@@ -76,10 +99,10 @@ def _sample(codes: Array, n_features: int, seed: int) -> Array:
 
 
 def _units(prepared: Prepared, rows: Array) -> tuple[Array | None, Array]:
-    """Return what must not be on both sides of a split, and what counts as one observation.
+    """Return what must stay on one side of a split, and what counts as one observation.
 
-    Copies of a row stay together, lest they are recognised. Rows of a group may be much alike, so
-    a group counts once, however many rows it has.
+    Copies of a row stay together, because a classifier would recognise them. Rows of a group may be
+    much alike, so a group counts once, however many rows it has.
     """
     alone = np.arange(len(rows))
     if prepared.groups is not None:
@@ -91,7 +114,7 @@ def _units(prepared: Prepared, rows: Array) -> tuple[Array | None, Array]:
 
 
 def _cross_validated_auc(X: Array, labeled: Array, together: Array | None, seed: int) -> float:
-    """Return the mean AUC over folds, NaN where it cannot be had."""
+    """Return the mean AUC over folds; NaN if no fold has both kinds of rows."""
     if together is None:
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, labeled)
     elif len(np.unique(together)) < FOLDS:
@@ -111,32 +134,24 @@ def _cross_validated_auc(X: Array, labeled: Array, together: Array | None, seed:
 def _logistic(X: Array, labeled: Array) -> LogisticRegression:
     model = LogisticRegression(C=0.1, class_weight="balanced", tol=1e-3, max_iter=300)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough answer is one, too
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is good enough
         return model.fit(X, labeled)
 
 
 def _standard_error(auc: float, n: int, m: int) -> float:
     """Return the standard error of a cross-validated AUC of n rows against m.
 
-    That of Hanley & McNeil (1982) times √2: theirs is for a classifier that is given, and here the
-    folds' classifiers vary with the same rows. In simulations the factor came out as 1.4.
+    That of Hanley & McNeil (1982) times √2: theirs is for a given classifier, and here the folds'
+    classifiers vary with the same rows. In simulations the factor came out as 1.4.
     """
     both = auc / (2.0 - auc) - auc**2, 2.0 * auc**2 / (1.0 + auc) - auc**2
     variance = (auc * (1.0 - auc) + (n - 1) * both[0] + (m - 1) * both[1]) / (n * m)
     return math.sqrt(2.0 * variance)
 
 
-def _most_telling(X: Array, labeled: Array) -> list[int]:
-    """Return the one or two features that part the mean scores of the two kinds of rows most."""
+def _strongest_features(X: Array, labeled: Array) -> list[int]:
+    """Return the one or two features that separate the mean decision values most."""
     gap = X[labeled].mean(axis=0) - X[~labeled].mean(axis=0)
     part = _logistic(X, labeled).coef_[0] * gap
     best = np.argsort(-part, kind="stable")[:2]
     return [int(j) for j in best if part[j] >= part[best[0]] / 3]
-
-
-def equal_rows_expected(prepared: Prepared) -> bool:
-    """Say whether equal rows are to be expected: columns with few values, or few columns."""
-    used = [column for column in prepared.columns if column.used]
-    values = [column.n_distinct + (column.n_missing > 0) for column in used]
-    possible = sum(math.log(max(1, n)) for n in values)
-    return max(values) <= FEW_VALUES or possible < math.log(100 * len(prepared.codes))

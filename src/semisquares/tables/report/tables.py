@@ -1,6 +1,6 @@
 """The tables on the page of a comparison.
 
-Cells are text, which the template escapes, or markup made here of numbers alone.
+Cells are text, which the template escapes, or markup that is made here from numbers only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..._html.tables import Grid
 from ..._utils.words import NONE, points, signed
 from ..columns import Column, kind_titles
 from ..compare.comparison import Comparison, CurvePoint, Estimate, Rival
-from .drawing import LOOKS, in_order
+from .drawing import LOOKS, scored_rivals
 from .numbers import few_digits, percent, spread, with_interval
 from .words import METRICS, shortened
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 NAMED = 6
-"""So many columns of a kind are named outside the full list."""
+"""Columns of one type that are named at most, except in the full list."""
 LONGEST = 400
-"""A longer name is no name any more."""
+"""Longer names are cut."""
 MOST_ROWS = 1000
 _DECIMALS = {"accuracy": 1, "balanced_accuracy": 1, "auc": 3, "squared_loss": 3}
 _SCALES = {"accuracy": 100.0, "balanced_accuracy": 100.0, "auc": 1.0, "squared_loss": 1.0}
@@ -79,11 +79,11 @@ def columns(found: Comparison) -> Grid:
 
 
 def rivals(found: Comparison) -> Grid:
-    """The two of the verdict first."""
+    """List the rivals, the two of the verdict first."""
     header = ("method", "error points better than tuned ridge", *METRICS.values())
     rows = [
         (rival.label, _gain(rival), *(_score(rival, metric) for metric in METRICS))
-        for rival in in_order(found.rivals)
+        for rival in scored_rivals(found)
     ]
     caption = "Means over the parts held back, and 95 % intervals"
     return _grid(caption, header, rows, range(1, len(header)))
@@ -92,7 +92,7 @@ def rivals(found: Comparison) -> Grid:
 def differences(found: Comparison) -> Grid:
     rows = [
         (rival.label, *(_difference(rival.gains.get(metric), metric) for metric in METRICS))
-        for rival in in_order(found.rivals)
+        for rival in scored_rivals(found)
         if rival.gains
     ]
     caption = "Better than tuned ridge by, in every measure: above 0 is better"
@@ -100,7 +100,7 @@ def differences(found: Comparison) -> Grid:
 
 
 def curve(points: Sequence[CurvePoint], rows: str) -> Grid:
-    """The numbers behind a picture of errors."""
+    """List the errors of a learning curve."""
     methods = [method for method in LOOKS if any(one.method == method for one in points)]
     errors = {(one.method, one.n): one.error for one in points}
     cells = [
@@ -136,7 +136,7 @@ def examples(found: Comparison) -> Grid:
 
 
 def strengths(found: Comparison, first: int, last: int) -> Grid:
-    """Some of the features; the bar of the strongest one fills its cell."""
+    """List some of the features; the bar of the strongest feature fills its cell."""
     from markupsafe import Markup
 
     most = abs(found.strengths[0].weight) or 1.0
@@ -163,7 +163,7 @@ def strengths(found: Comparison, first: int, last: int) -> Grid:
 def _grid(
     caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[int] = ()
 ) -> Grid:
-    """Make a table; of a very long one the first rows."""
+    """Make a table; only the first rows of a very long one."""
     if len(rows) > MOST_ROWS:
         caption = f"{caption}: the first {MOST_ROWS:,} of {len(rows):,}"
     flags = tuple(k in numeric for k in range(len(header)))
@@ -184,8 +184,8 @@ def _gain(rival: Rival) -> str:
 def _difference(gain: Estimate | None, metric: str) -> str:
     if gain is None:
         return NONE
-    said = points if _SCALES[metric] == 100.0 else _thousandths
-    return _stacked(said(gain.mean), spread(said(gain.low), said(gain.high)))
+    write = points if _SCALES[metric] == 100.0 else _thousandths
+    return _stacked(write(gain.mean), spread(write(gain.low), write(gain.high)))
 
 
 def _score(rival: Rival, metric: str) -> str:

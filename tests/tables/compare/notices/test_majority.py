@@ -1,4 +1,4 @@
-"""Claims about worth: one answer for all rows is hard to beat, and who does not is told so."""
+"""A classifier is compared with always answering the most frequent class."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,12 @@ from scipy.special import stdtrit
 from semisquares import LeastSquaresClassifier
 from semisquares.tables import compare_table, prepare
 from semisquares.tables.compare.comparison import Estimate
-from semisquares.tables.compare.majority import _SURER, Majority, against_majority, worth
+from semisquares.tables.compare.notices.majority import (
+    WIDER,
+    Majority,
+    against_majority,
+    compare_with_majority,
+)
 from semisquares.tables.compare.splits import plan, training_mask
 
 
@@ -27,7 +32,7 @@ def gain_of_ridge(n_labels, share, distance, seed):
 
 
 @pytest.mark.parametrize(("n_labels", "share"), [(40, 0.5), (100, 0.2), (200, 0.4)])
-def test_noise_is_found_to_be_worth_nothing(n_labels, share):
+def test_noise_is_found_to_be_worthless(n_labels, share):
     found = [gain_of_ridge(n_labels, share, 0.0, seed) for seed in range(20)]
     assert sum(one.gain.low <= 0.0 for one in found) >= 19
 
@@ -48,9 +53,9 @@ def test_the_error_of_one_answer_is_the_share_of_the_others():
     assert found.gain.low < 0.0 < found.gain.high
 
 
-def told(mean, half, predicted=(0, 1), auc=None, classes=("ok", "worn")):
+def notice(mean, half, predicted=(0, 1), auc=None, classes=("ok", "worn")):
     found = Majority(0, 0.2, Estimate(mean, mean - half, mean + half))
-    return worth("Tuned ridge", found, auc, np.array(predicted), classes)
+    return compare_with_majority("Tuned ridge", found, auc, np.array(predicted), classes)
 
 
 @pytest.mark.parametrize(
@@ -67,33 +72,33 @@ def told(mean, half, predicted=(0, 1), auc=None, classes=("ok", "worn")):
     ],
 )  # fmt: skip
 def test_the_sentence_is(mean, half, predicted, sentence):
-    assert told(mean, half, predicted).sentence == sentence
+    assert notice(mean, half, predicted).sentence == sentence
 
 
-def test_who_is_better_and_names_every_class_is_not_spoken_of():
-    assert told(0.05, 0.03) is None
-    assert told(float("nan"), float("nan")) is None
+def test_there_is_no_notice_if_the_classifier_is_better_and_predicts_every_class():
+    assert notice(0.05, 0.03) is None
+    assert notice(float("nan"), float("nan")) is None
 
 
-def test_of_many_classes_that_are_never_predicted_three_are_named():
-    found = told(0.1, 0.03, (0, 0), classes=tuple("abcdef"))
+def test_at_most_three_classes_that_are_never_predicted_are_named():
+    found = notice(0.1, 0.03, (0, 0), classes=tuple("abcdef"))
     assert "never predicts classes 'b', 'c', 'd' and 2 more, for none" in found.sentence
 
 
 @pytest.mark.parametrize(("low", "ranked"), [(0.55, True), (0.53, False), (0.45, False)])
-def test_an_order_of_rows_that_is_surely_better_than_chance_is_told(low, ranked):
-    found = told(0.0, 0.02, auc=Estimate(0.65, low, 0.75))
-    said = f"may be better than chance: AUC 0.65 (95 % interval {low} to 0.75)."
-    assert found.meaning.endswith(said) == ranked
+def test_a_ranking_that_is_surely_better_than_chance_is_mentioned(low, ranked):
+    found = notice(0.0, 0.02, auc=Estimate(0.65, low, 0.75))
+    words = f"may be better than chance: AUC 0.65 (95 % interval {low} to 0.75)."
+    assert found.meaning.endswith(words) == ranked
 
 
-def test_surely_is_by_an_interval_of_99_per_cent_over_ten_folds():
+def test_surely_means_an_interval_of_99_per_cent_over_ten_folds():
     ratio = stdtrit(9, 0.995) / stdtrit(9, 0.975)
-    assert ratio == pytest.approx(_SURER, abs=0.02)
-    assert ratio < _SURER
+    assert ratio == pytest.approx(WIDER, abs=0.02)
+    assert ratio < WIDER
 
 
-def test_compare_tells_of_it_first_and_its_intervals_have_width():
+def test_the_notice_comes_first_and_all_intervals_have_width():
     rng = np.random.default_rng(0)
     words = np.where(np.arange(80) % 4 == 0, "worn", "ok")
     frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])

@@ -1,0 +1,183 @@
+"""Tuning: the choice of alpha and of the weight of unlabeled rows, and the fits with it."""
+
+import numpy as np
+import pytest
+
+from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
+from semisquares.tables.compare import tuning
+from semisquares.tables.compare.rows import TableRows, subsample
+from semisquares.tables.compare.tuning import fit_pair, fit_rows, tune
+
+
+def table(n_rows=120, n_labels=30, d=4, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_rows) % n_classes
+    X = rng.normal(size=(n_rows, d)) + 1.5 * rng.normal(size=(n_classes, d))[truth]
+    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
+
+
+def needle(n_rows=200, n_labels=60, d=50, seed=0):
+    """Hide two clouds among wide columns: unlabeled rows tell which columns are wide."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_rows) % 2
+    X = 3.0 * rng.normal(size=(n_rows, d))
+    X[:, 0] = 2.0 * truth - 1.0 + 0.1 * rng.normal(size=n_rows)
+    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
+
+
+@pytest.mark.parametrize("make", [table, needle])
+def test_the_choice_is_that_of_the_classifier(make):
+    X, codes = make()
+    model = SoftLabelClassifierCV().fit(X, codes)
+    pair = fit_pair(TableRows(X, codes))
+    assert tune(TableRows(X, codes)) == pair.choice
+    assert pair.choice.alpha == model.alpha_
+    assert pair.choice.unlabeled_weight == model.unlabeled_weight_
+    assert pair.choice.n_search == (codes < 0).sum()
+    np.testing.assert_allclose(pair.soft_cv.coef_, model.coef_, atol=1e-12)
+    np.testing.assert_array_equal(pair.ridge.coef_, model.supervised_.coef_)
+
+
+def test_the_two_tables_are_one_where_unlabeled_rows_are_used_and_one_where_not():
+    assert tune(TableRows(*table())).unlabeled_weight == 0.0
+    assert tune(TableRows(*needle())).unlabeled_weight > 0.0
+
+
+def test_without_unlabeled_rows_the_chosen_classifier_is_the_ridge():
+    pair = fit_pair(TableRows(*table()))
+    assert pair.soft_cv is pair.ridge
+    assert isinstance(pair.ridge, LeastSquaresClassifier)
+
+
+def test_a_sample_counts_for_all_unlabeled_rows():
+    X, codes = needle()
+    X[codes < 0] = X[-1]  # any sample of equal rows is the same
+    some, whole = (tuning._search(TableRows(X, codes), None, 0, most) for most in (7, 140))
+    assert (some.choice.n_search, whole.choice.n_search) == (7, 140)
+    np.testing.assert_allclose(
+        some.soft_cv.cv_results_["mean_test_score"],
+        whole.soft_cv.cv_results_["mean_test_score"],
+        rtol=1e-6,
+    )
+
+
+def test_the_seed_shuffles_the_folds_of_the_search():
+    X, codes = needle()
+    groups = np.arange(len(X)) // 2
+    same, again, other = (fit_pair(TableRows(X, codes, groups), seed=seed) for seed in (5, 5, 0))
+    assert same.soft_cv.best_score_ == again.soft_cv.best_score_
+    assert same.soft_cv.best_score_ != other.soft_cv.best_score_
+
+
+def test_after_a_search_among_some_rows_the_fit_is_to_all():
+    X, codes = needle()
+    pair = fit_pair(TableRows(X, codes), most=100)
+    assert pair.choice.n_search == 100
+    expected = SoftLabelClassifier(
+        pair.choice.alpha, unlabeled_weight=pair.choice.unlabeled_weight
+    ).fit(X, codes)
+    np.testing.assert_array_equal(pair.soft_cv.coef_, expected.coef_)
+    on_sample = fit_pair(TableRows(X, codes), most=100, all_rows=False).soft_cv
+    assert np.abs(on_sample.coef_ - expected.coef_).max() > 1e-6
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": 0.1}])
+def test_a_row_that_counts_three_times_is_as_good_as_three_rows(options):
+    X, codes = needle()
+    three = np.repeat(np.arange(len(X)), np.where(codes < 0, 3, 1))
+    counted = fit_pair(TableRows(X, codes, count=3.0), **options)
+    repeated = fit_pair(TableRows(X[three], codes[three]), **options)
+    assert counted.choice.alpha == pytest.approx(repeated.choice.alpha)
+    assert counted.choice.unlabeled_weight == repeated.choice.unlabeled_weight > 0.0
+    np.testing.assert_allclose(counted.ridge.coef_, repeated.ridge.coef_, atol=1e-9)
+    np.testing.assert_allclose(counted.soft_cv.coef_, repeated.soft_cv.coef_, atol=1e-7)
+
+
+def test_after_a_search_in_a_sample_of_a_sample_rows_count_as_often_as_was_said():
+    X, codes = needle()
+    pair = fit_pair(TableRows(X, codes, count=3.0), most=100)
+    weight = 3.0 * pair.choice.unlabeled_weight
+    expected = SoftLabelClassifier(pair.choice.alpha, unlabeled_weight=weight).fit(X, codes)
+    assert weight > 0.0
+    np.testing.assert_array_equal(pair.soft_cv.coef_, expected.coef_)
+
+
+def test_a_subsampled_table_keeps_all_labels_and_some_of_the_others():
+    X, codes = needle()
+    rows = TableRows(X, codes, np.arange(len(X)))
+    sample = subsample(rows, seed=0, most=35)
+    assert sample.count == 4.0
+    assert (sample.codes >= 0).sum() == 60
+    assert (sample.codes < 0).sum() == 35
+    np.testing.assert_array_equal(sample.X, X[sample.groups])
+    np.testing.assert_array_equal(sample.codes, codes[sample.groups])
+    assert subsample(rows, seed=0, most=140).X is X
+
+
+def test_a_given_alpha_and_a_given_weight_are_taken_as_they_are():
+    X, codes = table()
+    pair = fit_pair(TableRows(X, codes), alpha=2.0, weight=0.3)
+    expected = SoftLabelClassifier(2.0, unlabeled_weight=0.3).fit(X, codes)
+    np.testing.assert_array_equal(pair.soft_cv.coef_, expected.coef_)
+    ridge = LeastSquaresClassifier(2.0).fit(X, codes)
+    np.testing.assert_allclose(pair.ridge.coef_, ridge.coef_, atol=1e-12)
+
+
+def test_rows_outside_a_mask_are_as_if_they_were_not_there(monkeypatch):
+    X, codes = needle()
+    inside = np.arange(len(X)) % 10 > 0
+    spoilt = np.where(inside[:, None], X, np.nan)
+    expected = fit_pair(TableRows(X[inside], codes[inside]))
+    found = fit_pair(TableRows(spoilt, codes), inside=inside)
+    np.testing.assert_array_equal(found.soft_cv.coef_, expected.soft_cv.coef_)
+    model = SoftLabelClassifier(1.0)
+    copied = fit_rows(model, TableRows(X, codes), inside).coef_
+    monkeypatch.setattr(tuning, "COPIED", 0)  # rows outside now have the weight 0
+    np.testing.assert_allclose(
+        fit_rows(model, TableRows(X, codes), inside).coef_, copied, atol=1e-12
+    )
+
+
+def test_the_order_of_unlabeled_rows_does_not_matter():
+    X, codes = needle()
+    order = np.concatenate((np.arange(60), np.random.default_rng(0).permutation(140) + 60))
+    one, other = fit_pair(TableRows(X, codes)), fit_pair(TableRows(X[order], codes[order]))
+    assert (one.choice.alpha, one.choice.unlabeled_weight) == (
+        pytest.approx(other.choice.alpha),
+        other.choice.unlabeled_weight,
+    )
+    np.testing.assert_allclose(one.soft_cv.coef_, other.soft_cv.coef_, atol=1e-9)
+    np.testing.assert_allclose(one.soft_cv.intercept_, other.soft_cv.intercept_, atol=1e-9)
+
+
+def test_where_a_class_has_one_label_and_no_two_others_are_left_the_middle_alpha_is_taken():
+    X, codes = table(n_labels=30)
+    grid = np.unique(SoftLabelClassifierCV().fit(X, codes).cv_results_["param_alpha"])
+    alone = np.where(codes >= 0, np.arange(len(X)) == 3, -1).astype(int)
+    found = tune(TableRows(X, alone))
+    assert found.alpha == pytest.approx(grid[len(grid) // 2])
+    assert found.unlabeled_weight == 0.0
+
+
+def test_a_class_with_one_label_is_learned_from_but_not_tested():
+    X, codes = table(n_classes=3)
+    codes[np.flatnonzero(codes == 2)[1:]] = -1
+    single = np.flatnonzero(codes == 2)[0]
+    splits = tuning._splits(codes, None, 0)
+    assert len(splits) == 5
+    assert all(single in train and single not in test for train, test in splits)
+    assert fit_pair(TableRows(X, codes)).ridge.classes_.tolist() == [0, 1, 2]
+
+
+def test_a_table_without_unlabeled_rows_has_a_choice():
+    X, codes = table(n_rows=30, n_labels=30)
+    assert tune(TableRows(X, codes)).unlabeled_weight == 0.0
+
+
+def test_the_search_keeps_groups_together():
+    X, codes = table()
+    groups = np.arange(len(X)) // 3
+    splits = tuning._splits(codes, groups, 0)
+    assert all(not set(groups[train]) & set(groups[test]) for train, test in splits)
+    model = SoftLabelClassifierCV(cv=splits).fit(X, codes)
+    assert tune(TableRows(X, codes, groups)).supervised_alpha == model.supervised_alpha_
