@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from docs import example as method_pages
 from semisquares import AveragedClassifier
 from semisquares.core.rows import single_threaded_blas
-from semisquares.estimators.average import priors_of, score_members
+from semisquares.estimators._average import priors_of, score_members
 from semisquares.families import (
     Family,
     Forest,

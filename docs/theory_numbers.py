@@ -94,7 +94,7 @@ def convexity() -> Numbers:
 
 def newton_path(problem: Objective) -> list[Array]:
     """Return the supervised weights and the weights after every Newton step from them."""
-    path = [fit_labeled(problem)[0]]
+    path = [fit_labeled(problem)]
     newton(problem, path[0], callback=lambda step: path.append(step.w))
     return path
 
@@ -136,8 +136,8 @@ def dial_path() -> Numbers:
     index = np.concatenate((np.flatnonzero(example.y >= 0), free))
     X, y, truth = example.X[index], example.y[index], example.truth[free]
     problem = objective(X, y, SoftLabels())
-    found = minimise(problem, fit_labeled(problem)[0])
-    labels = problem.labeling.impute(found.z)
+    found = minimise(problem, fit_labeled(problem))
+    labels = problem.labeling.impute(found.state.z)
     taus = np.linspace(0.0, 1.0, 41)
     unlabeled, values = [], []
     design = np.column_stack((X, np.ones(len(X))))
@@ -145,7 +145,7 @@ def dial_path() -> Numbers:
     for tau in taus:
         turned = problem.with_labeling(dial(2, float(tau)))
         end = block_descent(turned, labels, max_iter=2000)
-        labels = end.labels
+        labels = end.state.labels
         given = (design[known], y[known], design[~known])
         u = labels[~known]
         unlabeled.append(u)
@@ -180,7 +180,7 @@ def simplex() -> Numbers:
     X = centres[truth] + rng.normal(size=(90, 2))
     y = np.where(np.arange(90) < 12, truth, -1)
     problem = objective(X, y, SimplexLabels())
-    z = problem.rows.decisions(fit_labeled(problem)[0])[problem.rows.unlabeled]
+    z = problem.rows.decisions(fit_labeled(problem))[problem.rows.unlabeled]
     return {"z": z, "label": problem.labeling.impute(z)}
 
 

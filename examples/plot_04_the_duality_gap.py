@@ -35,7 +35,7 @@ X = rng.normal(size=(3000, 20)) + 0.5 * truth[:, None]
 labeled = np.arange(60)
 rows = Rows(DenseTable(X), labeled, truth[labeled].astype(float), labeled_weight=np.ones(60))
 objective = Objective(rows, SoftLabels(), alpha=1.0)
-start, _ = fit_labeled(objective)  # the supervised weights
+start = fit_labeled(objective)  # the supervised weights
 
 steps = {"Newton": [start], "block descent": [start]}
 exact = minimise(objective, start, callback=lambda step: steps["Newton"].append(step.w))

@@ -69,9 +69,8 @@ def command(name: str, folder: Path) -> Callable[[], object]:
     from semisquares.tables.example import TABLE, TARGET, write_example
 
     write_example(folder)
-    arguments = [name, str(folder / TABLE), "--target", TARGET, "--jobs", "1"]
-    if name == "fit":
-        arguments += ["-o", str(folder / "pumps.model")]
+    out = folder / {"fit": "pumps.model", "compare": "report.html"}[name]
+    arguments = [name, str(folder / TABLE), "--target", TARGET, "--jobs", "1", "-o", str(out)]
 
     def run() -> None:
         done = CliRunner().invoke(commands, arguments, obj=Stop(), catch_exceptions=False)

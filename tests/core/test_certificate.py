@@ -173,7 +173,7 @@ def test_what_a_bad_inverse_is_worth_is_measured_not_believed(name, monkeypatch)
 @pytest.mark.parametrize(("name", "n_classes"), KINDS)
 def test_the_gap_is_nothing_at_the_minimiser(name, n_classes):
     objective = problem_of(name, n_classes).objective()
-    w = minimise(objective, fit_labeled(objective)[0]).w
+    w = minimise(objective, fit_labeled(objective)).w
     assert duality_gap(objective, w).relative < 1e-14
 
 

@@ -38,7 +38,7 @@ def follow(monkeypatch):
 
 def solve(problem):
     objective = problem.objective()
-    return newton(objective, fit_labeled(objective)[0])
+    return newton(objective, fit_labeled(objective))
 
 
 # -- the same end, in fewer passes -----------------------------------------------------------------
@@ -81,7 +81,7 @@ def test_a_followed_step_leaves_the_curvature_at_its_end_to_the_next(seed, follo
     problem = make_problem(seed, n_unlabeled=400, n_features=6, weighted=True, unlabeled_weight=0.2)
     monkeypatch.setattr(in_memory, "NEAR_REACH", 1e6)
     objective, take_step = problem.objective(), steps.DirectSteps(problem.objective(), None)
-    w = fit_labeled(objective)[0]
+    w = fit_labeled(objective)
     end = objective.sweep(w + take_step(objective.sweep(w)), take_step.active.piece)
     assert end.changed == 0
     nudged = replace(end, gradient=end.gradient + 1.0)
@@ -117,7 +117,7 @@ def test_sparse_rows_are_followed_too(follow):
     problem = replace(problem, X=np.where(np.abs(problem.X) < 0.5, 0.0, problem.X))
     rows = problem.rows(SparseTable(sparse.csr_array(problem.X)))
     objective = Objective(rows, SoftLabels(), problem.alpha)
-    found = newton(objective, fit_labeled(objective)[0])
+    found = newton(objective, fit_labeled(objective))
     assert found.status is Status.EXACT
     np.testing.assert_allclose(found.w, problem.solution, rtol=1e-7, atol=1e-9)
 
@@ -158,7 +158,7 @@ def test_a_followed_step_that_rounding_turned_uphill_is_not_taken(follow):
     copy = x + 1e-2 + 1e-7 * np.array([2.0, -1.0, -2.0, 1.0, -1.0, 1.0])
     y = np.array([-1, 1, -1, 0, 0, 1])
     problem = Problem(np.stack((x, copy), axis=1), y, alpha=1e-3, unlabeled_weight=1e6)
-    start = problem.J(fit_labeled(problem.objective())[0])
+    start = problem.J(fit_labeled(problem.objective()))
     assert solve(problem).value < 1e-2 * start  # it stopped there
 
 
@@ -176,7 +176,7 @@ def decrease_of(problem, sweep, reach):
 def test_near_are_the_unlabeled_rows_within_reach_of_0_or_1(weighted, follow):
     problem = make_problem(1, n_unlabeled=500, weighted=weighted, unlabeled_weight=0.3)
     objective = problem.objective()
-    sweep = objective.sweep(2.0 * fit_labeled(objective)[0])
+    sweep = objective.sweep(2.0 * fit_labeled(objective))
     index, few = objective.rows.near(sweep, decrease_of(problem, sweep, 0.2), SoftLabels())
     z = problem.design @ sweep.w
     within = (np.abs(z) < 0.2) | (np.abs(z - 1.0) < 0.2)
@@ -191,7 +191,7 @@ def test_near_are_the_unlabeled_rows_within_reach_of_0_or_1(weighted, follow):
 def test_where_it_does_not_pay_none_are_looked_at(setting, value, follow, monkeypatch):
     problem = make_problem(1, n_unlabeled=500)
     objective = problem.objective()
-    sweep = objective.sweep(fit_labeled(objective)[0])
+    sweep = objective.sweep(fit_labeled(objective))
     found = objective.rows, sweep, decrease_of(problem, sweep, 0.1), SoftLabels()
     assert 12 <= len(Rows.near(*found)[0]) <= 250
     monkeypatch.setattr(in_memory, setting, value)

@@ -22,7 +22,7 @@ from semisquares import (
     SoftLabelClassifierCV,
     baselines,
 )
-from semisquares.core.solvers import Solution, Status
+from semisquares.core.solvers import Solution, State, Status
 from support.check_generated import Tally, check
 from support.generated import FORMATS, KINDS, generate
 from support.oracle import AVAILABLE, REASON, second_opinion
@@ -191,7 +191,7 @@ def test_a_fit_that_ends_above_the_best_constant_is_replaced_by_it(monkeypatch):
     def lose_all_digits(objective, w, **_):
         sweep = objective.sweep(w + 1e3)
         value = objective.value(sweep)
-        return Solution(sweep.w, value, sweep.z, Status.EXACT, "newton", 1, 1, sweep=sweep)
+        return Solution(sweep.w, value, Status.EXACT, "newton", 1, 1, State(sweep.z, sweep=sweep))
 
     monkeypatch.setattr("semisquares.estimators.soft.minimise", lose_all_digits)
     with pytest.warns(ConvergenceWarning, match="no weights that beat the best constant"):

@@ -29,7 +29,7 @@ from semisquares.core.linalg import EPS
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, Rows
 from semisquares.core.solvers import Status, StoppingTest, block_descent, minimise
-from semisquares.estimators.semi_supervised import random_labels
+from semisquares.estimators._semi_supervised import random_labels
 from semisquares.paper.objectives import J_l, J_r, J_s, best_q, best_u
 
 CLASSIFIERS = [LeastSquaresClassifier, SoftLabelClassifier, HardLabelClassifier]
@@ -437,7 +437,7 @@ def test_hard_labels_of_two_classes_through_the_argmax_are_the_binary_ones(alpha
     both = block_descent(
         Objective(rows, ArgmaxLabels(), alpha), np.column_stack((1 - start, start))
     )
-    assert_array_equal(both.labels[y == -1, 1], binary.labels[y == -1])
+    assert_array_equal(both.state.labels[y == -1, 1], binary.state.labels[y == -1])
     assert_allclose(both.w[:, 1], binary.w, rtol=0, atol=1e-10 * np.abs(binary.w).max())
 
 
@@ -572,7 +572,7 @@ def test_a_relaxed_hard_descent_ends_in_labels_that_a_full_step_keeps(n_classes,
     w = np.random.default_rng(seed).normal(size=objective.rows.weights_shape)
     start = objective.labeling.impute(objective.rows.decisions(w))
     found = block_descent(objective, start, w=w, relaxation=relaxation)
-    refitted = block_descent(objective, found.labels, max_iter=1)
+    refitted = block_descent(objective, found.state.labels, max_iter=1)
     assert refitted.status is Status.STABLE
     assert refitted.value == pytest.approx(found.value, rel=1e-9)
 

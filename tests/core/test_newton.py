@@ -27,7 +27,7 @@ newton_module = import_module("semisquares.core.solvers.newton")
 
 def solve(problem, **options):
     objective = problem.objective()
-    return minimise(objective, fit_labeled(objective)[0], **options)
+    return minimise(objective, fit_labeled(objective), **options)
 
 
 # -- the minimiser ---------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_a_nearby_fit_hands_over_its_active_set(monkeypatch):
     other = objective.with_alpha(1.1)
     fresh = newton(other, first.w)
     gathered = watch(monkeypatch, Rows, "_gram_of")
-    warm = newton(other, first.w, active=first.active)
+    warm = newton(other, first.w, active=first.state.active)
     assert sum(len(index) for _, index in gathered) <= 40
     assert warm.status is Status.EXACT
     np.testing.assert_allclose(warm.w, fresh.w, rtol=1e-10)
@@ -155,11 +155,11 @@ def test_the_solution_of_fewer_rows_is_a_start_for_more_of_them(seed):
     y = (X[:30, 0] + rng.normal(size=30) > 1.0).astype(float)
     rows = Rows(DenseTable(X[:100]), np.arange(30), y, labeled_weight=np.ones(30))
     few = Objective(rows, SoftLabels(), 0.1)
-    start = newton(few, fit_labeled(few)[0])
+    start = newton(few, fit_labeled(few))
     more = few.extended(DenseTable(X))
-    warm = newton(more, start.w, active=start.active.extended(230))
+    warm = newton(more, start.w, active=start.state.active.extended(230))
     fresh = Rows(DenseTable(X), np.arange(30), y, labeled_weight=np.ones(30))
-    cold = newton(Objective(fresh, SoftLabels(), 0.1), fit_labeled(few)[0])
+    cold = newton(Objective(fresh, SoftLabels(), 0.1), fit_labeled(few))
     np.testing.assert_allclose(warm.w, cold.w, rtol=1e-10, atol=1e-12)
     assert warm.status is cold.status is Status.EXACT
     assert warm.n_iter <= cold.n_iter
@@ -167,7 +167,7 @@ def test_the_solution_of_fewer_rows_is_a_start_for_more_of_them(seed):
 
 def test_the_step_that_confirms_the_end_needs_no_new_factor(monkeypatch):
     objective = make_problem(1, n_unlabeled=80).objective()
-    w = fit_labeled(objective)[0]
+    w = fit_labeled(objective)
     factored = watch(monkeypatch, import_module("semisquares.core.linalg"), "factor")
     found = newton(objective, w)
     assert found.status is Status.EXACT

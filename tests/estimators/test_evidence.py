@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from semisquares.estimators.evidence import Evidence, LeftOutRows
+from semisquares.estimators._evidence import Evidence, LeftOutRows
 from semisquares.families.calibration import calibrate
 from semisquares.families.two_classes import calibrate_two
 

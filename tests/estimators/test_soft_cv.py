@@ -7,8 +7,8 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKF
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
 from semisquares.core.rows.grams import Grams
-from semisquares.estimators import left_out
-from semisquares.estimators.search import best_choices, clearly_positive
+from semisquares.estimators import _leave_one_out
+from semisquares.estimators._cross_validation import best_choices, clearly_positive
 from semisquares.families.calibration import calibrate
 from semisquares.families.least_squares import USUAL
 from semisquares.model_selection import LabeledStratifiedKFold
@@ -160,9 +160,9 @@ def test_the_supervised_classifier_beside_it_is_what_weight_zero_gives():
 def leave_out(X, y, alphas, weights, sample_weight=None, **options):
     """Return the closed form, and fits without each labeled row and their active sets."""
     cv = SoftLabelClassifierCV(alphas, **options)
-    problem = cv._read(X, y, sample_weight, all_rows=True)
+    problem = cv._read(X, y, sample_weight, unlabeled_weight=1.0, ridge=True)
     rng = np.random.default_rng(0)
-    found = left_out.left_out_decisions(problem, np.array(alphas), np.array(weights), rng)
+    found = _leave_one_out.left_out_decisions(problem, np.array(alphas), np.array(weights), rng)
     expected, outside = np.empty(found.shape), np.empty((*found.shape[:3], len(X)), dtype=bool)
     for i, weight in enumerate(weights):
         for j, alpha in enumerate(alphas):
@@ -241,14 +241,14 @@ def test_leaving_rows_out_is_the_search_over_splits_of_one_row():
 
 def test_where_no_unlabeled_row_is_outside_nothing_is_fitted_anew(monkeypatch):
     X, y, _ = table()
-    problem = SoftLabelClassifierCV()._read(X, y, None, all_rows=True)
+    problem = SoftLabelClassifierCV()._read(X, y, None, unlabeled_weight=1.0, ridge=True)
     fits = []
-    solve = left_out.rough_solution
+    solve = _leave_one_out.rough_solution
     monkeypatch.setattr(
-        left_out, "rough_solution", lambda *given: fits.append(given) or solve(*given)
+        _leave_one_out, "rough_solution", lambda *given: fits.append(given) or solve(*given)
     )
     alphas, rng = np.array([0.1, 1e4, 1e5]), np.random.default_rng(0)
-    found = left_out.left_out_decisions(problem, alphas, np.array(WEIGHTS), rng)
+    found = _leave_one_out.left_out_decisions(problem, alphas, np.array(WEIGHTS), rng)
     assert {objective.alpha for objective, *_ in fits} == {0.1}
     np.testing.assert_array_equal(found[1, 1:], found[0, 1:])
     assert not np.allclose(found[2, 0], found[0, 0])
@@ -258,12 +258,12 @@ def test_where_no_unlabeled_row_is_outside_nothing_is_fitted_anew(monkeypatch):
 def test_a_search_among_many_unlabeled_rows_sees_a_sample_that_counts_as_all(monkeypatch, weighted):
     X, y, _ = table(n_rows=600)
     weight = np.random.default_rng(3).uniform(0.5, 2.0, size=600) if weighted else None
-    monkeypatch.setattr(left_out, "SEEN", 100)
-    monkeypatch.setattr(left_out, "SEEN_PER_COLUMN", 1)
+    monkeypatch.setattr(_leave_one_out, "SEEN", 100)
+    monkeypatch.setattr(_leave_one_out, "SEEN_PER_COLUMN", 1)
     seen = []
-    solve = left_out.rough_solution
+    solve = _leave_one_out.rough_solution
     monkeypatch.setattr(
-        left_out, "rough_solution", lambda *given: seen.append(given[0].rows) or solve(*given)
+        _leave_one_out, "rough_solution", lambda *given: seen.append(given[0].rows) or solve(*given)
     )
     model = SoftLabelClassifierCV([0.1], unlabeled_weights=[1.0]).fit(X, y, sample_weight=weight)
     (rows,) = seen

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
 from semisquares._inputs.untested import describe_untested, rows_to_test
-from semisquares.estimators import search
+from semisquares.estimators import _cross_validation
 from semisquares.model_selection import (
     LabeledRepeatedStratifiedKFold,
     LabeledStratifiedGroupKFold,
@@ -134,13 +134,13 @@ def test_cross_validation_goes_on_and_warns_once():
 def test_the_choice_is_made_by_the_other_classes(monkeypatch, n_classes, options):
     X, y = table(n_classes=n_classes)
     seen = []
-    fit = search.Search.fit
+    fit = _cross_validation.Search.fit
 
     def remember(self, train):
         seen.append(train)
         return fit(self, train)
 
-    monkeypatch.setattr(search.Search, "fit", remember)
+    monkeypatch.setattr(_cross_validation.Search, "fit", remember)
     with pytest.warns(UserWarning, match=f"Class {n_classes} {SINGLE}") as caught:
         model = SoftLabelClassifierCV([0.1, 10.0], **options).fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]

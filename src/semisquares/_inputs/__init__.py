@@ -1,1 +1,1 @@
-"""From what a user passes (X, y, weights, Dask collections) to checked rows and labels."""
+"""Read and check what users pass: X, y, weights and Dask collections."""

@@ -1,4 +1,4 @@
-"""From X, y and weights, as users give them, to rows and targets."""
+"""Read X, y and weights from users into rows and targets."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ FLOATS = (np.float64, np.float32)
 TARGETS = 2.0
 """A fit holds at least this many arrays with a number for each labeled row and class."""
 WIDE_ROWS = 512
-"""Up to so many rows a sparse table with more columns than rows is written in a basis of them."""
+"""A sparse table with more columns than rows may use a basis of its row space up to this size."""
 _SAMPLE = 256
-"""So many labeled rows, and so many of all, tell whether columns need a shift."""
+"""Labeled rows, and rows of the whole table, that decide whether columns need a shift."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows and targets of one fit, and the way back to the user's columns."""
+    """Rows and targets of one fit, and the translation of weights to the user's columns."""
 
     X: Any
     rows: Rows
     labels: Labels
     span: Span | None = None
-    """The basis that rows of a table with more columns than rows are written in."""
+    """The basis in which the rows are written, if the table has more columns than rows."""
 
     @property
     def classes(self) -> Array:
@@ -53,7 +53,7 @@ class Problem:
 
     @property
     def partitioned(self) -> bool:
-        """Whether the rows are in blocks that Dask holds."""
+        """Whether Dask holds the rows."""
         return isinstance(self.rows, PartitionedRows)
 
     @property
@@ -61,7 +61,7 @@ class Problem:
         return len(self.labels.classes)
 
     def explain_overflow(self, estimator: Any) -> NoReturn:
-        """Raise the error that tells why a sum over the rows was not finite."""
+        """Raise an error that explains why a sum over the rows is not finite."""
         explain_overflow(estimator, self.X)
 
     def to_user(self, w: Array) -> tuple[Array, Array]:
@@ -77,12 +77,12 @@ class Problem:
         return np.atleast_2d(features.T), np.atleast_1d(last - 0.5)
 
     def paper_weights(self, w: Array) -> Array:
-        """Translate weights to the user's columns, the paper's intercept last: z = x'w."""
+        """Translate weights to the user's columns, with the intercept last: z = x'w."""
         coef, intercept = self.to_user(w)
         return np.hstack((coef, intercept[:, None] + 0.5)) if self.rows.intercept else coef
 
     def in_own_columns(self, w: Array) -> tuple[Rows, Array]:
-        """Return rows and weights in the columns of X, not in a basis of what the rows span."""
+        """Return rows and weights in the columns of X rather than in a basis of the row space."""
         if self.span is None:
             return self.rows, w
         rows = self.rows.written_in(_own_table(self.X, self.labels, self.rows.intercept))
@@ -114,7 +114,7 @@ class Problem:
 
 
 def read_numbers(what: str, given: Any) -> Array:
-    """Read numbers that a user gave as a start."""
+    """Read the numbers in a user's `init`."""
     values = read_floats(given)
     if not np.isfinite(values).all():
         raise ValueError(f"init has {what} that are not finite numbers; give numbers.")
@@ -122,53 +122,50 @@ def read_numbers(what: str, given: Any) -> Array:
 
 
 def read_problem(
-    estimator: Any,
+    model: Any,
     X: Any,
     y: Any,
     sample_weight: Any,
     *,
-    fit_intercept: bool,
-    unlabeled: Any,
-    class_weight: Any = None,
-    ridge: bool = True,
-    arrays: float = 0.0,
+    unlabeled_weight: float,
+    ridge: bool,
+    arrays: float,
 ) -> Problem:
-    """Check X, y and weights, and write them as rows. X is not copied where it is float.
+    """Check X, y and weights, and return them as rows. A table of floats is not copied.
 
-    The exception are tables with more columns than rows that are collinear, or without a `ridge`.
-    `arrays` with a number for each row and class are what the fit needs at least.
+    The exception are tables with more columns than rows that are collinear or have no `ridge`.
+    `model` has the parameters fit_intercept, unlabeled and class_weight. `arrays` is the number of
+    arrays with a number for each row and class that the fit needs at least.
     """
-    X = read_table(estimator, X)
-    labels = read_labels(y, unlabeled=unlabeled, n_rows=X.shape[0])
-    _check_memory(labels, arrays)
+    X = read_table(model, X)
+    labels = read_labels(y, unlabeled=model.unlabeled, n_rows=X.shape[0])
+    n_classes = len(labels.classes)
+    n_numbers = TARGETS * len(labels.labeled) + arrays * labels.n_rows
+    check_memory(n_numbers * (1 if n_classes == 2 else n_classes), labels.n_rows, n_classes)
     weight = read_weight(sample_weight, X)
-    counts = labeled_weight(labels, weight, class_weight)
-    table, span = _write_rows(X, labels, fit_intercept=fit_intercept, ridge=ridge)
+    labeled = labeled_weight(labels, weight, model.class_weight)
+    try:
+        table, span = _write_rows(X, labels, fit_intercept=model.fit_intercept, ridge=ridge)
+    except FloatingPointError:
+        explain_overflow(model, X)
     rows = Rows(
         table,
         labels.labeled,
         _targets(labels),
-        labeled_weight=counts,
+        labeled_weight=labeled,
         row_weight=weight,
-        intercept=fit_intercept,
+        unlabeled_weight=unlabeled_weight,
+        intercept=model.fit_intercept,
     )
     return Problem(X, rows, labels, span)
-
-
-def _check_memory(labels: Labels, arrays: float) -> None:
-    """Refuse a fit that has no room for its targets and for so many arrays of all rows."""
-    n_classes = len(labels.classes)
-    n_outputs = 1 if n_classes == 2 else n_classes
-    targets = TARGETS * len(labels.labeled) + arrays * labels.n_rows
-    check_memory(targets * n_outputs, labels.n_rows, n_classes)
 
 
 def _write_rows(
     X: Any, labels: Labels, *, fit_intercept: bool, ridge: bool
 ) -> tuple[Table, Span | None]:
-    """Choose how rows are written: as they are, shifted, or in a basis of what they span."""
+    """Choose a table: the columns of X, possibly shifted, or a basis of the row space."""
     n_rows, n_columns = X.shape
-    # a sparse table of many rows is denser as their Gram matrix than as itself
+    # the basis is dense: for a sparse table of many rows it would be larger than the table
     worth = not sparse.issparse(X) or n_rows <= max(WIDE_ROWS, X.nnz**0.5)
     if n_columns > n_rows and worth:
         found = compress(X, intercept=fit_intercept, ridge=ridge)
@@ -178,14 +175,18 @@ def _write_rows(
 
 
 def _own_table(X: Any, labels: Labels, fit_intercept: bool) -> Table:
-    """Write rows as they are, columns shifted that are far from the origin."""
-    shift = centre(X, _some_rows(labels)) if fit_intercept else None
+    """Return a table of X itself, with columns shifted if they are far from the origin."""
+    shift = None
+    if fit_intercept:
+        labeled = labels.labeled[:: max(1, len(labels.labeled) // _SAMPLE)]
+        all_rows = np.arange(0, labels.n_rows, max(1, labels.n_rows // _SAMPLE))
+        shift = centre(X, np.concatenate((labeled, all_rows)))
     return (SparseTable if sparse.issparse(X) else DenseTable)(X, shift)
 
 
 def read_table(estimator: Any, X: Any) -> Any:
     """Check X for one of our own fits: dense or sparse, float64 or float32."""
-    # NaN and infinity are found by the sums of the fit itself: see `explain_overflow`
+    # the sums of the fit itself detect NaN and infinity: see `explain_overflow`
     X = read_columns(estimator, X, dtype=FLOATS, accept_sparse=True, finite=False)
     return sum_duplicates(X) if sparse.issparse(X) else X
 
@@ -199,9 +200,10 @@ def read_columns(
     finite: bool = True,
     reset: bool = True,
 ) -> Any:
-    """Check X as scikit-learn does; refuse what it would misread, and name columns of text.
+    """Check X as scikit-learn does; refuse what it would misread, and name text columns.
 
-    `reset` is for a fit: number and names of the columns are noted, and else compared.
+    `reset` is true in a fit, which sets the number and names of columns, and false in predictions,
+    which compare them.
     """
     check_table(X)
     try:
@@ -226,7 +228,7 @@ def read_columns(
 
 
 def explain_overflow(estimator: Any, X: Any) -> NoReturn:
-    """Raise the error that tells why a sum over the rows of X was not finite."""
+    """Raise an error that explains why a sum over the rows of X is not finite."""
     try:
         assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
     except ValueError as error:
@@ -291,7 +293,7 @@ def labeled_weight(labels: Labels, weight: Array | None, class_weight: Any) -> A
 
 
 def check_masses(classes: Array, mass: Array) -> None:
-    """Refuse labeled rows of which fewer than two classes count."""
+    """Refuse labeled rows of which fewer than two classes have a positive weight."""
     if np.count_nonzero(mass) < 2:
         names = ", ".join(repr(c) for c in classes[mass > 0].tolist())
         raise ValueError(
@@ -301,12 +303,7 @@ def check_masses(classes: Array, mass: Array) -> None:
 
 
 def _targets(labels: Labels) -> Array:
-    """Encode the labels: 0 and 1, or one-hot where there are more than two classes."""
+    """Encode the labels: 0 and 1, or one-hot if there are more than two classes."""
     if len(labels.classes) == 2:
         return labels.codes.astype(np.float64)
     return np.eye(len(labels.classes))[labels.codes]
-
-
-def _some_rows(labels: Labels) -> Array:
-    labeled = labels.labeled[:: max(1, len(labels.labeled) // _SAMPLE)]
-    return np.concatenate((labeled, np.arange(0, labels.n_rows, max(1, labels.n_rows // _SAMPLE))))

@@ -1,8 +1,7 @@
 """Refuse input that scikit-learn would misread: repeated column names, dates, masked cells, bools.
 
-scikit-learn reads a date as a number of nanoseconds, or of whatever its unit is, and the cells of a
-masked array as if they were not masked. Frames are read by duck typing: pandas, polars and pyarrow
-are not imported.
+scikit-learn reads a date as a number in its own unit, often nanoseconds, and ignores the mask of a
+masked array. Frames are read by duck typing: pandas, polars and pyarrow are not imported.
 """
 
 from __future__ import annotations
@@ -16,25 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-__all__ = [
-    "Number",
-    "check_dates",
-    "check_masked",
-    "check_names",
-    "check_table",
-    "column_names",
-    "one_line",
-    "read_floats",
-]
-
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _CONVERT = "(column - column.min()) / np.timedelta64(1, 'D')"
 _SHOWN = 10
-"""At most this many column names are written out."""
+"""The largest number of column names in a message."""
+
+
+def is_dask(given: Any) -> bool:
+    """Tell whether an object is a Dask collection, without importing Dask."""
+    return hasattr(given, "__dask_graph__") and hasattr(given, "to_delayed")
 
 
 def check_table(X: Any) -> None:
-    """Refuse rows that would be misread; anything else that is wrong is left to scikit-learn."""
+    """Refuse a table that scikit-learn would misread; scikit-learn refuses other faults."""
     check_names(X)
     check_dates(X)
     check_masked("X", X)
@@ -105,9 +98,10 @@ def check_masked(name: str, values: Any) -> None:
 
 
 class Number(Interval):
-    """Constraint of a parameter: a number within bounds, of any type that is exact as a float.
+    """Constraint of a parameter: a number within bounds, of any type that converts to float.
 
-    scikit-learn's own takes True for 1, and fails at fractions and at integers beyond all floats.
+    scikit-learn's own constraint takes True for 1, and fails at fractions and at integers larger
+    than any float.
 
     >>> from fractions import Fraction
     >>> from numbers import Real
@@ -129,7 +123,7 @@ class Number(Interval):
 
 
 def read_floats(given: Any) -> NDArray[np.float64]:
-    """Return numbers that a user gave as floats; NaN if that is not what they are, or masked.
+    """Convert a user's numbers to floats; NaN for masked values and if they are not numbers.
 
     >>> read_floats([1, 2.5]), read_floats(["many"]), read_floats([10**400])
     (array([1. , 2.5]), array(nan), array(nan))
@@ -144,13 +138,23 @@ def read_floats(given: Any) -> NDArray[np.float64]:
         return np.array(np.nan)
 
 
+def read_grid(name: str, given: Any, *, add: float | None = None) -> NDArray[np.float64]:
+    """Read a parameter that is a grid of non-negative numbers; return it sorted, with `add`."""
+    values = read_floats(given).ravel()
+    if not len(values) or not (values >= 0.0).all() or not np.isfinite(values).all():
+        raise ValueError(
+            f"{name}={one_line(given)} must be finite numbers, none negative, at least one."
+        )
+    return np.unique(values if add is None else np.append(values, add))
+
+
 def one_line(given: Any) -> str:
-    """Write out what a user gave, on one line."""
+    """Return the repr of an argument on one line."""
     return " ".join(repr(given).split())
 
 
 def column_names(X: Any) -> list[Any]:
-    """Return the column names of a frame (pandas, polars, Dask or pyarrow), else nothing."""
+    """Return the column names of a frame (pandas, polars, Dask or pyarrow), or []."""
     if hasattr(X, "column_names"):  # pyarrow, whose `columns` are the values
         return list(X.column_names)
     return list(getattr(X, "columns", ()))
@@ -164,12 +168,12 @@ def _types(X: Any) -> list[Any]:
 
 
 def _is_temporal(kind: Any) -> bool:
-    """Tell a date or a duration by the name of its type, which begins alike in all libraries."""
+    """Recognise dates and durations by type names, which start alike in all libraries."""
     return str(kind).lower().startswith(("date", "time", "duration"))
 
 
 def _array_type(X: Any) -> Any:
-    """Return the type of the dates in an array or in a list of rows; None if it has none."""
+    """Return the type of dates in an array or a list of rows, or None."""
     if isinstance(X, list | tuple):
         X = np.empty(0) if not X or isinstance(X[0], str) else _first_row(X)
     dtype = getattr(X, "dtype", None)
@@ -185,7 +189,7 @@ def _array_type(X: Any) -> Any:
 def _first_row(X: Any) -> Any:
     try:
         return np.asarray(X[0])
-    except ValueError:  # ragged: scikit-learn will say so
+    except ValueError:  # ragged: scikit-learn refuses it
         return np.empty(0)
 
 

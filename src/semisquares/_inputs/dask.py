@@ -1,13 +1,13 @@
-"""From Dask collections, as users give them, to rows in blocks; and predictions that wait.
+"""Read Dask collections into rows in blocks, and make lazy predictions.
 
-A block of X is never brought here. Labels are read block by block where they are; what comes back
-are the classes and how many rows there are.
+Blocks of X are never collected. The workers read the labels block by block, and return only the
+classes and the number of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -30,7 +30,7 @@ from ..core.rows import (
     sum_duplicates,
 )
 from .arrays import Problem, check_masses
-from .checks import check_dates, check_masked, check_names
+from .checks import check_dates, check_masked, check_names, is_dask
 from .labels import (
     Labels,
     encode,
@@ -44,23 +44,18 @@ from .labels import (
 Array = NDArray[Any]
 
 _SAMPLED_BLOCKS, _SAMPLED_ROWS = 8, 64
-"""So many blocks, and rows of each, tell whether columns need a shift."""
-
-
-def is_dask(given: Any) -> bool:
-    """Tell a Dask collection, without importing Dask."""
-    return hasattr(given, "__dask_graph__") and hasattr(given, "to_delayed")
+"""Blocks, and rows of each, that decide whether columns need a shift."""
 
 
 @dataclass(frozen=True, eq=False)
 class DaskProblem(Problem):
-    """Rows and targets of a fit on Dask: `labels` knows the classes, the blocks know the rest."""
+    """Rows and targets that Dask holds: `labels` has only the classes, the blocks the rest."""
 
     rows: PartitionedRows  # type: ignore[assignment]
-    table: DaskBlocks | None = None
+    table: DaskBlocks = field(kw_only=True)
 
     def explain_overflow(self, estimator: Any) -> NoReturn:
-        """Raise the error that tells why a sum over the rows was not finite."""
+        """Raise an error that explains why a sum over the rows is not finite."""
         missing, infinite = self.rows.not_finite()
         for count, what in ((missing, "NaN"), (infinite, "infinity")):
             if count.any():
@@ -78,12 +73,12 @@ class DaskProblem(Problem):
 
 @dataclass(frozen=True, eq=False)
 class DaskBlocks:
-    """The blocks of a table on Dask, and what y and the weights say about their rows."""
+    """The blocks of a table that Dask holds, with the labels and weights of their rows."""
 
     x: tuple[Any, ...]
     known: tuple[Any, ...]
     sizes: tuple[int, ...]
-    """How many rows each block has."""
+    """The number of rows of each block."""
     n_columns: int
     classes: Array
     n_labeled: int
@@ -93,16 +88,18 @@ class DaskBlocks:
 
     @property
     def labels(self) -> Labels:
-        """The classes; which rows have a label, only the blocks know."""
+        """The classes, without the labels of single rows."""
         nothing = np.empty(0, dtype=np.intp)
         return Labels(nothing, nothing, self.classes, sum(self.sizes))
 
 
-def read_dask_blocks(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, *, unlabeled: Any, class_weight: Any
-) -> DaskBlocks:
-    """Check X, y and weights. All blocks of y are read, and none of X."""
-    check_columns(estimator, X)
+def read_dask_blocks(model: Any, X: Any, y: Any, sample_weight: Any) -> DaskBlocks:
+    """Check X, y and weights. This reads all blocks of y, and none of X.
+
+    `model` has the parameters unlabeled and class_weight.
+    """
+    unlabeled, class_weight = model.unlabeled, model.class_weight
+    check_columns(model, X)
     parts, sizes, n_columns = blocks_of(X)
     found = _each(
         partial(_read_block, unlabeled=unlabeled), split_column("y", y, sizes, len(parts))
@@ -129,27 +126,21 @@ def read_dask_blocks(
 
 
 def read_dask_problem(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    *,
-    fit_intercept: bool,
-    unlabeled: Any,
-    class_weight: Any = None,
-    bar: bool = False,
+    model: Any, X: Any, y: Any, sample_weight: Any, *, unlabeled_weight: float
 ) -> DaskProblem:
-    """Check X, y and weights, and write them as rows in blocks.
+    """Check X, y and weights, and return them as rows in blocks.
 
-    All blocks of y are read, and a few of X. `bar` is for the passes of the fit.
+    This reads all blocks of y, and a few of X. If `model` is verbose, the passes of the fit have
+    progress bars.
     """
-    table = read_dask_blocks(
-        estimator, X, y, sample_weight, unlabeled=unlabeled, class_weight=class_weight
-    )
+    table = read_dask_blocks(model, X, y, sample_weight)
     n_rows = sum(table.sizes)
-    frame, gram_columns = _frame(table.x, table.n_columns, n_rows, fit_intercept)
+    frame, gram_columns = _frame(
+        table.x, table.n_columns, n_rows, unlabeled_weight, model.fit_intercept
+    )
     counts = Counts(n_rows, table.n_labeled, table.class_weights, table.unlabeled_weight)
-    rows = PartitionedRows(Blocks(table.x, table.known, bar=bar), frame, counts, gram_columns)
+    blocks = Blocks(table.x, table.known, bar=bool(getattr(model, "verbose", False)))
+    rows = PartitionedRows(blocks, frame, counts, gram_columns)
     return DaskProblem(X, rows, table.labels, table=table)
 
 
@@ -176,7 +167,7 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
 
 
 def blocks_of(X: Any) -> tuple[list[Any], tuple[int, ...] | None, int]:
-    """Return the blocks of X, their numbers of rows where these are known, and its columns."""
+    """Return the blocks of X, their numbers of rows (None if unknown), and the columns."""
     if hasattr(X, "columns"):
         return _partitions(X), None, len(X.columns)
     if len(X.chunks[1]) > 1:
@@ -186,16 +177,16 @@ def blocks_of(X: Any) -> tuple[list[Any], tuple[int, ...] | None, int]:
 
 
 def _partitions(frame: Any) -> list[Any]:
-    """Return the partitions of a frame as its user cut them.
+    """Return the partitions of a frame as its user made them.
 
-    Dask's own optimisation joins partitions of which few columns are read, those of y but not those
-    of X: here columns that are not needed are left out, and no more.
+    Dask's full optimisation would fuse the partitions of y but not those of X, because few columns
+    are read. `simplify` only drops columns that are not needed.
     """
     return list(frame.simplify().to_delayed(optimize_graph=False))
 
 
 def split_column(name: str, given: Any, sizes: Sequence[float] | None, n_blocks: int) -> list[Any]:
-    """Cut a column as X is cut."""
+    """Split a column into the blocks of X."""
     import dask
 
     if not is_dask(given):
@@ -254,7 +245,7 @@ def _classes_of(found: tuple[Array, Array]) -> Array:
 
 
 def _classes(found: Sequence[Array], unlabeled: Any) -> Array:
-    """Put the classes of all blocks together."""
+    """Combine the classes of all blocks."""
     some = [classes for classes in found if len(classes)]
     if not some:
         raise ValueError(
@@ -262,14 +253,14 @@ def _classes(found: Sequence[Array], unlabeled: Any) -> Array:
             f"unlabeled={unlabeled!r} mark rows without one; label rows of two or more classes."
         )
     texts = {classes.dtype.kind in "UOT" for classes in some}
-    # numpy would write numbers as text beside text: read_labels says what is wrong with that
+    # numpy would turn numbers into text; as objects, read_labels refuses the mixture
     parts = some if len(texts) == 1 else [classes.astype(object) for classes in some]
     with text_is_known():  # these are classes, not rows
         return read_labels(np.concatenate(parts), unlabeled=None).classes
 
 
 def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Known:
-    """Write what is known of the rows of a block."""
+    """Return the labels and weights of the rows of a block."""
     mask, values = found
     labeled = np.flatnonzero(mask)
     if classes.dtype.kind in "UO":
@@ -290,7 +281,7 @@ def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Known:
 
 
 def _mass(known: Known, n_classes: int) -> tuple[int, Array, Array, float]:
-    """Count rows and the labels of each class, and sum the weights of classes and other rows."""
+    """Return the number of rows, and label counts and weights by class, and of unlabeled rows."""
     codes = known.y.argmax(axis=1) if known.y.ndim == 2 else known.y.astype(np.intp)
     mass = np.bincount(codes, known.labeled_weight, minlength=n_classes)
     if known.row_weight is None:
@@ -310,9 +301,9 @@ def _reweigh(known: Known, factors: Array) -> Known:
 
 
 def _frame(
-    parts: Sequence[Any], n_columns: int, n_rows: int, intercept: bool
+    parts: Sequence[Any], n_columns: int, n_rows: int, unlabeled_weight: float, intercept: bool
 ) -> tuple[Frame, float]:
-    """Look at a few rows of a few blocks: need columns a shift, is a Gram matrix worth forming."""
+    """Decide from a sample whether columns need a shift, and up to which width to form Grams."""
     read = partial(floats_of, n_columns=n_columns)
     chosen = np.unique(np.linspace(0, len(parts) - 1, _SAMPLED_BLOCKS).astype(int))
     looks = _values(_each(partial(_look, read=read), [parts[b] for b in chosen]))
@@ -326,7 +317,7 @@ def _frame(
     if is_sparse:
         seen, values = sum(n for _, n, _ in looks), sum(nnz for _, _, nnz in looks)
         gram_columns = min(gram_columns, max(256.0, (values / max(1, seen) * n_rows) ** 0.5))
-    return Frame(n_columns, 1.0, intercept, shift, read), gram_columns
+    return Frame(n_columns, unlabeled_weight, intercept, shift, read), gram_columns
 
 
 def _look(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
@@ -337,12 +328,12 @@ def _look(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
 
 
 def floats_of(block: Any, n_columns: int) -> Any:
-    """Make a float array, dense or CSR, of a block."""
+    """Convert a block to a float array, dense or CSR."""
     check_masked("X", block)
     if sparse.issparse(block):
         X = sum_duplicates(sparse.csr_array(block))
     elif hasattr(block, "columns"):
-        X = np.asfortranarray(block)  # part of another frame or not: a worker would send it so
+        X = np.asfortranarray(block)  # the layout in which a worker would send it
     else:
         X = np.asarray(block)
     if X.ndim != 2 or X.shape[1] != n_columns:
@@ -354,9 +345,9 @@ def floats_of(block: Any, n_columns: int) -> Any:
 
 
 def lazily(decide: Callable[[Any], Array], X: Any, axes: tuple[int, ...]) -> Any:
-    """Return what is decided of each block of X, as a Dask array that is computed when asked for.
+    """Return `decide` of each block of X as a lazy Dask array.
 
-    `axes` are the further axes of the result.
+    `axes` is the shape of the result for one row.
     """
     import dask
     import dask.array as da
@@ -373,9 +364,9 @@ def lazily(decide: Callable[[Any], Array], X: Any, axes: tuple[int, ...]) -> Any
 
 
 def lazy_labels(table: DaskBlocks, label: Callable[[Any], Array]) -> tuple[Any, Any]:
-    """Return the label distributions of all rows, and their classes, as Dask arrays that wait.
+    """Return the label distributions of all rows, and their classes, as lazy Dask arrays.
 
-    `label` gives a distribution to each row of a block; labeled rows keep their own.
+    `label` returns distributions for the rows of a block; labeled rows keep their own.
     """
     import dask
     import dask.array as da
@@ -414,5 +405,5 @@ def _decide_block(decide: Callable[[Any], Array], block: Any, n_columns: int) ->
 
 
 def computed(given: Any) -> Any:
-    """Return what a Dask collection comes to, and anything else as it is."""
+    """Compute a Dask collection; return anything else as it is."""
     return given.compute() if is_dask(given) else given

@@ -1,7 +1,7 @@
 """Read y of a semi-supervised classifier: which rows have a label, and of which class.
 
-A row has no label when its value is missing (NaN, None, NA, NaT, null, masked) or equals the
-marker `unlabeled`. A missing value that was written as text, 'nan' say, is a class, with a warning.
+A row has no label if its value is missing (NaN, None, NA, NaT, null, masked) or equals the marker
+`unlabeled`. A missing value written as text, such as 'nan', is a class, with a warning.
 Frames are read by duck typing: neither pandas nor polars is imported.
 """
 
@@ -23,24 +23,12 @@ from sklearn.exceptions import DataConversionWarning
 
 from .._utils.words import counted
 
-__all__ = [
-    "Labels",
-    "encode",
-    "labeled_mask",
-    "labeled_values",
-    "one_column",
-    "read_labels",
-    "text_is_known",
-    "user_level",
-    "warn_of_text",
-]
-
 MISSING_AS_TEXT = ("", "<NA>", "NaT", "None", "nan")
 """What missing values become when a column is written as text, as by `astype(str)` of pandas."""
 _text_is_known: ContextVar[bool] = ContextVar("text_is_known", default=False)
 _Masked = type(np.ma.masked)
 _NOT_THE_USER = ("joblib", "semisquares", "sklearn")
-"""Packages whose calls a warning does not point to."""
+"""Packages that a warning does not point to."""
 
 
 @dataclass(frozen=True, eq=False)  # eq=False: == of arrays is an array, not an answer
@@ -117,7 +105,10 @@ def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> La
 
 
 def warn_of_text(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
-    """Warn of classes that look like missing values written as text; `counts` are their rows."""
+    """Warn of classes that look like missing values written as text.
+
+    `counts` is the number of rows of each class.
+    """
     if classes.dtype.kind not in "UO" or _text_is_known.get():
         return
     found = [code for code, name in enumerate(classes.tolist()) if name in MISSING_AS_TEXT]
@@ -136,7 +127,7 @@ def warn_of_text(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
 
 @contextmanager
 def text_is_known() -> Iterator[None]:
-    """Read labels without that warning: a classifier around another has given it already."""
+    """Read labels without that warning, which an outer classifier has given already."""
     token = _text_is_known.set(True)
     try:
         yield
@@ -145,7 +136,7 @@ def text_is_known() -> Iterator[None]:
 
 
 def user_level() -> int:
-    """Return the stack level, for a warning by the caller, of the user's own call."""
+    """Return the `stacklevel` that makes a warning by the caller point to the user's call."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _NOT_THE_USER:
         level, frame = level + 1, frame.f_back
@@ -153,7 +144,7 @@ def user_level() -> int:
 
 
 def one_column(y: Any) -> Any:
-    """Give y as something of one dimension, a Series or an array, or say why it is not."""
+    """Return y as a one-dimensional Series or array; refuse other shapes."""
     if y is None:
         raise ValueError(
             "A classifier requires y to be passed, but the target y is None; pass one value per "
@@ -184,7 +175,7 @@ def one_column(y: Any) -> Any:
 
 
 def labeled_values(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Say which rows of a column have a label, and give the values of those rows."""
+    """Return a mask of the rows that have a label, and the values of these rows."""
     if np.ndim(unlabeled):
         raise ValueError(f"unlabeled={unlabeled!r} is not a scalar; pass the one value to ignore.")
     if hasattr(y, "dropna"):  # pandas: dropped first, as np.asarray makes floats of ints and NA
@@ -208,20 +199,20 @@ def labeled_values(y: Any, unlabeled: Any) -> tuple[NDArray[np.bool_], NDArray[A
 
 
 def _is_missing(value: Any) -> bool:
-    """Recognise None, NaN, NaT, numpy's masked and (by name, as its == is no bool) pd.NA."""
+    """Recognise None, NaN, NaT, numpy's masked and (by name, as its == is not a bool) pd.NA."""
     by_identity = value is None or value is np.ma.masked
     return by_identity or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def _keep(mask: NDArray[np.bool_], values: NDArray[Any], keep: NDArray[np.bool_]) -> Any:
-    """Thin out the values, and in place the mask of the rows that they come from."""
+    """Keep some of the values, and update the mask of their rows in place."""
     if not keep.all():
         mask[mask], values = keep, values[keep]
     return mask, values
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Give labels that sort: objects become bools, ints or floats, or are all strings."""
+    """Return labels that can be sorted: bools, ints, floats or strings."""
     if values.dtype.kind in "biufUM":
         return values
     types = set(map(type, values)) if values.dtype.kind == "O" else {values.dtype.type}
@@ -236,7 +227,7 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def encode(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Give the sorted classes among the values, and of each value the index of its class."""
+    """Return the sorted classes among the values, and the index of each value's class."""
     values = _plain(values)
     if values.dtype.kind in "UO":  # hashing strings is far cheaper than the sort of np.unique
         items = values.tolist()

@@ -1,7 +1,7 @@
-"""How much memory there is, and an error before a fit that needs more of it.
+"""Refuse a fit that needs more memory than there is, before it starts.
 
-Arrays with a number for each row and each class outgrow everything else if there are thousands of
-classes. What a fit needs is estimated from below: no fit is refused that would have succeeded.
+With thousands of classes, arrays with a number for each row and class need the most memory. The
+estimate is a lower bound, so no fit is refused that would have succeeded.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from pathlib import Path
 
 from .._utils.errors import NotEnoughMemory
 
-__all__ = ["available_memory", "check_memory"]
-
 NEGLIGIBLE = 2**26
-"""Smaller needs, in bytes, are not checked: a fit of a small table is to start at once."""
+"""Fits that need fewer bytes are not checked, so that small fits start at once."""
 
 
 def check_memory(n_numbers: float, n_rows: int, n_classes: int) -> None:
-    """Refuse a fit that has to hold so many float64 numbers, and has no room for them."""
+    """Refuse a fit that needs this many float64 numbers if memory is too small for them."""
     needed = 8.0 * n_numbers
     if needed < NEGLIGIBLE or needed <= (there := available_memory()):
         return
@@ -31,12 +29,12 @@ def check_memory(n_numbers: float, n_rows: int, n_classes: int) -> None:
 
 
 def available_memory() -> float:
-    """Return how many bytes this process may still take; infinity if the system does not tell."""
+    """Return the bytes that this process may still allocate; infinity if unknown."""
     return min(_free_on_machine(), _left_of_limit())
 
 
 def _free_on_machine() -> float:
-    """Return what Linux says is free, swap space included; other systems make room themselves."""
+    """Return the free memory of a Linux machine, swap included; infinity elsewhere."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         kilobytes = {name: int(rest.split()[0]) for name, rest in (x.split(":", 1) for x in lines)}
@@ -46,7 +44,7 @@ def _free_on_machine() -> float:
 
 
 def _left_of_limit() -> float:
-    """Return what a limit of the address space, as `ulimit -v` sets it, leaves to this process."""
+    """Return what a limit of the address space (`ulimit -v`) leaves for this process."""
     try:
         import resource
 

@@ -1,8 +1,8 @@
-"""Which labeled rows can be tested, and a sentence about the classes that cannot.
+"""Find labeled rows that can be tested, and describe the classes that cannot.
 
-A class with a single labeled row cannot be both learned from and tested. Wherever rows are split
-here, such a row is in every training set and in no test set. If groups are kept together, the same
-holds for a class whose labeled rows are all in one group, and for all rows of that group.
+A class with a single labeled row cannot be both learned and tested, so such a row is in every
+training set and in no test set. If groups are kept together, the same holds for a class whose
+labeled rows are all in one group, and for all rows of that group.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["describe_untested", "rows_to_test"]
-
 _NAMED = 5
-"""At most this many classes are named in a sentence."""
+"""The largest number of class names in a sentence."""
 
 
 def rows_to_test(codes: NDArray[np.intp], groups: NDArray[Any] | None = None) -> NDArray[np.bool_]:
-    """Tell for each row whether it can be tested: it has a label, and its class has another row.
+    """Return a mask of the rows that can be tested: labeled, and not the only one of their class.
 
     Parameters
     ----------
@@ -49,7 +47,7 @@ def rows_to_test(codes: NDArray[np.intp], groups: NDArray[Any] | None = None) ->
 
 
 def describe_untested(names: Sequence[Any], *, grouped: bool = False) -> str:
-    """Say in one sentence that some classes are not tested.
+    """Return a sentence about classes that are not tested.
 
     >>> print(describe_untested(["eel"]))
     Class 'eel' has a single labeled row, so it is always trained on and never tested; label more

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .._inputs.checks import Number
 from .._inputs.labels import Labels
-from ..estimators.base import one_hot
+from ..estimators._base import one_hot
 from .base import free_rows, label_all
 from .discriminant import GaussianDiscriminant
 from .gaussian import WhitenedRows, complete_log_likelihood, fit_gaussian, log_prior, singular

@@ -1,13 +1,12 @@
-"""What the rivals share: reading X and y, one `fit`, and linear decisions.
+"""Base classes of the baselines: reading X and y, one `fit`, and linear decisions.
 
-A method is a subclass of `SemiSupervisedClassifier` with parameters, their constraints, and
-``_fit_rows(X, labels)``, which sets the fitted attributes and returns what to warn of, or nothing.
+A baseline is a subclass of `SemiSupervisedClassifier` with parameters, their constraints, and
+``_fit_rows(X, labels)``, which sets the fitted attributes and returns a warning or None.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -21,7 +20,7 @@ from .._inputs.arrays import read_columns
 from .._inputs.checks import Number
 from .._inputs.labels import Labels, read_labels, text_is_known
 from .._inputs.memory import check_memory
-from ..estimators.base import DecidingClassifier, fitted_state_kept
+from ..estimators._base import DecidingClassifier, fitted_state_kept, set_path
 
 __all__ = [
     "NOT_NEGATIVE",
@@ -42,7 +41,7 @@ STEPS = [Number(Integral, 1, None, closed="left")]
 
 
 class SemiSupervisedClassifier(DecidingClassifier):
-    """Base of the rivals: labels are missing where y is the marker, NaN, None or pd.NA.
+    """Base of the baselines: labels are missing if y is the marker, NaN, None or pd.NA.
 
     A subclass has a parameter `unlabeled`, and defines ``_fit_rows`` and ``decision_function``.
     """
@@ -75,19 +74,22 @@ class SemiSupervisedClassifier(DecidingClassifier):
         if complaint:
             warnings.warn(
                 f"{type(self).__name__} {complaint}", ConvergenceWarning, stacklevel=3
-            )  # 3: whoever called fit, as scikit-learn's decorator stands between
+            )  # 3: the caller of fit, because scikit-learn's decorator is in between
         return self
 
     def _n_numbers(self, n_rows: int, n_classes: int) -> float:
-        """Return how many numbers a fit has to hold at least; 0 if that is not known."""
+        """Return a lower bound of the numbers that a fit holds; 0 if none is known."""
         return 0.0
 
     def _fit_rows(self, X: Any, labels: Labels) -> str | None:
-        """Set the fitted attributes; return what its name and a warning go on with, or None."""
+        """Set the fitted attributes; return a warning without its first word, or None.
+
+        The first word of the warning is the name of the class.
+        """
         raise NotImplementedError
 
     def _read(self, X: Any, y: Any) -> tuple[Any, Labels]:
-        """Check X and y, and set scikit-learn's attributes of the columns."""
+        """Check X and y, and set scikit-learn's attributes about the columns."""
         X = self._read_rows(X)
         return X, read_labels(y, unlabeled=self.unlabeled, n_rows=_num_samples(X))
 
@@ -102,7 +104,7 @@ class SemiSupervisedClassifier(DecidingClassifier):
 
 
 class LinearClassifier(SemiSupervisedClassifier):
-    """Base of the rivals with linear decision values: one column for two classes, else K."""
+    """Base of the baselines with linear decision values: one column if binary, else K."""
 
     coef_: Array
     intercept_: Array
@@ -116,7 +118,7 @@ class LinearClassifier(SemiSupervisedClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to decide on.
+            Rows to predict.
 
         Returns
         -------
@@ -126,12 +128,12 @@ class LinearClassifier(SemiSupervisedClassifier):
         return self._decide(self._check(X))
 
     def _decide(self, X: Array) -> Array:
-        """Return the decision values of rows that are read already."""
+        """Return the decision values of rows that are checked already."""
         scores = X @ self.coef_.T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _set_transduction(self, X: Array, labels: Labels) -> None:
-        """Set the labels of the training rows: known ones as they are, the others predicted."""
+        """Set the labels of the training rows; labeled rows keep theirs."""
         self.transduction_ = self._class_of(self._decide(X))
         self.transduction_[labels.labeled] = labels.classes[labels.codes]
 
@@ -142,14 +144,7 @@ def free_rows(labels: Labels) -> Array:
 
 
 def label_all(labels: Labels, known: Array, found: Array) -> Array:
-    """Return labels of all rows: `known` of those that have one, `found` of the others."""
+    """Return labels of all rows: `known` for labeled rows, `found` for the others."""
     rows = np.empty((labels.n_rows, *known.shape[1:]), dtype=known.dtype)
     rows[labels.labeled], rows[free_rows(labels)] = known, found
     return rows
-
-
-def set_path(model: Any, path: Iterable[Any]) -> None:
-    """Set `path_` where `record_path` asks for it; else drop that of an earlier fit."""
-    model.__dict__.pop("path_", None)
-    if model.record_path:
-        model.path_ = tuple(path)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._inputs.labels import Labels
 from ..core import dense
 from ..core.linalg import EPS
-from ..estimators.base import one_hot
+from ..estimators._base import one_hot
 from .base import NOT_NEGATIVE, STEPS, free_rows, label_all
 from .discriminant import GaussianDiscriminant
 from .gaussian import GaussianClasses, Given, complete_log_likelihood, fit_gaussian, log_prior

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from .._inputs.labels import Labels
 from ..core import dense
 from ..core.linalg import EPS
-from ..estimators.base import one_hot
+from ..estimators._base import one_hot
 from .base import NOT_NEGATIVE, STEPS, set_path
 from .discriminant import GaussianDiscriminant
 from .gaussian import (

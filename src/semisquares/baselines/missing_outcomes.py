@@ -24,7 +24,7 @@ from ..core.labelings import FreeLabels, Labeling
 from ..core.objective import Objective
 from ..core.rows import single_threaded_blas
 from ..core.solvers import Status, Step, StoppingTest, block_descent
-from ..estimators.base import fitted_state_kept
+from ..estimators._base import fitted_state_kept
 from .base import NOT_NEGATIVE, STEPS, set_path
 from .complete_case import complete_case, until_rounding, yates_values
 from .outcomes import filled, read_outcomes, read_start, write_rows
@@ -273,7 +273,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         self.distance_ = float(np.sqrt(distance(gradient) / (unit or 1.0)))
         w = np.append(rows.to_user(found.w), [0.0] * (not rows.intercept))
         self.coef_, self.intercept_ = w[:-1], float(w[-1])
-        self.filled_, self.n_iter_ = filled(y, found.labels), found.n_iter
+        self.filled_, self.n_iter_ = filled(y, found.state.labels), found.n_iter
         set_path(self, path)
         return found.status, rows.unlabeled[np.abs(open_labels).max(axis=1, initial=0.0) > 1e-6]
 

@@ -1,10 +1,10 @@
-"""Curvature of a sum over some rows, ready to take steps with.
+"""The curvature of a sum over some rows, and steps with it.
 
-A step p from w minimises ``‖A(w + p) - t‖² + λ‖features of w + p‖²`` over some rows A. Three ways:
+A step p from w minimises ``‖A(w + p) - t‖² + λ‖features of w + p‖²`` over some rows A, by
 
-* the Gram matrix, factored: the rule; where it is plainly singular, for the solution of least norm;
-* QR of the rows themselves where the Gram matrix has lost its digits;
-* conjugate gradients where there are too many columns to form a Gram matrix.
+* the factored Gram matrix, the usual case; if it is plainly singular, by its row space;
+* QR of the rows themselves if the Gram matrix has lost too many digits;
+* conjugate gradients if there are too many columns to form a Gram matrix.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 MAX_PRODUCTS = 2000
 UNSEEN = 1e-12
-"""A direction that moves rows by less, with columns scaled to unit norm, is not seen by them."""
+"""Rows do not see a direction that moves them by less, with columns scaled to unit norm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +36,13 @@ class Curvature:
     index: Callable[[], Array]
     product: Callable[[Array], Array]
     gram: Callable[[], Array] | None = None
-    """H without the ridge, where it is at hand."""
+    """H without the ridge, if Gram matrices are formed."""
 
     def step(self, w: Array, gradient: Array, residual: Callable[[], Array]) -> Array:
         """Return the step from w that solves the least squares problem of these rows.
 
-        `gradient` is half the gradient at w; `residual` gives z - t for all rows, asked for only
-        where the rows themselves are needed.
+        `gradient` is half the gradient at w; `residual` returns z - t for all rows and is called
+        only if QR of the rows is needed.
         """
         if self.factor is not None:
             return -self.factor.solve(gradient)
@@ -54,10 +54,10 @@ class Curvature:
 
     @cached_property
     def _row_space(self) -> linalg.RowSpace | None:
-        """What the rows span, where their Gram matrix tells; None where QR has to.
+        """The row space by the Gram matrix; None if only QR can find it.
 
-        Columns that are copies to seven digits look like copies in a Gram matrix. So the rows are
-        asked: a direction that it calls open must not show in them.
+        In a Gram matrix, columns equal to seven digits look equal. So a null direction is checked
+        with the rows themselves.
         """
         rows = self.objective.rows
         if self.gram is None or self.objective.alpha > 0.0 or self.objective.labeling.per_class:
@@ -83,7 +83,7 @@ class Curvature:
         triangle = rows.triangle(index, -residual.reshape(rows.n_rows, -1))
 
         def sharpen(null: Array) -> Array:
-            """Take away what the rows still see of directions that they should not see."""
+            """Remove from null directions what the rows still see of them."""
             padded = np.vstack((null, np.zeros((int(rows.intercept), null.shape[1]))))
             seen = np.zeros((rows.n_rows, null.shape[1]))
             seen[index] = rows.decisions_of(index, padded)
@@ -117,14 +117,14 @@ def jacobi(objective: Objective) -> Callable[[Array], Array]:
 
 
 def labeled_curvature(objective: Objective) -> Curvature:
-    """Return the curvature of the labeled rows: the supervised problem's."""
+    """Return the curvature of the labeled rows, for the supervised problem."""
     rows = objective.rows
     factor = objective.labeled_factor if objective.direct else None
     return Curvature(objective, factor, lambda: rows.labeled, rows.labeled_product)
 
 
 def full_curvature(objective: Objective) -> Curvature:
-    """Return the curvature of all rows: block descent's."""
+    """Return the curvature of all rows, for block descent."""
     rows = objective.rows
     factor = objective.full_factor if objective.direct else None
     return Curvature(
@@ -137,7 +137,7 @@ def full_curvature(objective: Objective) -> Curvature:
 
 
 def active_curvature(objective: Objective, piece: Array, active_gram: Array | None) -> Curvature:
-    """Return the curvature of the labeled and the active rows: Newton's."""
+    """Return the curvature of the labeled and the active rows, for Newton's method."""
     rows = objective.rows
     factor = gram = None
     if active_gram is not None and objective.direct:
@@ -153,31 +153,33 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
 
 
 def copied_columns(objective: Objective) -> tuple[int, ...]:
-    """Name columns that are combinations of others in all rows, where that leaves weights open."""
+    """Return columns that are combinations of others, if that leaves weights undetermined."""
     rows = objective.rows
     if objective.alpha > 0.0 or not objective.direct or objective.labeled_factor is not None:
         return ()
-    if rows.n_rows <= rows.n_weights:  # too few rows to tell
+    if rows.n_rows <= rows.n_weights:  # then some columns always are combinations of others
         return ()
-    rows = rows.reweighted(unlabeled_weight=1.0)  # a weight of 0 hides no column
+    rows = rows.reweighted(unlabeled_weight=1.0)  # look at all rows, even those of weight 0
     return linalg.dependent_columns(rows.triangle(np.arange(rows.n_rows), None), rows.intercept)
 
 
-def fit_labeled(objective: Objective) -> tuple[Array, Array]:
-    """Fit the labeled rows alone (§III): the supervised weights, and what they leave undecided.
-
-    The second array holds the directions of the features' weights that no labeled row sees.
-    """
+def fit_labeled(objective: Objective) -> Array:
+    """Return the supervised weights: ridge regression on the labeled rows alone (§III)."""
     rows, alpha = objective.rows, objective.alpha
     curvature = labeled_curvature(objective)
-    w = np.zeros(rows.weights_shape)
-    nothing = np.zeros((rows.n_features, 0))
     if curvature.factor is None and objective.direct:
-        found = curvature.least_norm(w, rows.labeled_residual)
-        return found.step, found.null
+        return labeled_least_norm(objective).step
+    w = np.zeros(rows.weights_shape)
     w = curvature.step(w, -rows.labeled_moment, lambda: w)
     if curvature.factor is not None and curvature.factor.rcond < 1e-4:
         # one refinement, with the residuals of the rows themselves
         gradient = rows.labeled_product(w) - rows.labeled_moment
         w = w - curvature.factor.solve(gradient + linalg.penalty(alpha, rows.intercept, w))
-    return w, nothing
+    return w
+
+
+def labeled_least_norm(objective: Objective) -> linalg.LeastNorm:
+    """Return the supervised weights of least norm, and the directions that no labeled row sees."""
+    rows = objective.rows
+    w = np.zeros(rows.weights_shape)
+    return labeled_curvature(objective).least_norm(w, rows.labeled_residual)

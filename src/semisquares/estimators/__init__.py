@@ -1,4 +1,4 @@
-"""Least squares classifiers for tables where few rows have labels."""
+"""Classifiers for tables in which few rows have labels."""
 
 from .averaged import AveragedClassifier
 from .hard import HardLabelClassifier

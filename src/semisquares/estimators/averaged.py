@@ -1,4 +1,4 @@
-"""The averaged classifier: many simple classifiers, weighted by how they do out of sample."""
+"""The averaged classifier: simple classifiers, weighted by their out-of-sample log loss."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._inputs.arrays import explain_overflow, labeled_weight, read_columns, read_table, read_weight
-from .._inputs.checks import Number, one_line
+from .._inputs.checks import Number, is_dask, one_line, read_grid
 from .._inputs.dask import (
     DaskBlocks,
     check_columns,
-    is_dask,
     lazily,
     lazy_labels,
     read_dask_blocks,
@@ -40,9 +39,10 @@ from ..representations.graph import neighbours_agree
 from ..representations.in_blocks import read_blocks
 from ..representations.scaling import Scaling
 from ..representations.summary import Summary, summarize
-from .average import Average, DistinctRows, Learned, priors_of, score_members, usable
-from .base import DecidingClassifier, fitted_state_kept, one_hot
-from .search import read_grid
+from ._average import Average, Learned, priors_of, score_members, usable
+from ._base import DecidingClassifier, fitted_state_kept, one_hot
+from ._distinct_rows import DistinctRows
+from ._progress import Progress
 
 Array = NDArray[Any]
 
@@ -54,11 +54,11 @@ FAMILIES: dict[str, Callable[[Any], Family]] = {
 }
 KINDS = ("linear", "kernel", "graph")
 N_GRAPHS = 3
-"""Representations of kind "graph", which come last."""
+"""Number of graph representations, which come last."""
 ARRAYS = 4.0
 """A fit holds at least this many arrays with a number for each member, labeled row and class."""
 MOST_COMPARED = 1000
-"""Labeled rows that tell whether a graph can help."""
+"""Labeled rows that decide whether a graph can help."""
 
 _showing: ContextVar[bool] = ContextVar("showing", default=False)
 
@@ -68,14 +68,14 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
 
     Members come from four families: ridge classifiers on representations that are learned from
     *all* rows without labels, a random forest, logistic regressions, and ridge classifiers that
-    label the unlabeled rows themselves. Every member predicts the labeled rows out of sample (least
-    squares by leave-one-out in closed form, the forest by the trees that did not see a row,
-    logistic regression by approximate leave-one-out, hard labels by folds), is calibrated by a
-    slope and an offset, and its weight follows from the loss ℓ that is left:
+    impute hard labels. Every member predicts the labeled rows out of sample (least squares by
+    leave-one-out in closed form, the forest out of bag, logistic regression by approximate
+    leave-one-out, hard labels by folds) and is calibrated by a slope and an offset. The calibrated
+    log loss ℓ gives its weight:
 
         P(y | x) = Σ v_m P_m(y | x),      v_m ∝ prior_m · exp(-sharpness · L · ℓ_m)
 
-    with L the number of labels. The fit is deterministic, and does not depend on the order of rows.
+    with L the number of labels. The fit is deterministic and independent of the order of the rows.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         Which families to average: names, or objects with the interface of
         `semisquares.families.Family`.
     representations : sequence or None, default=None
-        What the ridge classifiers work on: "linear", "kernel" or "graph", or transformers from
-        `semisquares.representations`. None is all of them, without the graph if the neighbours of
-        labeled rows share their labels no more often than any rows do.
+        Representations for the ridge classifiers: "linear", "kernel" or "graph", or transformers
+        from `semisquares.representations`. None is all of them, but without the graph if
+        neighbouring labeled rows share their labels no more often than other rows.
     n_landmarks : int, default=300
         The largest number of landmarks of the kernel.
     n_graph_rows : int, default=1200
@@ -96,18 +96,17 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         Strengths of the ridge, relative to the mean eigenvalue of the labeled rows' Gram matrix;
         None is seven values from 0.001 to 30.
     prior : dict or None, default=None
-        Prior weight of each family by its name; None, and a family that is missing, means 1, and
-        0.5 for "hard_labels".
+        Prior weight of each family by its name; the default is 1, and 0.5 for "hard_labels".
     sharpness : float, default=0.5
         How fast weights fall with the loss: 0 keeps the prior, 1 is Bayes' rule for the loss.
     class_weight : dict, "balanced" or None, default=None
-        How much labeled rows of each class count.
+        Weights of the labeled rows by class.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
     n_jobs : int or None, default=None
-        Threads that grow trees and predict; None is one.
+        Number of threads for growing trees and predicting; None is one.
     verbose : int, default=0
-        Whether to print what is being fitted.
+        Whether to print the progress of the fit.
 
     Attributes
     ----------
@@ -116,25 +115,25 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         out of sample, "slope" and "weight". ``pandas.DataFrame(model.members_)`` is a table.
     loo_proba_ : ndarray of shape (n_labeled, n_classes)
         Out-of-sample probabilities of the labeled rows, in the order of `loo_indices_`. The members
-        did not see the row (nor its copies, nor its group), and the weights in this average leave
-        its own loss out. The calibration of each member, a slope and an offset for each class, was
-        fitted to all labeled rows.
+        were fitted without the row, its copies and its group, and their weights exclude its own
+        loss. The calibration of each member, a slope and an offset for each class, was fitted to
+        all labeled rows.
     loo_indices_ : ndarray of shape (n_labeled,)
         The labeled rows of positive weight, ascending.
     loo_score_ : float
         The accuracy of `loo_proba_`.
     transduction_ : ndarray of shape (n_samples,)
-        The class of every training row, given or predicted; computed when first asked for.
+        The class of every training row, given or predicted; computed on first access.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The probabilities of every training row; computed when first asked for.
+        The probabilities of every training row; computed on first access.
     supervised_ : AveragedClassifier
-        The same classifier fitted to the labeled rows alone, from which it learns representations;
-        fitted when first asked for. The difference to it is what the unlabeled rows are worth.
+        The same classifier fitted to the labeled rows alone, representations included; fitted on
+        first access. Compare with it to see what the unlabeled rows are worth.
     certificate_ : float
-        The largest relative duality gap of a least squares member, proven by arithmetic of its own;
-        computed when first asked for.
+        The largest relative duality gap of a least squares member, proven independently of the
+        fit; computed on first access.
     average_ : Average
-        What predicts: representations, families, slopes and weights.
+        The fitted representations, families, calibration and weights.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     n_features_in_, feature_names_in_
@@ -211,13 +210,13 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            All rows. Those of Dask are read once; only the labeled ones are brought together.
+            All rows. With Dask they are read once, and only the labeled ones are collected.
         y : {array-like, Dask array or series} of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
         sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
-            How often each row counts: 2 is a repeated row, 0 a row that is not there.
+            The weight of each row: 2 stands for a repeated row, 0 for none.
         groups : {array-like, Dask array or series} of shape (n_samples,), optional
-            Rows of one group are left out together when members are scored.
+            Groups of rows that are left out together when members are scored.
 
         Returns
         -------
@@ -227,18 +226,18 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         with fitted_state_kept(self):
             families, representations = self._read_families(), self._read_representations()
             n_sample = max(one.n_rows for one in representations)
-            report = _Report(self)
+            progress = Progress(self)
             with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
                 read = self._read_blocks if is_dask(X) else self._read_rows
                 summary, later = read(X, y, sample_weight, groups, n_sample)
-                report.note(f"rows: {later.n_rows} read")
+                progress.note(f"rows: {later.n_rows} read")
                 scaling = Scaling.of(summary)
                 if self.representations is None and not _graph_can_help(later.distinct, scaling):
                     representations = representations[:-N_GRAPHS]
-                    report.note("graph left out: neighbours do not share labels")
-                learned = _learn(representations, summary, scaling, report)
-                self._average(later, learned, families, report)
-            report.end()
+                    progress.note("graph left out: neighbours do not share labels")
+                learned = _learn(representations, summary, scaling, progress)
+                self._average(later, learned, families, progress)
+            progress.end()
             self._later = later
         self._warn_of_unscored()
         return self
@@ -262,10 +261,8 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
     def _read_blocks(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, n_sample: int
     ) -> tuple[Summary, _Later]:
-        """Read rows that Dask holds: one pass over X brings their summary and the labeled ones."""
-        table = read_dask_blocks(
-            self, X, y, sample_weight, unlabeled=self.unlabeled, class_weight=self.class_weight
-        )
+        """Read rows that Dask holds: one pass over X for their summary and the labeled rows."""
+        table = read_dask_blocks(self, X, y, sample_weight)
         if groups is not None:
             groups = split_column("groups", groups, table.sizes, len(table.x))
         bar = bool(self.verbose)
@@ -284,7 +281,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         return summary, _Later(table, labels, distinct)
 
     def _average(
-        self, later: _Later, learned: Learned, families: Sequence[Family], report: _Report
+        self, later: _Later, learned: Learned, families: Sequence[Family], progress: Progress
     ) -> None:
         """Fit the families, calibrate and weigh their members, and set the fitted attributes."""
         distinct = later.distinct
@@ -295,7 +292,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         fitted = []
         for family in families:
             fitted.append(family.fit(rows))
-            report.note(f"family {family.name}: {len(fitted[-1].members)} members")
+            progress.note(f"family {family.name}: {len(fitted[-1].members)} members")
         priors = priors_of(families, fitted, self.prior or {})
         left_out = np.concatenate([one.left_out for one in fitted])
         scores = score_members(rows, left_out, priors, float(self.sharpness))
@@ -327,7 +324,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         return LeastSquares(tuple(strengths.tolist()))
 
     def _read_families(self) -> list[Family]:
-        """Return the families by their names, or as they were given."""
+        """Return the families, made from their names if necessary."""
         given = [self.families] if isinstance(self.families, str) else list(self.families)
         found = []
         for one in given:
@@ -402,7 +399,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            Rows to predict; those of Dask when the result is computed.
+            Rows to predict. With Dask the result is lazy.
 
         Returns
         -------
@@ -422,22 +419,22 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            Rows to predict; those of Dask when the result is computed.
+            Rows to predict. With Dask the result is lazy.
 
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
-            Of each class.
+            Log-probabilities of the classes.
         """
         return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Any) -> Any:
-        """Return the log-odds of the second class, or the log-probability of each of several.
+        """Return the log-odds of the second class, or with more classes all log-probabilities.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            Rows to decide on; those of Dask when the result is computed.
+            Rows to predict. With Dask the result is lazy.
 
         Returns
         -------
@@ -447,7 +444,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         scores = self.predict_log_proba(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    # -- attributes that are computed when they are asked for -----------------------------------
+    # -- attributes that are computed on first access ------------------------------------------
 
     @property
     def label_distributions_(self) -> Any:
@@ -470,7 +467,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         return self._deferred("certificate_", lambda later: later.certificate(self))
 
     def _deferred(self, name: str, compute: Callable[[_Later], Any]) -> Any:
-        """Return an attribute that is computed once; to show an estimator, it is not there."""
+        """Return an attribute that is computed once; hide it while the estimator is displayed."""
         later = vars(self).get("_later")
         if later is None or _showing.get():
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -496,10 +493,10 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
 
 @dataclass(eq=False)
 class _Later:
-    """What attributes need that are computed later; the table itself is not pickled."""
+    """What attributes computed on first access need; the table itself is not pickled."""
 
     table: Any
-    """All training rows: X, or the blocks of it on Dask."""
+    """All training rows: X, or its blocks if Dask holds it."""
     labels: Labels
     distinct: DistinctRows
     known: dict[str, Any] = field(default_factory=dict)
@@ -509,7 +506,7 @@ class _Later:
         return self.labels.n_rows
 
     def filled_in(self, model: AveragedClassifier) -> tuple[Any, Any]:
-        """Return the probabilities of all training rows, 0 and 1 for labeled ones; and classes."""
+        """Return probabilities (0 and 1 for labeled rows) and classes of all training rows."""
         if self.table is None:
             raise AttributeError(
                 "label_distributions_ and transduction_ need the training rows, which are not "
@@ -542,7 +539,7 @@ class _Later:
 
 
 def _graph_can_help(distinct: DistinctRows, scaling: Scaling) -> bool:
-    """Look at neighbours among the labeled rows, at most so many of them."""
+    """Tell whether neighbouring labeled rows share their labels, in a sample of them."""
     some = slice(0, MOST_COMPARED)
     return any(
         neighbours_agree(
@@ -556,9 +553,9 @@ def _graph_can_help(distinct: DistinctRows, scaling: Scaling) -> bool:
 
 
 def _learn(
-    representations: list[Representation], summary: Summary, scaling: Scaling, report: _Report
+    representations: list[Representation], summary: Summary, scaling: Scaling, progress: Progress
 ) -> Learned:
-    """Fit the representations to what one pass over all rows has found."""
+    """Fit the representations to the summary of all rows."""
     found: dict[str, Representation] = {}
     for one in representations:
         same = [
@@ -570,7 +567,7 @@ def _learn(
         else:
             one.fit_summary(summary, scaling)
         found[one.name] = one
-        report.note(f"representation {one.name}")
+        progress.note(f"representation {one.name}")
     return Learned(scaling, found)
 
 
@@ -588,41 +585,16 @@ def _read_groups(groups: Any, labels: Labels) -> Array | None:
 
 
 def _codes(groups: Array) -> Array:
-    """Number groups from 0; names of any kind are compared as text."""
+    """Number the groups from 0; objects are compared as text."""
     groups = groups.astype(str) if groups.dtype.kind == "O" else groups
     return np.unique(groups, return_inverse=True)[1]
 
 
 @contextmanager
 def _shown() -> Iterator[None]:
-    """Hide attributes that are computed when asked for: showing a model computes nothing."""
+    """Hide attributes that are computed on first access: displaying a model computes nothing."""
     token = _showing.set(True)
     try:
         yield
     finally:
         _showing.reset(token)
-
-
-class _Report:
-    """Tell verbose output and callbacks which part of a fit is done."""
-
-    def __init__(self, model: AveragedClassifier) -> None:
-        self.model = model
-        self.context = None
-        if getattr(model, "_skl_callbacks", None) or hasattr(model, "_parent_callback_ctx"):
-            self.context = model._init_callback_context(max_subtasks=None)
-            self.context.call_on_fit_task_begin(estimator=model)
-
-    def note(self, text: str) -> None:
-        """Tell of a part that is done."""
-        if self.model.verbose:
-            print(f"[{type(self.model).__name__}] {text}")  # noqa: T201 (it is asked for)
-        if self.context is not None:
-            task = self.context.subcontext(task_name=text.split(":")[0])
-            task.call_on_fit_task_begin(estimator=self.model)
-            task.call_on_fit_task_end(estimator=self.model)
-
-    def end(self) -> None:
-        """Tell callbacks that the fit is over."""
-        if self.context is not None:
-            self.context.call_on_fit_task_end(estimator=self.model)

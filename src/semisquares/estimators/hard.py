@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.callback import with_callbacks
 
 from .._inputs.arrays import Problem
 from .._inputs.checks import Number
+from .._inputs.dask import DaskProblem
+from .._inputs.labels import user_level
+from .._utils.errors import CollapsedLabelsWarning
 from ..core.certificate import duality_gap, relaxation_gap
+from ..core.curvature import copied_columns, fit_labeled
 from ..core.labelings import Labeling, dial, hard
 from ..core.linalg import EPS
 from ..core.objective import Objective
@@ -25,62 +32,66 @@ from ..core.solvers import (
     minimise,
 )
 from ..core.solvers.enumerate import MAX_UNLABELED
-from .base import classes_of, decision_values, one_hot
-from .semi_supervised import SemiSupervised, _Report, random_labels
+from ._base import classes_of, fitted_state_kept, one_hot, set_path
+from ._progress import StepProgress
+from ._semi_supervised import SemiSupervised, random_labels
 
 Array = NDArray[Any]
 
 DIAL = tuple(k / 10 for k in range(1, 10))
+"""The values of τ between soft and hard labels on the path of init="path"."""
 DIAL_STEPS = 50
+"""Steps of block descent for each of them."""
 
 
 class HardLabelClassifier(SemiSupervised):
-    """Least squares classifier that fills in missing labels with 0 or 1: self-learning.
+    """Least squares classifier that imputes hard labels, 0 or 1: self-learning.
 
-    Descends in J_r, the paper's responsibility based objective: fit all rows, relabel the unlabeled
-    ones (class 1 where the decision value is greater than ½), until no label changes. J_r is not
-    convex: the end depends on the start.
+    Descends in J_r, the paper's responsibility-based objective: fit all rows, relabel the unlabeled
+    rows (class 1 if the decision value is above ½), and repeat until no label changes. J_r is not
+    convex: the result depends on the start.
 
     Parameters
     ----------
     alpha : float, default=1.0
         Strength of the ridge; the paper's λ.
     fit_intercept : bool, default=True
-        Whether the decision values have a free constant. Without one the boundary z = ½ still
-        holds for labels 0 and 1, so that centred columns classify badly: give X a constant column
-        instead to have the constant penalised, as in the paper.
+        Whether to fit an unpenalised intercept. Without one the class boundary is still z = ½ for
+        labels 0 and 1, so centred columns classify badly; to penalise the intercept as the paper
+        does, give X a constant column instead.
     unlabeled_weight : float, default=1.0
-        How much an unlabeled row counts, compared with a labeled one.
+        Weight of an unlabeled row relative to a labeled one.
     class_weight : dict, "balanced" or None, default=None
-        How much labeled rows of each class count.
+        Weights of the labeled rows by class.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
     solver : {"auto", "block", "enumerate"}, default="auto"
         "block" is the paper's descent; "enumerate" finds the best of all labelings by branch and
         bound (two classes, few unlabeled rows). "auto" is "block".
     init : {"supervised", "soft", "path", "random"}, tuple or array, default="supervised"
-        Where to start: at the labels of the supervised weights (the paper's), at those of the
-        soft-label solution, along the path from soft to hard (τ = 0, 0.1, …, 1), at uniform random
-        labels, at weights ``(coef, intercept)`` (their labels are imputed first), or at labels, one
-        for each unlabeled row, used as they are.
+        The start: the labels of the supervised weights (the paper's), those of the soft-label
+        solution, the end of the path from soft to hard labels (τ = 0, 0.1, …, 1), uniform random
+        labels, the labels of weights ``(coef, intercept)``, or an array with a label for each
+        unlabeled row.
     n_init : int, default=1
-        Number of starts: `init`, and random ones for the rest, run as one batch. The end of lowest
-        J is kept. **The lowest J is not always the better classifier**: labels of one class fit
-        cheaply, so that the best of many random starts is often a poor one. All ends are reported
-        in ``solution_.end_points``.
+        Number of starts: `init`, and random labels for the rest, run as one batch. The result of
+        lowest J is kept. **The lowest J is not always the better classifier**: labels of one class
+        fit cheaply, so the best of many random starts is often poor. ``solution_.end_points``
+        reports all results.
     tol : float, default=0.0
         The share of unlabeled rows that may still change their label at the end.
     max_iter : int, optional
-        Most steps of the descent (10,000 by default), or most nodes of "enumerate" (20,000).
+        The largest number of steps of the descent (10,000 by default), or of nodes of "enumerate"
+        (20,000).
     certify : bool, default=False
-        Whether to solve the soft problem too, which bounds how far from the best of all labelings
-        this one can be (`certificate_`). The starts "soft" and "path" have the bound for free.
+        Whether to also solve the soft problem, which bounds the distance to the best of all
+        labelings (`certificate_`). The starts "soft" and "path" always do.
     warm_start : bool, default=False
-        Whether a further fit starts from the weights of the one before.
+        Whether a fit starts from the weights of the previous one.
     record_path : bool, default=False
         Whether to keep every step in `path_`; with many starts, that of lowest J in each pass.
     random_state : int, RandomState or None, default=None
-        Draws random starts.
+        Seeds random starts.
     verbose : bool or int, default=0
         Whether to print a line for every step.
 
@@ -91,8 +102,7 @@ class HardLabelClassifier(SemiSupervised):
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         The imputed labels of the training rows, one-hot.
     certificate_ : float
-        Proven bound on (J - best of all labelings) / (J of the best constant); NaN where it was not
-        asked for.
+        Proven bound on (J - best of all labelings) / (J of the best constant); NaN without a bound.
     objective_ : float
         J_r at the solution.
     solver_, n_iter_, termination_condition_ : str, int, str
@@ -154,34 +164,99 @@ class HardLabelClassifier(SemiSupervised):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_combination(self) -> None:
-        super()._check_combination()
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier to labeled and unlabeled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
+            All rows. With Dask they are never collected in one place.
+        y : {array-like, Dask array or series} of shape (n_samples,)
+            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
+        sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
+            The weight of each row.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._check_names()
         if self.solver == "enumerate" and self.n_init > 1:
             raise ValueError(
                 f"solver='enumerate' looks at all labelings and takes no n_init={self.n_init}; "
                 "use n_init=1 with it, or solver='block' with any n_init."
             )
+        with fitted_state_kept(self):
+            problem = self._read_problem(X, y, sample_weight)
+            progress = StepProgress(self, problem)
+            with self._solving(problem):
+                relaxed = self._soft_objective(problem, float(self.alpha))
+                objective = relaxed.with_labeling(hard(problem.n_classes))
+                supervised = fit_labeled(relaxed)
+                solution = self._minimise(problem, objective, relaxed, supervised, progress)
+                dependent = copied_columns(relaxed)
+                progress.end()
+                self.supervised_ = self._supervised_classifier(problem, objective.alpha, supervised)
+                self._set_solution(problem, solution, _certify(problem, objective, solution))
+                if isinstance(problem, DaskProblem):
+                    self._set_lazy_labels(problem, _impute)
+                else:
+                    self._set_labels(problem, _one_hot(solution.state.labels, problem.n_classes))
+                collapsed = self._collapsed_classes(problem, supervised, solution)
+            set_path(self, progress.path)
+        self._warn(problem, dependent, "; raise max_iter")
+        if collapsed:
+            warnings.warn(collapsed, CollapsedLabelsWarning, stacklevel=user_level())
+        return self
 
-    def _solve(
-        self, problem: Problem, objective: Objective, supervised: Array, report: _Report
+    def _minimise(
+        self,
+        problem: Problem,
+        objective: Objective,
+        relaxed: Objective,
+        supervised: Array,
+        progress: StepProgress,
     ) -> Solution:
-        hard_objective = objective.with_labeling(hard(problem.n_classes))
-        start, bound = self._hard_start(problem, objective, hard_objective.labeling, supervised)
-        callback = report if report.wanted else None
+        """Minimise J with the chosen solver and start; `relaxed` is J with soft labels."""
+        start, bound = self._start(problem, relaxed, objective.labeling, supervised)
         if self.solver == "enumerate":
-            return self._enumerate(problem, hard_objective, start, callback)
-        max_iter = 10_000 if self.max_iter is None else int(self.max_iter)
-        found = hard_descent(
-            hard_objective,
+            return self._enumerate(problem, objective, start, progress)
+        return hard_descent(
+            objective,
             self._batches(problem, start),
-            max_iter=max_iter,
+            max_iter=10_000 if self.max_iter is None else int(self.max_iter),
             tol=float(self.tol),
-            callback=callback,
+            bound=bound,
+            callback=progress.callback,
         )
-        return replace(found, bound=bound)
+
+    def _start(
+        self, problem: Problem, relaxed: Objective, labeling: Labeling, supervised: Array
+    ) -> tuple[Array, float]:
+        """Return the labels to start from, and a lower bound for all labelings (or NaN)."""
+        named = isinstance(self.init, str) and self.init in ("soft", "path")
+        from_soft = named and self._warm_weights(problem) is None
+        if not (from_soft or self.certify):
+            return self._start_labels(problem, labeling, supervised), np.nan
+        found = minimise(relaxed, supervised, rng=self._rng())
+        rows, w = problem.in_own_columns(found.w)
+        sweep = found.state.sweep if rows is relaxed.rows else None
+        bound = duality_gap(replace(relaxed, rows=rows), w, sweep=sweep).bound
+        if not from_soft:
+            return self._start_labels(problem, labeling, supervised), bound
+        if self.init == "soft":
+            return problem.rows.imputed(found.state.z, labeling), bound
+        labels = problem.rows.imputed(found.state.z, relaxed.labeling)
+        for tau in DIAL:
+            turned = relaxed.with_labeling(dial(problem.n_classes, tau))
+            labels = block_descent(turned, labels, max_iter=DIAL_STEPS).state.labels
+        return labels, bound
 
     def _batches(self, problem: Problem, start: Array) -> Iterator[Array]:
-        """Give all starts, the random ones drawn batch by batch."""
+        """Yield all starts in batches; random ones are drawn batch by batch."""
         if problem.partitioned:
             if self.n_init > 1:
                 raise ValueError(
@@ -199,31 +274,10 @@ class HardLabelClassifier(SemiSupervised):
             yield np.stack((*first.swapaxes(0, 1), *more), axis=1)
             first, left = first[:, :0], left - n_more
 
-    def _hard_start(
-        self, problem: Problem, objective: Objective, labeling: Labeling, supervised: Array
-    ) -> tuple[Array, float]:
-        """Return the labels to start from, and a bound of what any labels can reach (or NaN)."""
-        named = isinstance(self.init, str) and self.init in ("soft", "path")
-        from_soft = named and self._warm_weights(problem) is None
-        if not (from_soft or self.certify):
-            return self._start_labels(problem, labeling, supervised), np.nan
-        found = minimise(objective, supervised, rng=self._rng())
-        rows, w = problem.in_own_columns(found.w)
-        known = found.sweep if rows is objective.rows else None
-        bound = duality_gap(replace(objective, rows=rows), w, sweep=known).bound
-        if not from_soft:
-            return self._start_labels(problem, labeling, supervised), bound
-        if self.init == "soft":
-            return problem.rows.imputed(found.z, labeling), bound
-        labels = problem.rows.imputed(found.z, objective.labeling)
-        for tau in DIAL:
-            turned = objective.with_labeling(dial(problem.n_classes, tau))
-            labels = block_descent(turned, labels, max_iter=DIAL_STEPS).labels
-        return labels, bound
-
     def _enumerate(
-        self, problem: Problem, objective: Objective, start: Array, callback: Any
+        self, problem: Problem, objective: Objective, start: Array, progress: StepProgress
     ) -> Solution:
+        """Find the best of all labelings, after a descent from the start."""
         n_unlabeled = problem.rows.n_unlabeled
         if problem.partitioned:
             raise ValueError(
@@ -234,27 +288,15 @@ class HardLabelClassifier(SemiSupervised):
                 f"solver='enumerate' is for two classes and up to {MAX_UNLABELED} unlabeled rows, "
                 f"got {problem.n_classes} classes and {n_unlabeled} rows; use solver='block'."
             )
-        labels = np.asarray(hard_descent(objective, [start[:, None]]).labels)
+        labels = np.asarray(hard_descent(objective, [start[:, None]]).state.labels)
         max_nodes = 20_000 if self.max_iter is None else int(self.max_iter)
-        return enumerate_hard(objective, labels, max_nodes=max_nodes, callback=callback)
+        return enumerate_hard(objective, labels, max_nodes=max_nodes, callback=progress.callback)
 
-    def _imputed(self, problem: Problem, solution: Solution) -> Array:
-        return one_hot(self._codes(solution), problem.n_classes)
-
-    @staticmethod
-    def _label_block(X: Any, coef: Array, intercept: Array) -> Array:
-        scores = decision_values(X, coef, intercept)
-        return one_hot(classes_of(scores, np.arange(max(2, len(coef)))), max(2, len(coef)))
-
-    def _codes(self, solution: Solution) -> Array:
-        labels = np.asarray(solution.labels)
-        return labels.argmax(axis=1) if labels.ndim == 2 else (labels > 0.5).view(np.int8)
-
-    def _lost_classes(self, problem: Problem, supervised: Array, solution: Solution) -> str:
-        """Say which classes the labeled rows alone would give out, and no unlabeled row has got."""
+    def _collapsed_classes(self, problem: Problem, supervised: Array, solution: Solution) -> str:
+        """Return a warning about classes that only the supervised weights predict, or ""."""
         rows = problem.rows
         counts = rows.class_counts(rows.decisions(supervised))
-        left = rows.class_counts(solution.labels)
+        left = rows.class_counts(solution.state.labels)
         lost = np.flatnonzero((counts > 0) & (left == 0))
         if not len(lost):
             return ""
@@ -266,9 +308,22 @@ class HardLabelClassifier(SemiSupervised):
             f"SoftLabelClassifier, {start}a smaller alpha or a smaller unlabeled_weight."
         )
 
-    def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
-        if np.isnan(solution.bound):
-            return np.nan
-        rows, w = problem.in_own_columns(solution.w)
-        own = replace(objective, rows=rows, labeling=hard(problem.n_classes))
-        return max(EPS, relaxation_gap(own, w, solution.bound).relative)
+
+def _certify(problem: Problem, objective: Objective, solution: Solution) -> float:
+    """Return the proven relative gap to the best of all labelings; NaN without a bound."""
+    if np.isnan(solution.bound):
+        return np.nan
+    rows, w = problem.in_own_columns(solution.w)
+    return max(EPS, relaxation_gap(replace(objective, rows=rows), w, solution.bound).relative)
+
+
+def _one_hot(labels: Array, n_classes: int) -> Array:
+    """Encode hard labels, which are 0 and 1, or with more classes one-hot as any type."""
+    codes = labels.argmax(axis=1) if labels.ndim == 2 else (labels > 0.5).view(np.int8)
+    return one_hot(codes, n_classes)
+
+
+def _impute(scores: Array) -> Array:
+    """Return one-hot labels for decision values z - ½."""
+    n_classes = scores.shape[1] if scores.ndim == 2 else 2
+    return one_hot(classes_of(scores, np.arange(n_classes)), n_classes)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.callback import with_callbacks
 
 from .._inputs.arrays import Problem
 from .._inputs.checks import Number
+from .._inputs.dask import DaskProblem
 from ..core.certificate import duality_gap, gradient_bound
+from ..core.curvature import copied_columns, fit_labeled
 from ..core.linalg import EPS
 from ..core.objective import Objective
 from ..core.solvers import (
@@ -22,64 +26,65 @@ from ..core.solvers import (
     minimise,
     with_rounded_intercept,
 )
-from .base import decision_values, soft_labels
-from .semi_supervised import SemiSupervised, _Report
+from ._base import fitted_state_kept, set_path, soft_labels
+from ._progress import StepProgress
+from ._semi_supervised import SemiSupervised
 
 Array = NDArray[Any]
 
 MAX_ITER = {"newton": 1000, "block": 10_000}
 ROUNDED = 1e-9
-"""J above that of the best constant by more than this share of it means that digits were lost."""
+"""Digits were lost if J exceeds that of the best constant by more, relative to it."""
 
 
 class SoftLabelClassifier(SemiSupervised):
-    """Least squares classifier that fills in missing labels with soft ones, jointly optimal.
+    """Least squares classifier that imputes soft labels, jointly optimal with the weights.
 
     Minimises over the weights w and the missing labels u in [0, 1]
 
         J_l(w, u) = ‖Xw - y‖² + unlabeled_weight ‖X_u w - u‖² + alpha ‖w‖²
 
     (with more than two classes, u on the probability simplex; the intercept is not penalised). The
-    problem is convex: the solution does not depend on the start, and comes with a proof of how far
-    from the optimum it can be at the most (`certificate_`).
+    problem is convex: the solution does not depend on the start, and `certificate_` is a proven
+    bound on its distance from the optimum.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the ridge; the paper's λ. With 0 and fewer labeled rows than features, the
-        solution of least norm is taken.
+        Strength of the ridge; the paper's λ. If it is 0 and there are fewer labeled rows than
+        features, the result is the solution of least norm.
     fit_intercept : bool, default=True
-        Whether the decision values have a free constant. Without one the boundary z = ½ still
-        holds for labels 0 and 1, so that centred columns classify badly: give X a constant column
-        instead to have the constant penalised, as in the paper.
+        Whether to fit an unpenalised intercept. Without one the class boundary is still z = ½ for
+        labels 0 and 1, so centred columns classify badly; to penalise the intercept as the paper
+        does, give X a constant column instead.
     unlabeled_weight : float, default=1.0
-        How much an unlabeled row counts, compared with a labeled one: 0 leaves the unlabeled rows
-        out, 1 is the paper.
+        Weight of an unlabeled row relative to a labeled one: 0 ignores the unlabeled rows, 1 is the
+        paper's.
     class_weight : dict, "balanced" or None, default=None
-        How much labeled rows of each class count.
+        Weights of the labeled rows by class.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
     solver : {"auto", "newton", "block"}, default="auto"
         "newton" is exact in a few passes over the rows; "block" is the paper's block coordinate
-        descent (where minimisers are many it ends in one of them, not in that of least norm).
-        "auto" is "newton".
+        descent (if the minimiser is not unique, it finds one that need not have least norm). "auto"
+        is "newton".
     init : {"supervised", "random"}, tuple or array, default="supervised"
-        Where to start: the supervised weights, random labels, weights ``(coef, intercept)`` in the
-        form of `coef_` and `intercept_`, or labels, one for each unlabeled row, used as they are.
-        It changes the way, not the end.
+        The start: the supervised weights, random labels, weights ``(coef, intercept)`` in the shape
+        of `coef_` and `intercept_`, or an array with a label for each unlabeled row. The solution
+        does not depend on it.
     tol : float, default=1e-20
         The certified relative gap to reach. The gap is quadratic in the error of the weights:
-        1e-20 means weights right to about ten digits. Newton usually ends exactly.
+        1e-20 means weights that are correct to about ten digits. Newton usually ends exactly.
     max_iter : int, optional
-        Most steps to take: 1,000 for "newton", 10,000 for "block" by default.
+        The largest number of steps; by default 1,000 for "newton" and 10,000 for "block".
     relaxation : float, default=1.0
-        How much of each step "block" takes in the weights; between 0 and 2, above 1 is faster.
+        Length of the steps of "block" in the weights, between 0 and 2; above 1 is faster.
     warm_start : bool, default=False
-        Whether a further fit starts from the weights of the one before.
+        Whether a fit starts from the weights of the previous one.
     record_path : bool, default=False
         Whether to keep every step in `path_`.
     random_state : int, RandomState or None, default=None
-        Draws random starts, and the sample that large problems start from (seeded when None).
+        Seeds random starts, and the sample from which large problems start; None is the seed 0.
     verbose : bool or int, default=0
         Whether to print a line for every step.
 
@@ -88,23 +93,23 @@ class SoftLabelClassifier(SemiSupervised):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of the features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercept less ½, so that the sign of the decision function tells the class.
+        The intercept minus ½, so that the sign of the decision function gives the class.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; with Dask, as below, an array that is computed when asked.
+        A label for every training row; a lazy array with Dask, here and below.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The imputed soft labels of the training rows; known labels as they are.
+        The imputed soft labels of the training rows; labeled rows keep their labels.
     certificate_ : float
         Proven bound on (J - optimum) / (J of the best constant), not below machine precision.
     objective_ : float
         J_l at the solution.
     supervised_ : LeastSquaresClassifier
-        The classifier that the labeled rows alone give, to see what the unlabeled ones changed.
+        The classifier fitted to the labeled rows alone, for comparison.
     solution_ : Solution
-        Details: status, steps, passes over the rows.
+        Status, steps and passes over the rows.
     path_ : tuple of Step
-        Every step, with `record_path`.
+        Every step, if `record_path` is true.
     solver_, n_iter_, termination_condition_ : str, int, str
         The solver used, its steps, and why it stopped.
     n_features_in_, feature_names_in_
@@ -169,38 +174,75 @@ class SoftLabelClassifier(SemiSupervised):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_combination(self) -> None:
-        super()._check_combination()
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier to labeled and unlabeled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
+            All rows. With Dask they are never collected in one place.
+        y : {array-like, Dask array or series} of shape (n_samples,)
+            Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
+        sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
+            The weight of each row.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._check_names()
         if self.relaxation != 1.0 and self.solver != "block":
             raise ValueError(
                 f"relaxation={self.relaxation} is for solver='block', got solver={self.solver!r}; "
                 "pass solver='block' or leave relaxation at 1."
             )
+        with fitted_state_kept(self):
+            problem = self._read_problem(X, y, sample_weight)
+            progress = StepProgress(self, problem)
+            with self._solving(problem):
+                objective = self._soft_objective(problem, float(self.alpha))
+                supervised = fit_labeled(objective)
+                solution = self._minimise(problem, objective, supervised, progress)
+                dependent = copied_columns(objective)
+                progress.end()
+                self.supervised_ = self._supervised_classifier(problem, objective.alpha, supervised)
+                self._set_solution(problem, solution, self._certify(problem, objective, solution))
+                if isinstance(problem, DaskProblem):
+                    self._set_lazy_labels(problem, _impute)
+                else:
+                    self._set_labels(problem, soft_labels(solution.state.z))
+            set_path(self, progress.path)
+        self._warn(problem, dependent, self._advice)
+        return self
 
-    def _solve(
-        self, problem: Problem, objective: Objective, supervised: Array, report: _Report
+    def _minimise(
+        self, problem: Problem, objective: Objective, supervised: Array, progress: StepProgress
     ) -> Solution:
+        """Minimise J with the chosen solver and start."""
         solver = "newton" if self.solver == "auto" else self.solver
         max_iter = MAX_ITER[solver] if self.max_iter is None else int(self.max_iter)
         test = StoppingTest(gradient_bound(objective), float(self.tol) * objective.scale)
-        callback = report if report.wanted else None
         w = self._start_weights(problem, supervised)
         if solver == "block":
-            labels = self._start_labels(problem, objective.labeling, supervised)
             return block_descent(
                 objective,
-                labels,
+                self._start_labels(problem, objective.labeling, supervised),
                 w=w,
                 max_iter=max_iter,
                 test=test,
                 relaxation=float(self.relaxation),
-                callback=callback,
+                callback=progress.callback,
             )
         rng = self._rng() if w is supervised else None
         if w is None:
             labels = self._start_labels(problem, objective.labeling, supervised)
             w = block_descent(objective, labels, max_iter=1).w
-        found = minimise(objective, w, max_iter=max_iter, test=test, callback=callback, rng=rng)
+        found = minimise(
+            objective, w, max_iter=max_iter, test=test, callback=progress.callback, rng=rng
+        )
         found = with_rounded_intercept(objective, found)
         lost = not found.value <= objective.scale * (1.0 + ROUNDED)
         stopped = self.max_iter is not None or found.status is Status.CALLBACK
@@ -208,19 +250,18 @@ class SoftLabelClassifier(SemiSupervised):
             return best_constant(objective)
         return found
 
-    def _imputed(self, problem: Problem, solution: Solution) -> Array:
-        return soft_labels(solution.z)
-
-    @staticmethod
-    def _label_block(X: Any, coef: Array, intercept: Array) -> Array:
-        return soft_labels(decision_values(X, coef, intercept) + 0.5)
-
     def _certify(self, problem: Problem, objective: Objective, solution: Solution) -> float:
+        """Return the proven relative gap of a solution."""
         rows, w = problem.in_own_columns(solution.w)
-        known = solution.sweep if rows is objective.rows else None
-        own = replace(objective, rows=rows)
-        enough = 0.0 if solution.status.says_exact else float(self.tol)
-        return max(EPS, duality_gap(own, w, enough=enough, sweep=known).relative)
+        sweep = solution.state.sweep if rows is objective.rows else None
+        enough = 0.0 if solution.status.claims_optimum else float(self.tol)
+        gap = duality_gap(replace(objective, rows=rows), w, enough=enough, sweep=sweep)
+        return max(EPS, gap.relative)
 
-    def _advice(self, solution: Solution) -> str:
+    @property
+    def _advice(self) -> str:
         return f" (tol={float(self.tol):.2g}); raise max_iter, raise tol, or raise alpha"
+
+
+def _impute(scores: Array) -> Array:
+    return soft_labels(scores + 0.5)

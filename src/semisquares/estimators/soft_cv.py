@@ -1,10 +1,10 @@
-"""The soft-label classifier that chooses its ridge, and whether to use the unlabeled rows."""
+"""The soft-label classifier that chooses alpha and the weight of unlabeled rows."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -15,93 +15,92 @@ from sklearn.callback import with_callbacks
 from sklearn.metrics import check_scoring
 
 from .._inputs.arrays import Problem
+from .._inputs.checks import read_grid
 from .._inputs.labels import user_level
 from .._inputs.untested import describe_untested, rows_to_test
-from ..core.curvature import fit_labeled
+from ..core.curvature import copied_columns, fit_labeled
 from ..core.objective import Objective
-from ..core.solvers import Solution
-from .choosing import Found, cross_validate, leave_one_out, no_shifts
-from .left_out import can_leave_out
-from .search import given_splits, labeled_splits, read_grid, results_table
-from .semi_supervised import SemiSupervised, _Report
+from ._base import fitted_state_kept, set_path, soft_labels
+from ._cross_validation import cross_validate, given_splits, labeled_splits
+from ._evidence import SearchResult, no_shifts
+from ._leave_one_out import has_closed_form, leave_one_out
+from ._progress import StepProgress
+from ._semi_supervised import ARRAYS
 from .soft import SoftLabelClassifier
+from .supervised import LeastSquaresClassifier
 
 Array = NDArray[Any]
 
-
-def default_alphas(spread: float, n_labeled: int, n_features: int) -> Array:
-    """Return the grid of ridges around the mean eigenvalue of the labeled rows' scatter matrix.
-
-    `spread` is the trace of that matrix. The grid follows the units of the columns, and suits
-    tables with fewer labeled rows than features as well as those with more.
-    """
-    mean_eigenvalue = spread / max(1, min(n_labeled - 1, n_features))
-    return np.logspace(-3, 3, 13) * (mean_eigenvalue or 1.0)
+SHARED = (
+    "fit_intercept", "class_weight", "unlabeled", "tol", "max_iter", "record_path",
+    "random_state", "verbose",
+)  # fmt: skip
+"""Parameters that mean the same as in `SoftLabelClassifier`."""
 
 
 class SoftLabelClassifierCV(SoftLabelClassifier):
-    """Soft-label classifier whose ridge and whose use of unlabeled rows the labels decide.
+    """Soft-label classifier that chooses alpha and the weight of unlabeled rows by the labels.
 
-    Each labeled row is left out once, in closed form and with all unlabeled rows in the fit, for
-    every pair of `alpha` and `unlabeled_weight`. A pair is weighted by the log loss of these rows,
+    For every pair of `alpha` and `unlabeled_weight`, each labeled row is left out once, in closed
+    form and with all unlabeled rows in the fit. The log loss of the left-out rows gives a pair its
+    weight,
 
         weight ∝ prior · exp(-L · mean log loss / 2),        L labels,
 
-    0.6 of the prior being on unlabeled weight 0 ("leave the unlabeled rows out"), and the weighted
-    median is taken: of the unlabeled weights first, then of the alphas with that weight. If the
-    labels say nothing about unlabeled rows, these are left out. All rows are then fitted with the
-    pair, and the intercept is moved so that the classes part where the same log loss has them
-    equally likely.
+    with 0.6 of the prior on unlabeled weight 0 (ignore the unlabeled rows). The choice is the
+    weighted median, first of the unlabeled weights, then of the alphas with that weight. If the
+    labels are no evidence for using unlabeled rows, these are ignored. All rows are then fitted
+    with the chosen pair, and the intercept is shifted to where the calibrated odds are equal.
 
     Parameters
     ----------
     alphas : array-like or None, default=None
-        The ridges to choose from; None is a grid over six powers of ten around the size of the
-        labeled rows, two ridges to each.
+        The ridges to choose from; None is a grid over six powers of ten around the mean eigenvalue
+        of the labeled rows' scatter matrix, two per power.
     unlabeled_weights : array-like, default=(0.0, 0.01, 0.1, 1.0)
-        The weights of an unlabeled row to choose from; 0 is added where it is missing.
+        The weights of an unlabeled row to choose from; 0 is always among them.
     cv : int, splitter, iterable or None, default=None
-        How the labeled rows are split. None leaves each out once, in closed form; five folds where
-        that is not possible: with `scoring`, with more columns than Gram matrices are formed of,
-        and for more than two classes without an intercept. A number is one of stratified folds,
-        fewer where a class has fewer labels. A class with a single label is always trained on and
-        never tested, with a warning; if that leaves fewer than two classes to test, the middle of
-        `alphas` and weight 0 are taken. A splitter or an iterable gives indices over all rows; rows
-        without a label are never tested on.
+        How to split the labeled rows. None leaves each out once, in closed form, or uses five folds
+        if there is no closed form: with `scoring`, with too many columns for Gram matrices, and
+        with more than two classes but no intercept. An int is the number of stratified folds, at
+        most the number of labels in the smallest class. A class with a single label is always
+        trained on and never tested, with a warning; if fewer than two classes can be tested, the
+        choice is the middle of `alphas` and weight 0. A splitter or an iterable gives indices of
+        all rows; unlabeled rows are never tested.
     scoring : str, callable or None, default=None
-        A scikit-learn scorer. The pair with the best mean score is taken, and one with unlabeled
+        A scikit-learn scorer. The pair with the best mean score is chosen, but one with unlabeled
         rows only if it is better by more than one standard error over the splits; the intercept is
-        not moved. None is the log loss (negated), as above.
+        not shifted. None is the negated log loss, as above.
     fit_intercept, class_weight, unlabeled, tol, max_iter, record_path, verbose
         As in `SoftLabelClassifier`.
     random_state : int, RandomState or None, default=None
-        Shuffles the folds, and draws the unlabeled rows that the search sees if they are more than
-        2,000 and 20 for each column (seeded when None).
+        Shuffles the folds, and draws the sample of unlabeled rows that the search uses if there are
+        more than 2,000 and more than 20 per column; None is the seed 0.
 
     Attributes
     ----------
     alpha_, unlabeled_weight_ : float
-        The pair that was taken, one of those given: the median, not the one that scored best.
-        Weight 0 means that the unlabeled rows were left out.
+        The chosen pair: the weighted median, not the pair with the best score. Weight 0 means that
+        the unlabeled rows were ignored.
     supervised_alpha_ : float
-        The alpha that is taken without the unlabeled rows.
+        The choice of alpha without the unlabeled rows.
     best_score_ : float
-        The mean score of the pair that was taken.
+        The mean score of the chosen pair.
     cv_results_ : dict of arrays
-        Scores of all pairs, as in ``GridSearchCV``, and their `intercept_shift`; scores of single
-        splits unless each row is one.
+        Scores of all pairs, as in ``GridSearchCV``, and their `intercept_shift`; scores by split
+        except with leave-one-out.
     supervised_ : LeastSquaresClassifier
-        The ridge classifier on the labeled rows alone: `supervised_alpha_`, its intercept moved
-        likewise (by its own `intercept_shift_`).
+        The ridge classifier on the labeled rows alone with `supervised_alpha_`, its intercept
+        shifted likewise (by its own `intercept_shift_`).
     n_splits_ : int
-        The number of splits (of rows that were left out); 0 if nothing could be tested.
+        The number of splits, or of left-out rows; 0 if nothing could be tested.
     intercept_shift_ : ndarray of shape (1,) or (n_classes,)
-        How far the intercept was moved: without it, `coef_` and `intercept_` are the fit of
+        The shift of the intercept: without it, `coef_` and `intercept_` are the fit of
         ``SoftLabelClassifier(alpha_, unlabeled_weight=unlabeled_weight_)``.
     certificate_, objective_, solution_
-        As in `SoftLabelClassifier`, of the fit before its intercept was moved.
+        As in `SoftLabelClassifier`, for the fit before its intercept was shifted.
     coef_, intercept_, classes_, transduction_, label_distributions_
-        As in `SoftLabelClassifier`, of the fit on all rows, its intercept moved.
+        As in `SoftLabelClassifier`, with the shifted intercept.
 
     Examples
     --------
@@ -119,25 +118,11 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{
-            name: constraint
-            for name, constraint in SemiSupervised._parameter_constraints.items()
-            if name
-            in (
-                "fit_intercept",
-                "class_weight",
-                "unlabeled",
-                "tol",
-                "max_iter",
-                "record_path",
-                "random_state",
-                "verbose",
-            )
-        },
         "alphas": ["array-like", None],
         "unlabeled_weights": ["array-like"],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
+        **{name: SoftLabelClassifier._parameter_constraints[name] for name in SHARED},
     }
 
     def __init__(
@@ -169,7 +154,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    # what the final fit does not let users choose
+    # options of `SoftLabelClassifier` that are fixed here
     solver = "newton"
     init = "supervised"
     warm_start = False
@@ -189,106 +174,157 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         y : array-like of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts: in training, and in testing with the default scoring.
+            The weight of each row in training, and in testing with the default scoring.
         groups : array-like of shape (n_samples,), optional
-            Handed to `cv` where that is a splitter of groups.
+            Groups, passed to a splitter `cv`.
 
         Returns
         -------
         self : SoftLabelClassifierCV
             The fitted classifier.
         """
-        return self._fit(X, y, sample_weight, groups)
-
-    def _has_ridge(self) -> bool:
-        return self.alphas is None or bool((read_grid("alphas", self.alphas) > 0.0).all())
-
-    def _choose(
-        self, problem: Problem, y: Any, groups: Any, report: _Report
-    ) -> tuple[float, float]:
-        if problem.partitioned:
-            raise ValueError(
-                "SoftLabelClassifierCV searches among rows in memory; fit it to the labeled rows "
-                "and a sample of the others, and SoftLabelClassifier with its choice to all."
+        alphas = None if self.alphas is None else read_grid("alphas", self.alphas)
+        with fitted_state_kept(self):
+            problem = self._read(
+                X,
+                y,
+                sample_weight,
+                unlabeled_weight=1.0,
+                ridge=alphas is None or bool((alphas > 0.0).all()),
+                arrays=ARRAYS,
             )
-        alphas = self._read_alphas(problem)
-        weights = read_grid("unlabeled_weights", self.unlabeled_weights, add=0.0)
+            if problem.partitioned:
+                raise ValueError(
+                    "SoftLabelClassifierCV searches among rows in memory; fit it to the labeled "
+                    "rows and a sample of the others, and SoftLabelClassifier with its choice to "
+                    "all."
+                )
+            progress = StepProgress(self, problem)
+            with self._solving(problem):
+                if alphas is None:
+                    rows = problem.rows
+                    spread, n_labeled = rows.labeled_spread, len(rows.labeled)
+                    alphas = default_alphas(spread, n_labeled, rows.n_features)
+                weights = read_grid("unlabeled_weights", self.unlabeled_weights, add=0.0)
+                found = self._search(problem, alphas, weights, y, groups, progress)
+                self._set_search(found, alphas, weights)
+                rows = problem.rows.reweighted(unlabeled_weight=self.unlabeled_weight_)
+                problem = replace(problem, rows=rows)
+                objective = self._soft_objective(problem, self.alpha_)
+                solution = self._minimise(problem, objective, fit_labeled(objective), progress)
+                dependent = copied_columns(objective)
+                progress.end()
+                self._set_solution(problem, solution, self._certify(problem, objective, solution))
+                self.intercept_ = self.intercept_ + self.intercept_shift_
+                shift = self.intercept_shift_ if problem.n_classes > 2 else self.intercept_shift_[0]
+                self._set_labels(problem, soft_labels(solution.state.z + shift))
+                self.supervised_ = self._fit_supervised(problem, objective, found)
+            set_path(self, progress.path)
+        self._warn(problem, dependent, self._advice)
+        return self
+
+    def _search(
+        self,
+        problem: Problem,
+        alphas: Array,
+        weights: Array,
+        y: Any,
+        groups: Any,
+        progress: StepProgress,
+    ) -> SearchResult:
+        """Score all choices and take one."""
         rng = self._rng()
+        own_folds = self.cv is None or isinstance(self.cv, Integral)
         found = None
-        if self.cv is None and self.scoring is None and can_leave_out(problem):
+        if self.cv is None and self.scoring is None and has_closed_form(problem):
             found = leave_one_out(problem, alphas, weights, rng)
         else:
             scorer = None if self.scoring is None else check_scoring(self, self.scoring)
-            splits = list(self._splits(problem, y, groups, rng))
-            if not splits and not self._own_folds():
-                raise ValueError(f"cv={self.cv!r} gives no split that tests a labeled row.")
+            if own_folds:
+                n_folds = None if self.cv is None else int(self.cv)
+                splits = list(labeled_splits(problem, n_folds, rng))
+            else:
+                splits = list(given_splits(problem, self.cv, y, groups))
+                if not splits:
+                    raise ValueError(f"cv={self.cv!r} gives no split that tests a labeled row.")
             if splits:
-                found = cross_validate(problem, alphas, weights, splits, scorer, report.note)
+                note = partial(progress.note, task="split")
+                found = cross_validate(problem, alphas, weights, splits, scorer, note)
         if found is None:
-            found = self._take_defaults(problem, alphas, weights)
-        else:
-            self._warn_of_untested(problem)
+            return _take_defaults(problem, alphas, weights)
+        if own_folds:
+            _warn_of_untested(problem)
+        return found
+
+    def _set_search(self, found: SearchResult, alphas: Array, weights: Array) -> None:
+        """Set the attributes that describe the search and its choice."""
         self.intercept_shift_ = found.shifts[found.choice]
-        self._supervised_shift = found.shifts[found.supervised]
         self.unlabeled_weight_ = float(weights[found.choice[0]])
         self.alpha_ = float(alphas[found.choice[1]])
         self.supervised_alpha_ = float(alphas[found.supervised[1]])
         self.n_splits_ = found.n_splits
-        self.cv_results_ = {
-            **results_table(alphas, weights, found.mean, found.std, found.splits),
-            "intercept_shift": found.shifts.reshape(found.mean.size, -1),
-        }
+        self.cv_results_ = results_table(found, alphas, weights)
         self.best_score_ = float(found.mean[found.choice])
-        return self.alpha_, self.unlabeled_weight_
 
-    def _take_defaults(self, problem: Problem, alphas: Array, weights: Array) -> Found:
-        """Choose without any test, and say so."""
-        middle = len(alphas) // 2
-        warnings.warn(
-            "Fewer than two classes have two labeled rows or more, so that nothing can be tested; "
-            f"alpha={alphas[middle]:.3g}, the middle of alphas, was taken and the unlabeled rows "
-            "were left out: label more rows, or use SoftLabelClassifier with an alpha of your own.",
-            UserWarning,
-            stacklevel=user_level(),
-        )
-        none = np.full((len(weights), len(alphas)), np.nan)
-        return Found((0, middle), (0, middle), no_shifts(problem, none.shape), none, none, 0)
-
-    def _warn_of_untested(self, problem: Problem) -> None:
-        """Say which classes the folds do not test."""
-        codes = problem.labels.codes
-        untested = np.setdiff1d(codes, codes[rows_to_test(codes)])
-        if len(untested) and self._own_folds():
-            names = problem.classes[untested].tolist()
-            warnings.warn(describe_untested(names), UserWarning, stacklevel=user_level())
-
-    def _set_results(
-        self, problem: Problem, objective: Objective, supervised: Array, solution: Solution
-    ) -> None:
-        super()._set_results(problem, objective, supervised, solution)
-        self.intercept_ = self.intercept_ + self.intercept_shift_
+    def _fit_supervised(
+        self, problem: Problem, objective: Objective, found: SearchResult
+    ) -> LeastSquaresClassifier:
+        """Fit the labeled rows alone with the alpha and the shift chosen for them."""
         tuned = objective.with_alpha(self.supervised_alpha_)
-        self.supervised_ = self._supervised_classifier(problem, tuned.alpha, fit_labeled(tuned)[0])
-        self.supervised_.intercept_ = self.supervised_.intercept_ + self._supervised_shift
-        self.supervised_.intercept_shift_ = self._supervised_shift
+        model = self._supervised_classifier(problem, tuned.alpha, fit_labeled(tuned))
+        model.intercept_shift_ = found.shifts[found.supervised]
+        model.intercept_ = model.intercept_ + model.intercept_shift_
+        return model
 
-    def _set_labels(self, problem: Problem, solution: Solution) -> None:
-        shift = self.intercept_shift_ if problem.n_classes > 2 else self.intercept_shift_[0]
-        super()._set_labels(problem, replace(solution, z=solution.z + shift))
 
-    def _read_alphas(self, problem: Problem) -> Array:
-        if self.alphas is not None:
-            return read_grid("alphas", self.alphas)
-        rows = problem.rows
-        return default_alphas(rows.labeled_spread, len(rows.labeled), rows.n_features)
+def default_alphas(spread: float, n_labeled: int, n_features: int) -> Array:
+    """Return the grid of ridges around the mean eigenvalue of the labeled rows' scatter matrix.
 
-    def _own_folds(self) -> bool:
-        return self.cv is None or isinstance(self.cv, Integral)
+    `spread` is the trace of that matrix. The grid follows the units of the columns, and suits
+    tables with fewer labeled rows than features as well as those with more.
+    """
+    mean_eigenvalue = spread / max(1, min(n_labeled - 1, n_features))
+    return np.logspace(-3, 3, 13) * (mean_eigenvalue or 1.0)
 
-    def _splits(
-        self, problem: Problem, y: Any, groups: Any, rng: np.random.Generator
-    ) -> Iterator[tuple[Array, Array]]:
-        """Give the training and the test rows of every split."""
-        if self._own_folds():
-            return labeled_splits(problem, None if self.cv is None else int(self.cv), rng)
-        return given_splits(problem, self.cv, y, groups)
+
+def _take_defaults(problem: Problem, alphas: Array, weights: Array) -> SearchResult:
+    """Choose without any test, with a warning."""
+    middle = len(alphas) // 2
+    warnings.warn(
+        "Fewer than two classes have two labeled rows or more, so that nothing can be tested; "
+        f"alpha={alphas[middle]:.3g}, the middle of alphas, was taken and the unlabeled rows "
+        "were left out: label more rows, or use SoftLabelClassifier with an alpha of your own.",
+        UserWarning,
+        stacklevel=user_level(),
+    )
+    none = np.full((len(weights), len(alphas)), np.nan)
+    return SearchResult((0, middle), (0, middle), no_shifts(problem, none.shape), none, none, 0)
+
+
+def _warn_of_untested(problem: Problem) -> None:
+    """Warn of classes that no fold tests."""
+    codes = problem.labels.codes
+    untested = np.setdiff1d(codes, codes[rows_to_test(codes)])
+    if len(untested):
+        names = problem.classes[untested].tolist()
+        warnings.warn(describe_untested(names), UserWarning, stacklevel=user_level())
+
+
+def results_table(found: SearchResult, alphas: Array, weights: Array) -> dict[str, Any]:
+    """Return the scores in the format of ``GridSearchCV``, one entry for each choice."""
+    mean = found.mean
+    grid = [(float(a), float(u)) for u in weights for a in alphas]
+    order = np.argsort(np.where(np.isnan(mean), np.inf, -mean), axis=None, kind="stable")
+    rank = np.empty(len(grid), dtype=np.int32)
+    rank[order] = np.arange(1, len(grid) + 1)
+    by_split: Any = () if found.splits is None else np.moveaxis(found.splits, -1, 0)
+    return {
+        "params": [{"alpha": a, "unlabeled_weight": u} for a, u in grid],
+        "param_alpha": np.array([a for a, _ in grid]),
+        "param_unlabeled_weight": np.array([u for _, u in grid]),
+        **{f"split{k}_test_score": scores.ravel() for k, scores in enumerate(by_split)},
+        "mean_test_score": mean.ravel(),
+        "std_test_score": found.std.ravel(),
+        "rank_test_score": rank,
+        "intercept_shift": found.shifts.reshape(mean.size, -1),
+    }

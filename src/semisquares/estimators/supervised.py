@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
-import numpy as np
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
+from sklearn.utils.validation import assert_all_finite
 
+from .._inputs.labels import user_level
 from ..core.curvature import copied_columns, fit_labeled
 from ..core.labelings import soft
 from ..core.objective import Objective
-from ..core.rows import single_threaded_blas
-from .base import LinearLeastSquares, check_width, fitted_state_kept
+from ._base import LinearLeastSquares, check_width, fitted_state_kept
+from ._progress import Progress
 
 
 class LeastSquaresClassifier(LinearLeastSquares):
-    """Fit the labels 0 and 1 by least squares, on the labeled rows alone.
+    """Fit the labels 0 and 1 by least squares, with the labeled rows alone.
 
-    Minimises ``J_s(w) = ‖Xw - y‖² + alpha ‖w‖²`` (the intercept is not penalised); rows without a
-    label are left out. With an intercept, twice its decision values are those of
+    Minimises ``J_s(w) = ‖Xw - y‖² + alpha ‖w‖²`` (the intercept is not penalised); unlabeled rows
+    are ignored. With an intercept, twice the decision values are those of
     ``sklearn.linear_model.RidgeClassifier(alpha)``.
 
     Parameters
@@ -27,20 +29,20 @@ class LeastSquaresClassifier(LinearLeastSquares):
     alpha : float, default=1.0
         Strength of the ridge; the paper's λ.
     fit_intercept : bool, default=True
-        Whether the decision values have a free constant. Without one the boundary z = ½ still
-        holds for labels 0 and 1, so that centred columns classify badly: give X a constant column
-        instead to have the constant penalised, as in the paper.
+        Whether to fit an unpenalised intercept. Without one the class boundary is still z = ½ for
+        labels 0 and 1, so centred columns classify badly; to penalise the intercept as the paper
+        does, give X a constant column instead.
     class_weight : dict, "balanced" or None, default=None
-        How much labeled rows of each class count.
+        Weights of the labeled rows by class.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of the features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercept less ½, so that the sign of the decision function tells the class.
+        The intercept minus ½, so that the sign of the decision function gives the class.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     objective_ : float
@@ -78,11 +80,11 @@ class LeastSquaresClassifier(LinearLeastSquares):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            All rows. Those of Dask are never brought together.
+            All rows. With Dask they are never collected in one place.
         y : {array-like, Dask array or series} of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
         sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
-            How much each row counts.
+            The weight of each row.
 
         Returns
         -------
@@ -90,21 +92,19 @@ class LeastSquaresClassifier(LinearLeastSquares):
             The fitted classifier.
         """
         with fitted_state_kept(self):
-            problem = self._read(X, y, sample_weight, all_rows=False)
-            rows = problem.rows.reweighted(unlabeled_weight=0.0)
-            objective = Objective(rows, soft(problem.n_classes), float(self.alpha))
+            problem = self._read(X, y, sample_weight, unlabeled_weight=0.0, ridge=self.alpha > 0.0)
+            if not problem.partitioned:  # the fit does not sum the unlabeled rows
+                assert_all_finite(problem.X, input_name="X", estimator_name=type(self).__name__)
+            objective = Objective(problem.rows, soft(problem.n_classes), float(self.alpha))
             check_width(objective)
-            context = self._callback_context(max_subtasks=0)
-            try:
-                with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-                    w, _ = fit_labeled(objective)
-                    value = rows.labeled_loss(w) + float(objective.ridge(w))
-                    copies = copied_columns(objective)
-            except FloatingPointError:
-                problem.explain_overflow(self)
-            self._set_weights(problem, w)
-            self.objective_ = value
-            if context is not None:
-                context.call_on_fit_task_end(estimator=self)
-        self._warn_of_copies(copies, stacklevel=4)
+            progress = Progress(self, max_subtasks=0)
+            with self._solving(problem):
+                w = fit_labeled(objective)
+                self._set_weights(problem, w)
+                self.objective_ = problem.rows.labeled_loss(w) + float(objective.ridge(w))
+                dependent = copied_columns(objective)
+            progress.end()
+        if dependent:
+            text = self._describe_dependent(dependent)
+            warnings.warn(text, UserWarning, stacklevel=user_level())
         return self

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._inputs.dask import computed
-from ..estimators.base import LinearLeastSquares
+from ..estimators._base import LinearLeastSquares
 from ._style import BLACK, BLUE, METHOD_STYLES, ORANGE, PURPLE, SKY, MethodStyle
 
 Array = NDArray[Any]

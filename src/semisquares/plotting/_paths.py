@@ -289,11 +289,11 @@ def _surface(model: Any, X: Any, y: Any, paths: Sequence[Path]) -> tuple[Array, 
     margin = 0.15 * np.maximum(high - low, 0.1)
     first, second = np.linspace(low - margin, high + margin, GRID).T
     grid = np.stack([axis.ravel() for axis in np.meshgrid(first, second)], axis=1)
-    problem = clone(model)._read(X, y, None, all_rows=True)
-    weight = getattr(model, "unlabeled_weight_", model.unlabeled_weight)
-    rows = problem.rows.reweighted(unlabeled_weight=float(weight))
+    weight = float(getattr(model, "unlabeled_weight_", model.unlabeled_weight))
+    alpha = float(getattr(model, "alpha_", model.alpha))
+    problem = clone(model)._read(X, y, None, unlabeled_weight=weight, ridge=alpha > 0.0)
     labeling = (hard if isinstance(model, HardLabelClassifier) else soft)(2)
-    objective = Objective(rows, labeling, float(getattr(model, "alpha_", model.alpha)))
+    objective = Objective(problem.rows, labeling, alpha)
     n_columns = 1 if model.fit_intercept else 2
     last = grid[:, 1] - 0.5 if model.fit_intercept else np.full(len(grid), -0.5)
     pairs = [problem.from_user(w[:n_columns], b) for w, b in zip(grid, last, strict=True)]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._inputs.labels import labeled_mask
 from .._utils.words import percent
-from ..estimators.base import soft_labels
+from ..estimators._base import soft_labels
 from ._fitted import Fitted, read_fitted
 from ._pictures import drawing_axes
 from ._style import BLUE, METHOD_STYLES, SKY

@@ -441,7 +441,7 @@ def test_an_unknown_view_is_refused(tables):
 def test_a_descent_that_is_cut_short_has_the_first_steps_of_the_whole_one():
     plane = published_plane()
     objective = published_objective(plane.X, plane.y, "soft")
-    w, _ = fit_labeled(objective)
+    w = fit_labeled(objective)
     path = []
     published_descent(objective, w, max_iter=30, path=path)
     cut = published_descent(objective, w, max_iter=20)

@@ -107,7 +107,7 @@ def test_on_transfusion_errors_have_settled_after_1000_steps_of_the_authors_iter
         draw = fig6.draw_repeat(settings, "Transfusion", repeat)
         n_train = draw.n_labeled + 512
         objective = draw.objective(512)
-        start = fit_labeled(objective)[0]
+        start = fit_labeled(objective)
         ends = [authors_solution(objective, start, max_steps=steps) for steps in (30, 1000, 10_000)]
         errors.append([error_and_loss(draw.X[n_train:], draw.y[n_train:], w)[0] for w in ends])
     early, settled, late = np.mean(errors, axis=0)

@@ -1,4 +1,4 @@
-"""Solvers: silent functions that take an objective and a start, and return one `Solution`."""
+"""Solvers: silent functions from an objective and a start to one `Solution`."""
 
 from ..curvature import copied_columns, fit_labeled
 from .block_descent import block_descent
@@ -6,12 +6,13 @@ from .enumerate import enumerate_hard
 from .hard_descent import batch_size, hard_descent
 from .minimise import best_constant, minimise, with_rounded_intercept
 from .newton import newton
-from .solution import ActiveSet, EndPoint, Solution, Status, Step, StoppingTest
+from .solution import ActiveSet, EndPoint, Solution, State, Status, Step, StoppingTest
 
 __all__ = [
     "ActiveSet",
     "EndPoint",
     "Solution",
+    "State",
     "Status",
     "Step",
     "StoppingTest",

@@ -2,12 +2,12 @@
 
 The paper's algorithm, for soft and hard labels alike:
 
-1. w minimises J with the labels fixed: least squares on all rows, one factorisation for all steps;
+1. w minimises J with the labels fixed: least squares on all rows, factorised once;
 2. the labels minimise J with w fixed: ``impute(X w)``;
-3. hard labels end when none changes; soft ones when a stopping test is met, or when w has long
-   moved by rounding alone.
+3. with hard labels the descent ends when no label changes; with soft ones when the stopping test is
+   met, or when w changes by rounding only.
 
-Both half-steps lower J. `relaxation` takes ω times the step in w (Preece's larger step), monotone
+Both half-steps lower J. `relaxation` takes ω times the step in w (Preece's larger step); J falls
 for 0 < ω < 2.
 """
 
@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 from ..curvature import Curvature, full_curvature
 from ..linalg import EPS, penalty
 from ..objective import Objective
-from .solution import Callback, Solution, Status, Step, StoppingTest
+from .solution import Callback, Solution, State, Status, Step, StoppingTest
 
 Array = NDArray[Any]
 
-RESTLESS = 100
-"""Soft labels descend no further if this many steps have moved w by rounding alone.
+ROUNDING_STEPS = 100
+"""A soft-label descent ends if this many steps changed w by rounding only.
 
-Their last bits may go round in a circle for ever, which depends on the processor."""
+On some processors the last bits cycle for ever."""
 
 
 def block_descent(
@@ -42,27 +42,27 @@ def block_descent(
     relaxation: float = 1.0,
     callback: Callback | None = None,
 ) -> Solution:
-    """Descend from labels of all rows (those of labeled rows are not read).
+    """Descend from labels of all rows; the entries of labeled rows are ignored.
 
     Parameters
     ----------
     objective : Objective
-        With any labeling.
+        The objective, with any labeling.
     labels : array (n,) or (n, K)
-        The labels to start from; any real numbers, used as they are.
+        The initial labels; any real numbers.
     w : array, optional
-        Weights that the first step is relaxed from; without them it is taken in full.
+        Weights from which the first step is relaxed; without them it is a full step.
     max_iter : int
-        How many times w is updated at the most.
+        The largest number of updates of w.
     test : StoppingTest, optional
         Ends a descent with soft labels.
     tol : float
-        Ends a descent once no more than this share of the unlabeled rows changes its label. With
-        soft labels 0 means that not one of them changes by a single bit.
+        The descent ends when at most this share of the unlabeled rows changes its label. With soft
+        labels, 0 means that no label changes by a single bit.
     relaxation : float
-        ω: how much of each step in w is taken.
+        ω, the length of each step in w, relative to the full one.
     callback : callable, optional
-        Told every step; a true answer ends the descent.
+        Called with every step; it ends the descent by returning True.
     """
     rows, labeling = objective.rows, objective.labeling
     labels = rows.read_labels(labels)
@@ -92,23 +92,23 @@ def block_descent(
         if test is not None and test.met(fit.gradient(w, moment)):
             status = Status.GAP
             break
-        if test is not None and n_iter % RESTLESS == 0:
-            if _by_rounding(earlier, w):
+        if test is not None and n_iter % ROUNDING_STEPS == 0:
+            if _differ_by_rounding(earlier, w):
                 status = Status.ROUNDING
                 break
             earlier = w
     assert w is not None
-    z = rows.decisions(w)
-    return Solution(w, value, z, status, "block", n_iter, n_iter + 1, labels=labels)
+    state = State(rows.decisions(w), labels)
+    return Solution(w, value, status, "block", n_iter, n_iter + 1, state)
 
 
-def _by_rounding(earlier: Array | None, w: Array) -> bool:
-    """Tell whether weights differ from earlier ones by no more than rounding."""
+def _differ_by_rounding(earlier: Array | None, w: Array) -> bool:
+    """Tell whether two weight vectors are equal up to rounding."""
     return earlier is not None and bool(abs(w - earlier).max() <= 16.0 * EPS * abs(w).max())
 
 
 class _Fit:
-    """Least squares on all rows, for labels that change."""
+    """Least squares on all rows with changing labels."""
 
     def __init__(self, curvature: Curvature) -> None:
         self.curvature = curvature
@@ -128,7 +128,7 @@ class _Fit:
         return w + self.curvature.step(w, self.gradient(w, moment), residual)
 
     def gradient(self, w: Array, moment: Array) -> Array:
-        """Return half the gradient of J with the labels that the moment was summed with."""
+        """Return half the gradient of J; `moment` is that of the current labels."""
         rows = self.objective.rows
         if not self.objective.direct:
             product = rows.full_product(w)

@@ -44,9 +44,9 @@ class Enumeration:
     labels: Floats  # U zeros and ones
     value: float  # f(labels)
     bound: float  # no labeling has a smaller f
-    relaxation: float  # the soft minimum, from below: the bound before any shift or branching
+    relaxation: float  # a lower bound of the soft minimum, before any shift or branching
     n_nodes: int  # nodes of the search tree that were bounded or tabulated
-    exact: bool  # value − bound is within rounding: the labels are a global optimum
+    exact: bool  # value − bound is within rounding, so the labels are a global optimum
 
 
 def enumerate_labelings(
@@ -60,22 +60,22 @@ def enumerate_labelings(
 ) -> Enumeration:
     """Minimise f(q) = q'Pq + 2c'q + k over all labelings q in {0,1}^U.
 
-    1. Leave out the rows that f does not depend on (weight zero): their label is 0.
+    1. Drop the rows that f does not depend on (weight zero): their label is 0.
     2. Solve the soft problem; round it, and the start, to first labelings (then 1-opt).
     3. Choose the shift δ, kept if its bound beats the soft one. With more labels than features
        it took 2–13 times fewer nodes (Gaussian classes, U = 20 to 40), else about as many.
-    4. Take the open node with the least bound; stop when none lies below the best value.
-    5. Branch on the label that, held at 0 and at 1, promises to raise the bound most.
+    4. Take the open node with the least bound; stop if none is below the best value.
+    5. Branch on the label that should raise the bound most when fixed at 0 and at 1.
     6. Bound each child by its box problem, warm-started; round its minimiser to a labeling.
-    7. Fix labels whose other side cannot beat the best value.
+    7. Fix labels whose other value cannot beat the best labeling.
     8. With at most 12 labels left free, try all their patterns by one matrix product.
 
     Parameters
     ----------
     P, c, k : symmetric positive semidefinite (U, U), (U,), and a constant
     start : labels to start from, (U,); they only speed up the search
-    max_nodes : where to stop with the least bound of the open nodes; U = 20 needs at most 511
-    callback : ``callback(n_nodes, value, bound)`` after each branching; a true answer stops
+    max_nodes : the largest number of nodes; U = 20 needs at most 511
+    callback : called as ``callback(n_nodes, value, bound)`` after each branching; True stops
 
     Examples
     --------
@@ -141,7 +141,7 @@ class _Search:
         return int(score.argmax())
 
     def visit(self, u: Floats, free: NDArray[np.bool_]) -> None:
-        """Bound a node and drop it, finish it, or leave it open; u and free become its own."""
+        """Bound a node and drop it, finish it, or leave it open; it takes over u and free."""
         F = np.flatnonzero(free)
         if len(F) > TABLE:
             fixed = np.where(free, 0.0, u)
@@ -221,7 +221,7 @@ def _newton_point(Q: Floats, b: Floats, u: Floats, g: Floats) -> Floats | None:
             point[move] = np.clip(x + length * step, 0, 1)
             if point @ (Q @ point + 2 * b) < u @ (g + b):
                 return point
-        # labels pressed on their bound rest, the steepest last: alone it would be free to move
+        # fix labels pressed on their bound, all but the steepest, which alone would be free
         pressed = pressed[np.abs(g[move[pressed]]).argsort()]
         move = np.delete(move, pressed[: max(1, len(pressed) - 1)]) if len(pressed) else move[:0]
     return None

@@ -1,7 +1,7 @@
-"""All labelings (Hartley & Rao 1968): the best hard labels there are, two classes.
+"""The best of all hard labelings of two classes (Hartley & Rao 1968).
 
-With w minimised out, J_r is a quadratic in the labels alone: the squared part of the targets that
-the columns of X cannot explain. `branch_and_bound` searches it.
+With w minimised out, J_r is a quadratic in the labels alone: the squared norm of the part of the
+targets that the columns of X do not explain. `branch_and_bound` minimises it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ..linalg import EPS
 from ..objective import Objective
 from .block_descent import block_descent
 from .branch_and_bound import enumerate_labelings
-from .solution import Callback, EndPoint, Solution, Status, Step
+from .solution import Callback, EndPoint, Solution, State, Status, Step
 
 Array = NDArray[Any]
 
 MAX_UNLABELED = 2000
-"""The quadratic is a dense matrix of this size at the most."""
+"""The largest size of the dense matrix P."""
 
 
 def enumerate_hard(
@@ -31,28 +31,28 @@ def enumerate_hard(
     max_nodes: int = 20_000,
     callback: Callback | None = None,
 ) -> Solution:
-    """Find the labels of lowest J_r by branch and bound, with the labels given as first incumbent.
+    """Find the labels of lowest J_r by branch and bound, starting with the given labels.
 
-    Exact where the search ends by itself; stopped by `max_nodes` it returns the best labels seen
-    and, in `Solution.bound`, a proven lower bound of what any labeling could reach.
+    The result is exact if the search ends by itself. If `max_nodes` stops it, these are the best
+    labels found, and `Solution.bound` is a proven lower bound for all labelings.
     """
     rows = objective.rows
     P, c, k = label_quadratic(objective)
     begun = block_descent(objective, labels, max_iter=1)
     stopped = False
 
-    def told(n_nodes: int, best: float, bound: float) -> bool:
+    def report(n_nodes: int, best: float, bound: float) -> bool:
         nonlocal stopped
         if callback is not None:
             stopped = bool(callback(Step(n_nodes, begun.w, best, 0)))
         return stopped
 
     found = enumerate_labelings(
-        P, c, k, start=labels[rows.unlabeled], max_nodes=max_nodes, callback=told
+        P, c, k, start=labels[rows.unlabeled], max_nodes=max_nodes, callback=report
     )
     best = labels.astype(np.float64)
     best[rows.unlabeled] = found.labels
-    # one fit of these labels; at the optimum imputing anew changes none of them
+    # one step of block descent fits these labels; at the optimum it changes none of them
     fitted = block_descent(objective, best, max_iter=1)
     status = Status.ENUMERATED if found.exact else Status.MAX_NODES
     if stopped:
@@ -62,8 +62,8 @@ def enumerate_hard(
     settled = fitted.status if fitted.status is Status.STABLE else status
     end = EndPoint(fitted.value, objective.rows.classes_of(best), settled, found.n_nodes)
     return Solution(
-        fitted.w, fitted.value, fitted.z, status, "enumerate", max(1, found.n_nodes), 3,
-        labels=best, bound=min(found.bound, fitted.value), end_points=(end,),
+        fitted.w, fitted.value, status, "enumerate", max(1, found.n_nodes), 3,
+        State(fitted.state.z, best), bound=min(found.bound, fitted.value), end_points=(end,),
     )  # fmt: skip
 
 

@@ -1,8 +1,7 @@
-"""Hard-label descents from many starts: block descent (§V) in batches, each pass serving all.
+"""Hard-label descents from many starts: block descent (§V) in batches that share each pass.
 
-J_r is not convex, so that where a descent ends depends on where it starts. All ends are reported
-and the lowest kept, though the lowest J is not always the better classifier: labels of a single
-class fit cheaply.
+J_r is not convex, so a descent's end depends on its start. All ends are reported and the one of
+lowest J is kept, though it is not always the best classifier: labels of a single class fit cheaply.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from ..curvature import full_curvature
 from ..linalg import Factor
 from ..objective import Objective
 from .block_descent import block_descent
-from .solution import Callback, EndPoint, Solution, Status, Step
+from .solution import Callback, EndPoint, Solution, State, Status, Step
 
 Array = NDArray[Any]
 Ends = list[tuple[Array, EndPoint]]
 
 BATCH_BYTES = 1 << 26
-"""The labels that a batch of starts begins with take at most this much memory."""
+"""Memory for the initial labels of a batch of starts."""
 
 
 def batch_size(n_rows: int, n_classes: int) -> int:
-    """Return how many starts make a batch."""
+    """Return the number of starts in a batch."""
     per_start = 8 * n_rows * (1 if n_classes == 2 else n_classes)
     return max(1, BATCH_BYTES // max(1, per_start))
 
@@ -38,14 +37,18 @@ def hard_descent(
     *,
     max_iter: int = 10_000,
     tol: float = 0.0,
+    bound: float = np.nan,
     callback: Callback | None = None,
 ) -> Solution:
-    """Descend with hard labels from batches of starts: (n, starts) or (n, starts, K) labels."""
+    """Descend with hard labels from batches of starts: labels (n, starts) or (n, starts, K).
+
+    `bound` is a lower bound for all labelings that the caller knows, for the solution to report.
+    """
     factor = full_curvature(objective).factor
     ends: Ends = []
     for batch in batches:
         starts = _starts(batch)
-        if len(starts) == 1 or factor is None:  # collinear rows: every fit is a least-norm one
+        if len(starts) == 1 or factor is None:  # collinear columns need least-norm fits
             ends += _one_by_one(objective, starts, max_iter, tol, callback)
         else:
             ends += _together(objective, factor, batch, max_iter, tol, callback)
@@ -53,14 +56,15 @@ def hard_descent(
             break
     w, best = min(ends, key=lambda end: end[1].value)
     n_iter = max(end.n_iter for _, end in ends)
+    state = State(objective.rows.decisions(w), objective.rows.labels_of(best.labels))
     return Solution(
-        w, best.value, objective.rows.decisions(w), best.status, "block", n_iter, n_iter + 1,
-        labels=objective.rows.labels_of(best.labels), end_points=tuple(end for _, end in ends),
+        w, best.value, best.status, "block", n_iter, n_iter + 1, state, bound=bound,
+        end_points=tuple(end for _, end in ends),
     )  # fmt: skip
 
 
 def _starts(batch: Any) -> list[Any]:
-    """Take a batch apart; a handle of labels is a single start."""
+    """Split a batch into its starts; labels that Dask holds are a single start."""
     return list(batch.swapaxes(0, 1)) if isinstance(batch, np.ndarray) else [batch]
 
 
@@ -70,7 +74,7 @@ def _one_by_one(
     ends: Ends = []
     for start in starts:
         found = block_descent(objective, start, max_iter=max_iter, tol=tol, callback=callback)
-        labels = objective.rows.classes_of(found.labels)
+        labels = objective.rows.classes_of(found.state.labels)
         ends.append((found.w, EndPoint(found.value, labels, found.status, found.n_iter)))
         if found.status is Status.CALLBACK:
             break
@@ -85,7 +89,7 @@ def _together(
     tol: float,
     callback: Callback | None,
 ) -> Ends:
-    """Run the descents of one batch as matrix products; those that have ended leave it."""
+    """Run the descents of a batch as matrix products; a descent that has ended leaves it."""
     rows, labeling = objective.rows, objective.labeling
     ends: dict[int, tuple[Array, EndPoint]] = {}
     running = np.arange(labels.shape[1])
@@ -93,7 +97,7 @@ def _together(
     for iteration in range(1, max_iter + 1):
         w = factor.solve(moment)
         new = rows.relabel(w, labels, moment, labeling, before=False)
-        labels = new.labels.astype(np.int8)  # a start may be any numbers; from here on 0 and 1
+        labels = new.labels.astype(np.int8)  # initial labels are real numbers, these are 0 or 1
         values = new.loss + objective.ridge(w)
         lowest = int(values.argmin())
         step = Step(iteration, w[:, lowest], float(values[lowest]), int(new.changed.sum()))

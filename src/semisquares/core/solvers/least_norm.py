@@ -1,7 +1,7 @@
 """λ = 0 and labeled rows that do not span the features: the minimiser of least norm.
 
-Minimisers are many then, though all have the same residuals. The result is defined as the limit of
-a ridge that vanishes: the one whose features' weights have least norm, the intercept free.
+J then has many minimisers, all with the same residuals. The result is the limit of a vanishing
+ridge: the minimiser whose feature weights have least norm, with a free intercept.
 """
 
 from __future__ import annotations
@@ -13,38 +13,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import linalg
-from ..curvature import active_curvature, fit_labeled
+from ..curvature import active_curvature, labeled_least_norm
 from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Rows, Sweep
 from .newton import newton
-from .solution import Callback, Solution, Status, Step
+from .solution import Callback, Solution, State, Status, Step
 
 Array = NDArray[Any]
 
 
 def leaves_weights_open(objective: Objective) -> bool:
-    """Tell whether λ = 0 and the labeled rows leave directions of the weights open."""
+    """Tell whether λ = 0 and the labeled rows do not determine all feature weights."""
     if objective.alpha > 0.0 or not objective.direct or objective.labeled_factor is not None:
         return False
-    return fit_labeled(objective)[1].shape[1] > 0
+    return labeled_least_norm(objective).null.shape[1] > 0
 
 
 def vanishing_ridge(
     objective: Objective, w: Array, *, max_iter: int = 1000, callback: Callback | None = None
 ) -> Solution:
-    """Find the minimiser of least norm, the limit of a ridge that vanishes.
+    """Find the minimiser of least norm, the limit of a vanishing ridge.
 
-    Rows bind at exactly 0 or 1 in the limit and then have no side, so Newton with least-norm steps
-    cycles. A ridge of 1e-7 of the features' mean square tells the sides, after one of 1e-5 that
-    brings w near, and one least-norm solve with them ends it. Where that is no minimum yet (columns
-    that differ in scale) the ridge shrinks further, each solution the start of the next.
-    `max_iter` is for all ridges together; J is told without them.
+    In the limit some rows are exactly at 0 or 1, where their piece is ambiguous, so Newton with
+    least-norm steps would cycle. A ridge of 1e-7 of the features' mean square, after one of 1e-5 to
+    start from, decides their pieces, and one least-norm solve with these pieces gives the result.
+    If that is not a minimum yet (columns of different scale), the ridge shrinks further, each
+    solution starting the next. `max_iter` limits the steps of all ridges together; callbacks get J
+    without the ridge.
     """
     rows = objective.rows
     size = _mean_square(objective)
     n_iter, n_passes = 0, 0.0
-    best: Solution | None = None
+    best: tuple[float, Status, Sweep] | None = None
     active = None
     for exponent in (5, *range(7, 31)):
         ridged = objective.with_alpha(size * 10.0**-exponent)
@@ -52,10 +53,10 @@ def vanishing_ridge(
             ridged,
             w,
             max_iter=max(1, max_iter - n_iter),
-            callback=_told(callback, ridged, n_iter),
+            callback=_without_ridge(callback, ridged, n_iter),
             active=active,
         )
-        w, active = found.w, found.active
+        w, active = found.w, found.state.active
         n_iter, n_passes = n_iter + found.n_iter, n_passes + found.n_passes
         stopped = found.status in (Status.CALLBACK, Status.MAX_ITER)
         if exponent < 7 and not stopped:
@@ -63,34 +64,35 @@ def vanishing_ridge(
         end = _least_norm_end(objective, objective.sweep(w))
         n_passes += 2
         value = objective.value(end)
-        # w is shorter than every minimiser, and comes as near as one likes to the shortest
+        # w is shorter than every minimiser and converges to the shortest
         settled = _is_minimum(objective, end) and _norm(end.w, rows) <= (1.0 + 1e-6) * _norm(
             w, rows
         )
-        if best is None or settled or value <= best.value:
+        if best is None or settled or value <= best[0]:
             status = Status.LEAST_NORM if settled else Status.ROUNDING
-            status = found.status if stopped else status
-            best = Solution(end.w, value, end.z, status, "newton", n_iter, n_passes, sweep=end)
+            best = value, found.status if stopped else status, end
         if settled or stopped:
             break
     assert best is not None
-    return replace(best, n_iter=n_iter, n_passes=n_passes)
+    value, status, end = best
+    state = State(end.z, sweep=end)
+    return Solution(end.w, value, status, "newton", n_iter, n_passes, state)
 
 
 def _norm(w: Array, rows: Rows) -> float:
     return float(np.linalg.norm(w[: rows.n_features]))
 
 
-def _told(callback: Callback | None, ridged: Objective, before: int) -> Callback | None:
-    """Return a callback that counts steps over all ridges and tells J without the ridge."""
+def _without_ridge(callback: Callback | None, ridged: Objective, before: int) -> Callback | None:
+    """Return a callback for one ridge: it counts steps over all ridges, and J has no ridge."""
     if callback is None:
         return None
 
-    def told(step: Step) -> bool | None:
+    def report(step: Step) -> bool | None:
         value = step.value - float(ridged.ridge(step.w))
         return callback(replace(step, iteration=before + step.iteration, value=value))
 
-    return told
+    return report
 
 
 def _mean_square(objective: Objective) -> float:
@@ -103,9 +105,9 @@ def _mean_square(objective: Objective) -> float:
 
 
 def _least_norm_end(objective: Objective, sweep: Sweep) -> Sweep:
-    """Solve once for the weights of least norm with the sides that rows have in a sweep.
+    """Return the weights of least norm if every row keeps its piece of a sweep.
 
-    The Gram matrix is summed afresh: in a difference of two, a column of zeros is one of rounding.
+    The Gram matrix is summed anew: in a difference of two, zeros become rounding errors.
     """
     rows = objective.rows
     if objective.labeling.per_class:
@@ -120,7 +122,7 @@ def _least_norm_end(objective: Objective, sweep: Sweep) -> Sweep:
 
 
 def _least_norm_of_many(objective: Objective, sweep: Sweep) -> Array:
-    """Do the same on the simplex, where every class has weights and rows tie them together."""
+    """Do the same on the simplex, where rows couple the weights of the classes."""
     rows = objective.rows
     triangle = rows.simplex_triangle(sweep.piece, sweep.z)
     first = sweep.z.shape[1] * rows.intercept
@@ -135,7 +137,7 @@ def _least_norm_of_many(objective: Objective, sweep: Sweep) -> Array:
 
 
 def _is_minimum(objective: Objective, sweep: Sweep) -> bool:
-    """Tell whether the gradient at a sweep is rounding, measured in the size of its terms."""
+    """Tell whether the gradient at a sweep is rounding, relative to the size of its terms."""
     gram = objective.rows.full_gram
     total = objective.rows.total_weight
     rounding = 1e3 * EPS * np.sqrt(total) * (1.0 + float(np.abs(sweep.z).max()))

@@ -1,4 +1,4 @@
-"""The soft minimiser, whatever the problem: a multilevel start, Newton, or the least norm."""
+"""The soft minimiser of any problem: by Newton from a multilevel start, or of least norm."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..objective import Objective
 from ..rows import DenseTable, PartitionedRows
 from .least_norm import leaves_weights_open, vanishing_ridge
 from .newton import newton
-from .solution import ActiveSet, Callback, Solution, Status, StoppingTest
+from .solution import ActiveSet, Callback, Solution, State, Status, StoppingTest
 
 Array = NDArray[Any]
 
 SAMPLE_ROWS = 4096
 SAMPLE_SHARE = 16
 MOST_COPIED = 50_000_000
-"""Tables with more values than this are not copied to rescale their columns."""
+"""Larger tables, in values, are not copied to rescale their columns."""
 NOTICEABLE = 1e-16
-"""A rounded intercept changes nothing if it moves J by less than this share of its scale."""
+"""A rounding error of the intercept that changes J by less, relative to its scale, is ignored."""
 ROUGH = 1e-4
-"""The relative gap that is good enough on a sample."""
+"""Relative gap to reach on a sample."""
 
 
 def minimise(
@@ -39,10 +39,10 @@ def minimise(
     active: ActiveSet | None = None,
     rng: np.random.Generator | None = None,
 ) -> Solution:
-    """Find the minimiser of a convex objective from w; that of least norm where there are many.
+    """Find the minimiser of a convex objective from w; that of least norm if it is not unique.
 
-    `rng` draws the sample of the multilevel start; None goes without. The other parameters are
-    those of `newton`.
+    `rng` draws the samples of a multilevel start; None starts at w. The other parameters are those
+    of `newton`.
     """
     if leaves_weights_open(objective):
         found = vanishing_ridge(objective, w, max_iter=max_iter, callback=callback)
@@ -55,11 +55,10 @@ def minimise(
 
 
 def in_even_columns(objective: Objective, found: Solution) -> Solution:
-    """Look for a lower J, columns rescaled to one size, where a vanishing ridge found no minimum.
+    """Look for a lower J with columns of equal size after a vanishing ridge found no minimum.
 
-    The ridge is one number for all columns: if they differ by many orders of magnitude, there is
-    none that is small for all and large enough to be seen in any. Then any minimiser is better than
-    none, though its norm is not the least.
+    If columns differ by many orders of magnitude, no single ridge is negligible for all of them
+    and above rounding. Then any minimiser will do, even if its norm is not the least.
     """
     rows = objective.rows
     if rows.n_rows * rows.n_features > MOST_COPIED:
@@ -68,7 +67,7 @@ def in_even_columns(objective: Objective, found: Solution) -> Solution:
     scale = np.exp2(-np.round(np.log2(np.where(norms > 0.0, norms, 1.0))))
     columns = rows.table.dense(rows.table.slice(0, rows.n_rows)) * scale
     even = replace(objective, rows=rows.written_in(DenseTable(columns)))
-    other = vanishing_ridge(even, fit_labeled(even)[0])
+    other = vanishing_ridge(even, fit_labeled(even))
     w = other.w.copy()
     w[: rows.n_features] = (w[: rows.n_features].T * scale).T
     sweep = objective.sweep(w)
@@ -77,51 +76,52 @@ def in_even_columns(objective: Objective, found: Solution) -> Solution:
         return found
     status = Status.EXACT if other.status is Status.LEAST_NORM else other.status
     n_iter, n_passes = found.n_iter + other.n_iter, found.n_passes + other.n_passes + 1
-    return Solution(w, value, sweep.z, status, "newton", n_iter, n_passes, sweep=sweep)
+    return Solution(w, value, status, "newton", n_iter, n_passes, State(sweep.z, sweep=sweep))
 
 
 def best_constant(objective: Objective) -> Solution:
-    """Return the weights that give every row the same decision value: the labeled rows' mean."""
+    """Return the best constant decision value, the mean of the labels, as a solution."""
     rows = objective.rows
     w = np.zeros(rows.weights_shape)
     if rows.intercept:
         w[-1] = rows.labeled_moment[-1] / rows.labeled_total
     sweep = objective.sweep(w)
     value = objective.value(sweep)
-    return Solution(w, value, sweep.z, Status.CONSTANT, "newton", 1, 1, sweep=sweep)
+    return Solution(w, value, Status.CONSTANT, "newton", 1, 1, State(sweep.z, sweep=sweep))
 
 
 def with_rounded_intercept(objective: Objective, found: Solution) -> Solution:
-    """Return a solution at the intercept that is left of it in the user's columns.
+    """Return the solution with the intercept that it has after rounding in the user's columns.
 
-    Where columns are shifted far, that intercept keeps few digits behind the point. What rounding
-    takes is found without rounding (`math.fsum`); as long as it changes nothing, nothing is done.
+    If columns are far from the origin, the user's intercept is large and keeps few decimals. The
+    rounding error is computed exactly (`math.fsum`); a negligible one changes nothing.
     """
     rows = objective.rows
     shift = rows.table.shift
     if shift is None or isinstance(rows, PartitionedRows):
         return found
     w = found.w.reshape(len(found.w), -1)
-    told = rows.to_user(found.w).reshape(w.shape)[-1] - 0.5
+    rounded = rows.to_user(found.w).reshape(w.shape)[-1] - 0.5
     lost = np.empty(w.shape[1])
     for k in range(w.shape[1]):
         high, low = exact_products(shift, w[:-1, k])
-        lost[k] = math.fsum([told[k], 0.5, -w[-1, k], *high, *low])
+        lost[k] = math.fsum([rounded[k], 0.5, -w[-1, k], *high, *low])
     if not rows.total_weight * float(lost @ lost) > NOTICEABLE * objective.scale:
         return found
     w = w.copy()
     w[-1] += lost
     sweep = objective.sweep(w.reshape(found.w.shape))
-    return replace(found, w=sweep.w, value=objective.value(sweep), z=sweep.z, sweep=sweep)
+    state = replace(found.state, z=sweep.z, sweep=sweep)
+    return replace(found, w=sweep.w, value=objective.value(sweep), state=state)
 
 
 def multilevel_start(
     objective: Objective, w: Array, rng: np.random.Generator, test: StoppingTest | None
 ) -> tuple[Array, float]:
-    """Solve on a sample of the unlabeled rows, itself started from a smaller one.
+    """Solve on a sample of the unlabeled rows, which starts from a smaller sample in turn.
 
-    The sample's solution puts nearly every row on its right side already: only rows near a border
-    are left to be followed over it. Returns the weights and the passes it cost.
+    Its solution puts nearly every row on the right piece; only boundary rows are left to correct.
+    Returns the weights and the number of passes, a pass over the sample counting by its share.
     """
     rows = objective.rows
     share = min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled)

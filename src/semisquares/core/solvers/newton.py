@@ -1,17 +1,17 @@
 """Newton's method on the active set: the exact minimiser of the soft objective.
 
-J is C¹ and piecewise quadratic. While no row changes its piece (its side of [0, 1]; the support of
-its label on the simplex) J is one quadratic, and one step finds its minimiser. The numbers below
-stand again in the code.
+J is C¹ and piecewise quadratic. While no row changes its piece (below, inside or above [0, 1]; with
+more classes, the support of its label on the simplex) J is one quadratic, which one step minimises.
+The same numbers mark the steps in the code.
 
 1. start at w: the supervised weights, or the solution on a sample of the rows (`minimise`);
-2. one pass over the rows: decision values, pieces, J and its gradient; the curvature changes by
-   the rows that changed their side only;
-3. the step to the minimiser of the current quadratic; in large tables on to where rows near a
-   border stay on their sides (`steps`);
-4. where J does not fall enough, an exact search along the step (its slope is piecewise linear and
-   rises): no pass, the decision values along a line are known;
-5. if every row is on the side it was taken to be on after a full step, w is the exact minimiser.
+2. pass over the rows once for decision values, pieces, J and its gradient; only rows that changed
+   their piece change the curvature;
+3. step to the minimiser of the current quadratic, and in large tables on until no boundary row
+   changes its piece (`steps`);
+4. if J falls too little, search exactly along the step: the slope is piecewise linear and rises,
+   and needs no pass because decision values are linear along the step;
+5. if after a full step every row is on its predicted piece, w is the exact minimiser.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from scipy.optimize import brentq
 
 from ..objective import Objective
 from ..rows import Sweep
-from .solution import ActiveSet, Callback, Solution, Status, Step, StoppingTest
+from .solution import ActiveSet, Callback, Solution, State, Status, Step, StoppingTest
 from .steps import ConjugateSteps, DirectSteps
 
 Array = NDArray[Any]
 
 NEGLIGIBLE = 1e-24
-"""A further step that would lower J by less than this share of its scale is rounding."""
+"""Steps that would lower J by less, relative to its scale, are rounding."""
 SMALL = 1e-11
-"""A step that would lower J by more than this share of its scale is not rounding yet."""
+"""Steps that would lower J by more, relative to its scale, are not rounding yet."""
 
 
 def newton(
@@ -46,9 +46,9 @@ def newton(
 ) -> Solution:
     """Minimise a convex objective exactly, from the weights w.
 
-    Ends when every row is on the side that a full step took it to be on, or when the stopping test
-    handed in by the caller is met; never by the size of a step. `active` is the active set of a
-    nearby fit on the same rows, so that only the difference needs to be summed.
+    Ends when every row is on its predicted piece after a full step, or when the caller's stopping
+    test is met; never because a step is small. `active` is the active set of a similar fit to the
+    same rows: only the rows that differ are then summed.
     """
     steps: DirectSteps | ConjugateSteps
     if objective.labeling.per_class or not objective.direct:
@@ -76,18 +76,18 @@ def newton(
             exact = steps.solved and decrease >= 0.0
             status = Status.EXACT if exact else Status.ROUNDING
             break
-        taken_for = sweep.piece if steps.active is None else steps.active.piece
-        trial = objective.sweep(sweep.w + direction, taken_for)  # 2
+        predicted = sweep.piece if steps.active is None else steps.active.piece
+        trial = objective.sweep(sweep.w + direction, predicted)  # 2
         trial_value = objective.value(trial)
         n_passes += 1
         full = (
             trial_value <= value - 0.1 * decrease
-            or (trial_value <= value and trial.changed == 0)  # the end, however steep the way began
+            or (trial_value <= value and trial.changed == 0)  # the minimum of this quadratic
             or (trial_value - value <= 1e-12 * scale and decrease <= SMALL * scale)
         )
         if not full:  # 4
             t = _exact_search(objective, sweep, trial)
-            trial = objective.sweep(sweep.w + t * direction, taken_for)
+            trial = objective.sweep(sweep.w + t * direction, predicted)
             trial_value = objective.value(trial)
             n_passes += 1
             if trial_value >= value:
@@ -100,14 +100,14 @@ def newton(
         if callback is not None and callback(Step(n_iter, sweep.w, value, sweep.changed)):
             status = Status.CALLBACK
             break
+    state = State(sweep.z, sweep=sweep, active=steps.active)
     return Solution(
-        sweep.w, value, sweep.z, status, "newton", max(1, n_iter), n_passes + steps.products,
-        sweep=sweep, active=steps.active,
-    )  # fmt: skip
+        sweep.w, value, status, "newton", max(1, n_iter), n_passes + steps.products, state
+    )
 
 
 def _summing_to_one(w: Array) -> Array:
-    """Shift weights so that decision values sum to one over the classes: that only lowers J."""
+    """Shift weights so that decision values sum to one over the classes, which lowers J."""
     w = w - w.mean(axis=1, keepdims=True)
     w[-1] += 1.0 / w.shape[1]
     return w
@@ -115,11 +115,11 @@ def _summing_to_one(w: Array) -> Array:
 
 def _exact_search(objective: Objective, first: Sweep, second: Sweep) -> float:
     """Return the minimiser of J on the segment between two sweeps (4)."""
-    if objective.slope(first, second, 0.0) >= 0.0:  # rounding: this is the end
+    if objective.slope(first, second, 0.0) >= 0.0:  # only rounding is left
         return 0.0
     if objective.slope(first, second, 1.0) <= 0.0:
         return 1.0
-    # the share may be tiny: its digits count, not its size; and any share that lowers J will do
+    # t may be tiny, so its relative error counts; nine digits suffice for J to fall
     return float(
         brentq(
             lambda t: objective.slope(first, second, t),

@@ -1,4 +1,4 @@
-"""What a solver returns: one frozen Solution, with a Status whose members are the messages."""
+"""The result of a solver: a frozen Solution with a Status, whose values are the messages."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Status(Enum):
     CALLBACK = "stopped by a callback"
 
     @property
-    def says_exact(self) -> bool:
-        """Whether it says that a soft solution is the optimum."""
+    def claims_optimum(self) -> bool:
+        """Whether the solver claims that a soft solution is the exact optimum."""
         return self in (Status.EXACT, Status.LEAST_NORM)
 
     @property
@@ -44,18 +44,18 @@ class Status(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What a solver tells its callback after every step; a true answer stops it."""
+    """One step of a solver, passed to its callback, which stops the solver by returning True."""
 
     iteration: int
     w: Array
     value: float
     changed: int
-    """How many rows are not on the side that they were taken to be on, their old one unless they
-    were followed (Newton); or how many changed their label (block descent)."""
+    """Rows whose active-set membership differs from the prediction (Newton), or whose label
+    changed (block descent)."""
     labels: Array | None = None
     """The imputed labels of all rows (block descent only)."""
     half_value: float = np.nan
-    """J with the new weights and the labels of the step before (block descent only)."""
+    """J with the new weights and the labels of the previous step (block descent only)."""
 
 
 Callback = Callable[[Step], bool | None]
@@ -63,7 +63,7 @@ Callback = Callable[[Step], bool | None]
 
 @dataclass(frozen=True, eq=False)
 class StoppingTest:
-    """A bound on the suboptimality, computed from the half gradient, and what it has to reach."""
+    """A bound on the suboptimality, computed from half the gradient, and the target to reach."""
 
     bound: Callable[[Array], float]
     target: float
@@ -75,13 +75,13 @@ class StoppingTest:
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet:
-    """The pieces of all rows and the Gram matrix of the active ones, handed from fit to fit."""
+    """The pieces of all rows and the Gram matrix of the active ones: a warm start for Newton."""
 
     piece: Any
     gram: Array
 
     def extended(self, n_rows: int) -> ActiveSet:
-        """Return the set for further rows after these, none of them active yet."""
+        """Return the set for a table with further rows after these, none of them active yet."""
         piece = np.zeros(n_rows, dtype=self.piece.dtype)
         piece[: len(self.piece)] = self.piece
         return ActiveSet(piece, self.gram)
@@ -104,30 +104,36 @@ class EndPoint:
 
 
 @dataclass(frozen=True, eq=False)
+class State:
+    """What a solver knows about every row at w; its arrays have an entry for each row."""
+
+    z: Any = None
+    """Decision values."""
+    labels: Any = None
+    """Imputed labels, if w alone does not determine them (hard labels, early stops)."""
+    sweep: Sweep | None = None
+    """The pass over the rows at w, if the labeling is convex."""
+    active: ActiveSet | None = None
+    """Newton's active set, a warm start for the next fit on the same rows."""
+
+
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """The end of a solver's run."""
+    """The result of a solver."""
 
     w: Array
     value: float
     """J at w, in the paper's scale."""
-    z: Any
-    """Decision values of all rows at w."""
     status: Status
     solver: str
     n_iter: int
     n_passes: float
-    """How many times the rows were read, the multilevel start counted by its share of them."""
-    labels: Any = None
-    """The imputed labels where they are not a function of w alone (hard labels, early stops)."""
+    """Passes over the rows; those over a sample count by its share of the rows."""
+    state: State = field(default=State(), repr=False)
+    """Every row at w; empty in the `solution_` of a fitted classifier."""
     bound: float = np.nan
-    """A proven lower bound of the optimum, where the solver has one."""
-    dependent: tuple[int, ...] = ()
-    """Columns that are combinations of others, found where that made the solution ambiguous."""
+    """A proven lower bound of the optimum, or NaN."""
     end_points: tuple[EndPoint, ...] = field(default=(), repr=False)
     """Where each start of a hard-label descent ended."""
     passes: tuple[Any, ...] = field(default=(), repr=False)
-    """Every pass over rows in blocks: its seconds, and the bytes that were sent."""
-    sweep: Sweep | None = field(default=None, repr=False)
-    """What the solver's last pass over the rows told, where that was at w and a convex labeling."""
-    active: ActiveSet | None = field(default=None, repr=False)
-    """Newton's active set, a warm start for the next fit on the same rows."""
+    """Duration and traffic of every pass over rows that Dask holds."""

@@ -1,8 +1,8 @@
-"""Newton's steps: to the minimiser of what J is taken to be around a sweep.
+"""Newton's steps, to the minimiser of the quadratic that J is at a sweep.
 
-Of two classes J is one quadratic while no row changes its side, and a step that was found goes on:
-rows near a border may change theirs on the way (`DirectSteps`). Of many classes, or of too many
-columns for a Gram matrix, the step is found by products with the curvature alone.
+With two classes the curvature is factored, and a step goes on while boundary rows change their
+piece (`DirectSteps`). With more classes, or too many columns for a Gram matrix, conjugate gradients
+find the step by products with the curvature (`ConjugateSteps`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 
 MAX_TURNS = 16
-"""Rows near a border that still change their sides after so many turns are not followed."""
+"""Boundary rows are given up if they still change their piece after this many corrections."""
 
 
 class DirectSteps:
@@ -37,7 +37,7 @@ class DirectSteps:
     def __init__(self, objective: Objective, active: ActiveSet | None) -> None:
         self.objective = objective
         self.active = active
-        """The pieces that rows are taken to be on where the step ends."""
+        """The predicted pieces of all rows after the step."""
         self._last: Curvature | None = None
 
     def __call__(self, sweep: Sweep) -> Array:
@@ -50,23 +50,23 @@ class DirectSteps:
         step = last.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
         if settled or last.factor is None:
             return step
-        return self._followed(sweep, step, gradient)
+        return self._correct_boundary_rows(sweep, step, gradient)
 
-    def _followed(self, sweep: Sweep, step: Array, gradient: Array) -> Array:
-        """Go on from the end of a step to where no row near a border changes its side any more.
+    def _correct_boundary_rows(self, sweep: Sweep, step: Array, gradient: Array) -> Array:
+        """Extend a step until no boundary row changes its piece any more.
 
-        A step takes every row to stay on its side. Most do, far from the borders as they are; the
-        others are looked at on their own where they are few. Those that have changed their side at
-        the end of a step leave ``Σ a x (residual - what it was taken to be)`` of the gradient to be
-        solved, with the curvature that they changed. So the next pass over all rows mostly finds
-        each on the side it was taken to be on.
+        A step assumes that every row keeps its piece. Most rows are far from a boundary and do; the
+        boundary rows are tracked separately if they are few. Those that changed their piece leave
+        ``Σ a x (residual - predicted residual)`` of the gradient; solving for it with the updated
+        curvature extends the step. The next pass over all rows then mostly finds each on its
+        predicted piece.
         """
         rows = self.objective.rows
         labeling: ConvexLabeling = self.objective.labeling  # type: ignore[assignment]
         near = rows.near(sweep, -float(gradient @ step), labeling)
         if near is None:
             return step
-        assert self.active is not None  # the curvature at the sweep has set it
+        assert self.active is not None  # set with the curvature at the sweep
         index, few = near
         start, side = sweep.z[index], sweep.piece[index]
         end, z, residual = step, start, start - labeling.impute(start)
@@ -76,26 +76,26 @@ class DirectSteps:
             new_side = labeling.piece(there)
             moved = new_side != side
             if not moved.any():
-                if gradient @ end >= 0.0:  # digits are gone: that is no way down
+                if gradient @ end >= 0.0:  # rounding: this is not a descent direction
                     break
                 self.active, self._last = ActiveSet(piece, gram), curvature
                 return end
-            taken_for = residual + labeling.curve(side, there - z)
+            predicted = residual + labeling.curve(side, there - z)
             z, residual = there, there - labeling.impute(there)
-            unsolved = few.weighted_moment(np.where(moved, residual - taken_for, 0.0))[1]
+            unsolved = few.weighted_moment(np.where(moved, residual - predicted, 0.0))[1]
             gram = few.changed_gram(new_side != 0, side != 0, gram)
             piece[index] = side = new_side
             curvature = active_curvature(self.objective, piece, gram)
             if curvature.factor is None:
                 break
             end = end - curvature.factor.solve(unsolved)
-        return step  # rows go in circles: the step as it was lowers J
+        return step  # the corrections cycle; the original step lowers J
 
     def _curvature_at(self, sweep: Sweep) -> Curvature:
         before = self.active
         curvature = self._curvature(sweep.piece, before)
         if curvature.factor is None and before is not None:
-            # differences of Gram matrices lose digits: look once at a fresh one
+            # an updated Gram matrix loses digits: try once with a new one
             curvature = self._curvature(sweep.piece, None)
         return curvature
 
@@ -107,7 +107,7 @@ class DirectSteps:
 
 
 class ConjugateSteps:
-    """Steps by conjugate gradients: many classes, or too many columns for a Gram matrix."""
+    """Steps by conjugate gradients, for many classes or too many columns for a Gram matrix."""
 
     active = None
 
@@ -126,7 +126,7 @@ class ConjugateSteps:
         gradient = self.objective.gradient(sweep)
         size = float(np.linalg.norm(gradient))
         self._first = self._first or size
-        # far from the end a rough step will do; near it the steps are as good as exact
+        # inexact steps suffice far from the solution; near it they are almost exact
         enough = size * min(0.1, max(1e-10, size / max(self._first, 1e-300)))
         if sweep.changed == 0:
             enough = 1e-10 * size
@@ -152,13 +152,13 @@ class ConjugateSteps:
         return step
 
     def _rounding(self, sweep: Sweep) -> float:
-        """Return how much of a gradient at a sweep is rounding."""
+        """Return the rounding error of the gradient at a sweep."""
         loss = max(sweep.loss, 1e-10 * self.objective.scale)
         return 64.0 * EPS * float(np.sqrt(loss * self.objective.rows.diagonal.sum()))
 
 
 def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Array]:
-    """Return a solve with something near the curvature of a sweep."""
+    """Return a solve with an approximation of the curvature at a sweep."""
     rows = objective.rows
     if not objective.direct:
         return jacobi(objective)
@@ -168,7 +168,7 @@ def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Arr
         by_class = [
             linalg.factor(gram, objective.alpha, True) for gram in rows.outside_grams(sweep.piece)
         ]
-        # inverses are taken and summed below: no digits to spare, and no column without a share
+        # the inverses are summed below, so each must be well conditioned and have all columns
         if all(f is not None and f.rcond > 1e-6 and not f.dead.any() for f in by_class):
             return _solve_by_class([f.solve(np.eye(rows.n_weights)) for f in by_class if f])
     full = full_curvature(objective).factor
@@ -176,9 +176,9 @@ def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Arr
 
 
 def _solve_by_class(inverses: list[Array]) -> Callable[[Array], Array]:
-    """Solve with one matrix for each class, in the space of steps that sum to nothing over classes.
+    """Solve with one matrix per class, for steps that sum to 0 over the classes.
 
-    With an intercept, decision values sum to one from the first weights on, so steps to nothing.
+    With an intercept, decision values always sum to one, so steps sum to 0.
     """
     together = dense.inv(sum(inverses[1:], inverses[0]))
 

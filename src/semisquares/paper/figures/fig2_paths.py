@@ -168,7 +168,7 @@ def _runs(method: str, numbers: Array, n_starts: int) -> Arrays:
     """Run one method from some of the starts."""
     line = published_line()
     objective = published_objective(line.X, line.y, "hard" if method == "hard" else "soft")
-    supervised, _ = fit_labeled(objective)
+    supervised = fit_labeled(objective)
     noise = np.vstack((np.zeros(2), published_starts(n_starts=n_starts)))[numbers]
     starts = supervised + noise[:, ::-1]  # ours have the intercept last
     ends, paths, runs, steps = [], [], [], []

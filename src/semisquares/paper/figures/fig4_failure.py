@@ -170,8 +170,8 @@ def _study(seeds: range) -> Arrays:
 def _fit_all(plane: PublishedPlane) -> dict[str, list[float]]:
     """Return error, weights and steps of every method."""
     soft = published_objective(plane.X, plane.y, "soft")
-    supervised, _ = fit_labeled(soft)
-    oracle, _ = fit_labeled(published_objective(plane.X, plane.truth, "soft"))
+    supervised = fit_labeled(soft)
+    oracle = fit_labeled(published_objective(plane.X, plane.truth, "soft"))
     exact = minimise(soft, supervised)
     hard = published_descent(published_objective(plane.X, plane.y, "hard"), supervised)
     return {
@@ -185,7 +185,7 @@ def _fit_all(plane: PublishedPlane) -> dict[str, list[float]]:
 def _blocks(plane: PublishedPlane) -> dict[str, list[float]]:
     """Run block descent with soft labels: stopped as published, and until it converges."""
     soft = published_objective(plane.X, plane.y, "soft")
-    supervised, _ = fit_labeled(soft)
+    supervised = fit_labeled(soft)
     path: list[Array] = []
     end = published_descent(soft, supervised, path=path)
     return {

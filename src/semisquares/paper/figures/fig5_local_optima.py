@@ -142,7 +142,7 @@ def runs(drawn: Resample, rng: np.random.Generator) -> Arrays:
     Arrays have shape (methods, runs). `labeling` and `value` number the distinct labelings and
     values of J, in the order of the runs.
     """
-    supervised = fit_labeled(drawn.objective())[0]
+    supervised = fit_labeled(drawn.objective())
     random = rng.uniform(size=(len(drawn.unlabeled), N_STARTS))
     z = drawn.unlabeled @ supervised
     found: dict[str, list[Array]] = {}

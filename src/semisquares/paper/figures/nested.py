@@ -74,7 +74,7 @@ def nested_weights(
     """Return the weights of each method for all sizes, as arrays of shape (sizes, weights)."""
     found: dict[str, list[Array]] = {method: [] for method in methods}
     objective = draw.objective(sizes[0])
-    supervised = soft = fit_labeled(objective)[0]
+    supervised = soft = fit_labeled(objective)
     active, open_weights = None, False
     needs_soft = any("soft" in method for method in methods)
     for size in sizes:
@@ -90,7 +90,7 @@ def nested_weights(
         else:
             active = None if active is None else active.extended(n_rows)
             solution = newton(objective, soft, active=active)
-            soft, active = solution.w, solution.active
+            soft, active = solution.w, solution.state.active
         hard_objective = objective.with_labeling(HardLabels())
         for method in methods:
             if method == "supervised":
@@ -144,4 +144,4 @@ def _oracle(draw: Draw, objective: Objective) -> Array:
     if space is not None:
         return space.step(np.zeros(moment.shape), -moment)
     everything = replace(draw, n_labeled=n_rows, as_authors=False)
-    return fit_labeled(everything.objective(0))[0]
+    return fit_labeled(everything.objective(0))

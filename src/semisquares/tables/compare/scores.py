@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from ...estimators.base import LinearLeastSquares
+from ...estimators._base import LinearLeastSquares
 
 __all__ = ["score"]
 

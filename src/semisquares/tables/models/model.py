@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ..._utils.messages import Parameter, render
-from ...estimators.base import soft_labels
+from ...estimators._base import soft_labels
 from ..arguments import instance, optional_text, refuse, text, texts, whole_number
 from ..encoder import TableEncoder, as_frame
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from semisquares.cli._parameters import in_options
 from sklearn.metrics import roc_auc_score
 
+from semisquares.cli._parameters import in_options
 from semisquares.tables.compare.notices.leak import _auc_by_feature, _recall_by_level, leaks
 from semisquares.tables.dataset import prepare
 from support.partly_labeled import notices, table

@@ -1,9 +1,8 @@
-"""What the classifiers share: reading the input, predicting, and the fitted attributes."""
+"""Base classes of the classifiers: prediction, and reading the input of a fit."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from numbers import Real
@@ -17,28 +16,29 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import (
     _check_sample_weight,
-    assert_all_finite,
     check_is_fitted,
 )
 
-from .._inputs.arrays import Problem, explain_overflow, read_columns, read_problem, read_table
-from .._inputs.checks import Number, check_masked
-from .._inputs.dask import check_columns, computed, is_dask, lazily, read_dask_problem
+from .._inputs.arrays import Problem, read_columns, read_problem
+from .._inputs.checks import Number, check_masked, is_dask
+from .._inputs.dask import check_columns, computed, lazily, read_dask_problem
 from .._inputs.labels import labeled_values, one_column
 from ..core.labelings import project_simplex
 from ..core.objective import MAX_DIRECT, Objective
+from ..core.rows import single_threaded_blas
+from ._lost_digits import lost_digits
 
 Array = NDArray[Any]
 
 
 class DecidingClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the classifiers here and of their rivals: the decision function tells the class."""
+    """Base of all classifiers here and of the baselines: `predict` follows the decision values."""
 
     unlabeled: Any
     classes_: Array
 
     def decision_function(self, X: Any) -> Any:
-        """Return what speaks for the second class, positive or not; of more classes, for each."""
+        """Return decision values: one column if binary, else one per class."""
         raise NotImplementedError
 
     def predict(self, X: Any) -> Any:
@@ -47,7 +47,7 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : of shape (n_samples, n_features)
-            Rows to predict, of a kind that ``fit`` takes.
+            Rows to predict, of any type that ``fit`` accepts.
 
         Returns
         -------
@@ -57,7 +57,7 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
         return self._class_of(self.decision_function(X))
 
     def _class_of(self, scores: Any) -> Any:
-        """Return the class that decision values speak for."""
+        """Return the classes that follow from decision values."""
         decide = partial(classes_of, classes=self.classes_)
         if is_dask(scores):
             drop_axis = 1 if scores.ndim == 2 else None
@@ -65,16 +65,16 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
         return decide(scores)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on the rows that have a label; the others are left out.
+        """Return the accuracy on the labeled rows; unlabeled rows are ignored.
 
         Parameters
         ----------
         X : of shape (n_samples, n_features)
-            Rows to predict, of a kind that ``fit`` takes.
+            Rows to predict, of any type that ``fit`` accepts.
         y : array-like of shape (n_samples,)
-            Their labels; a missing one is marked as in ``fit``.
+            Their labels; missing labels are marked as in ``fit``.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts.
+            The weight of each row.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
 
 
 class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
-    """Base of the classifiers: linear decision values z, a class boundary at z = ½."""
+    """Base of the linear classifiers: decision values z, with the class boundary at z = ½."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Number(Real, 0, None, closed="left")],
@@ -127,9 +127,6 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
     coef_: Array
     intercept_: Array
 
-    _arrays: ClassVar[float] = 0.0
-    """How many arrays with a number for each row and class a fit holds at least."""
-
     # -- predicting ---------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Any:
@@ -138,7 +135,7 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            Rows to decide on; those of Dask when the result is computed, likewise below.
+            Rows to predict. With Dask the result is computed later, here and below.
 
         Returns
         -------
@@ -153,11 +150,11 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         return decide(read_columns(self, X, dtype="numeric", accept_sparse=True, reset=False))
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the soft label of each row: z clipped to [0, 1], or projected on the simplex.
+        """Return the soft label of each row: z clipped to [0, 1], or projected onto the simplex.
 
-        This is the label that the soft-label method would fill in, **not** a calibrated
-        probability. For those, fit ``CalibratedClassifierCV(FrozenEstimator(model))`` on labeled
-        rows.
+        This is the label that the soft-label method would impute, **not** a calibrated probability.
+        For calibrated probabilities, fit ``CalibratedClassifierCV(FrozenEstimator(model))`` to
+        labeled rows.
 
         Parameters
         ----------
@@ -167,7 +164,7 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         Returns
         -------
         soft_labels : ndarray of shape (n_samples, n_classes)
-            Non-negative, each row summing to one.
+            Non-negative; each row sums to one.
         """
         scores = self.decision_function(X)
         if is_dask(scores):
@@ -179,60 +176,58 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
 
     # -- fitting ------------------------------------------------------------------------------
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, *, all_rows: bool) -> Problem:
-        """Read the input; NaN in rows that the fit will not sum is looked for here."""
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        unlabeled_weight: float,
+        ridge: bool,
+        arrays: float = 0.0,
+    ) -> Problem:
+        """Read the input of a fit in which an unlabeled row has this weight.
+
+        `ridge` is whether every alpha is positive. `arrays` is the number of arrays with a number
+        for each row and class that the fit needs at least.
+        """
         if is_dask(X):
-            return read_dask_problem(
-                self,
-                X,
-                y,
-                sample_weight,
-                fit_intercept=self.fit_intercept,
-                unlabeled=self.unlabeled,
-                class_weight=self.class_weight,
-                bar=bool(getattr(self, "verbose", False)),
-            )
+            return read_dask_problem(self, X, y, sample_weight, unlabeled_weight=unlabeled_weight)
+        return read_problem(
+            self,
+            X,
+            y,
+            sample_weight,
+            unlabeled_weight=unlabeled_weight,
+            ridge=ridge,
+            arrays=arrays,
+        )
+
+    @contextmanager
+    def _solving(self, problem: Problem) -> Iterator[None]:
+        """Run the mathematics of a fit; explain arithmetic that fails by what the table holds."""
         try:
-            problem = read_problem(
-                self,
-                X,
-                y,
-                sample_weight,
-                fit_intercept=self.fit_intercept,
-                unlabeled=self.unlabeled,
-                class_weight=self.class_weight,
-                ridge=self._has_ridge(),
-                arrays=self._arrays,
-            )
+            with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+                yield
         except FloatingPointError:
-            explain_overflow(self, read_table(self, X))
-        if not all_rows:
-            assert_all_finite(problem.X, input_name="X", estimator_name=type(self).__name__)
-        return problem
-
-    def _has_ridge(self) -> bool:
-        return self.alpha > 0.0
-
-    def _callback_context(self, max_subtasks: int | None) -> Any:
-        """Tell callbacks that a fit begins; None where there are none to tell."""
-        if not getattr(self, "_skl_callbacks", None) and not hasattr(self, "_parent_callback_ctx"):
-            return None
-        context = self._init_callback_context(max_subtasks=max_subtasks)
-        context.call_on_fit_task_begin(estimator=self)
-        return context
+            problem.explain_overflow(self)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "The fit has no digits left to solve with, because "
+                f"{lost_digits(problem, self._feature_names)}."
+            ) from None
 
     def _set_weights(self, problem: Problem, w: Array) -> None:
         self.classes_ = problem.classes
         self.coef_, self.intercept_ = problem.to_user(w)
 
-    def _warn_of_copies(self, dependent: tuple[int, ...], stacklevel: int) -> None:
-        """Warn that columns are combinations of others, so that alpha = 0 leaves weights open."""
-        if dependent:
-            warnings.warn(self._copies(dependent), UserWarning, stacklevel=stacklevel + 1)
+    @property
+    def _feature_names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)
 
-    def _copies(self, dependent: tuple[int, ...], unproven: str = "") -> str:
-        """Name the columns that are combinations of others, and what to do about them."""
-        names = getattr(self, "feature_names_in_", None)
+    def _describe_dependent(self, dependent: tuple[int, ...], unproven: str = "") -> str:
+        """Write a warning about columns that are combinations of others, with alpha = 0."""
+        names = self._feature_names
         shown = [repr(names[j]) if names is not None else str(j) for j in dependent[:10]]
         more = len(dependent) - len(shown)
         return (
@@ -249,7 +244,7 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
 
 @contextmanager
 def fitted_state_kept(estimator: Any) -> Iterator[None]:
-    """Put the fitted attributes back as they were where a fit fails: it loses nothing."""
+    """Restore the fitted attributes if a fit fails, so that the earlier fit is not lost."""
 
     def fitted() -> dict[str, Any]:
         return {k: v for k, v in vars(estimator).items() if k.endswith("_") and k[0] != "_"}
@@ -271,13 +266,13 @@ def decision_values(X: Any, coef: Array, intercept: Array) -> Array:
 
 
 def classes_of(scores: Array, classes: Array) -> Array:
-    """Return the class that decision values speak for."""
+    """Return the classes that follow from decision values."""
     codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
     return classes[codes]
 
 
 def soft_labels(z: Array) -> Array:
-    """Return the soft label of each decision value, one column for each class."""
+    """Return the soft labels for decision values, one column per class."""
     if z.ndim == 2:
         return project_simplex(z)
     u = np.empty((len(z), 2))
@@ -287,7 +282,7 @@ def soft_labels(z: Array) -> Array:
 
 
 def one_hot(codes: Array, n_classes: int) -> Array:
-    """Return one row of zeros and a one for each code."""
+    """Return the one-hot encoding of class codes."""
     rows = np.zeros((len(codes), n_classes))
     for k in range(n_classes):
         rows[:, k] = codes == k
@@ -295,7 +290,7 @@ def one_hot(codes: Array, n_classes: int) -> Array:
 
 
 def check_width(objective: Objective) -> None:
-    """Refuse what has no answer here: alpha = 0 on a table too wide for Gram matrices."""
+    """Refuse alpha = 0 on a table too wide for Gram matrices."""
     if objective.alpha == 0.0 and not objective.direct:
         raise ValueError(
             f"alpha=0 with {objective.rows.n_features} columns: the solution of least norm is only "
@@ -304,7 +299,7 @@ def check_width(objective: Objective) -> None:
 
 
 def check_scale(objective: Objective) -> None:
-    """Refuse weights of rows whose sums overflow, or vanish."""
+    """Refuse row weights whose sums overflow or vanish."""
     if not np.isfinite(objective.scale):
         raise FloatingPointError("overflow in a sum of weights")
     if objective.scale == 0.0:
@@ -312,3 +307,10 @@ def check_scale(objective: Objective) -> None:
             "Weights of labeled rows are so small that J of the best constant is 0; multiply "
             "sample_weight, class_weight and, with them, alpha by a large number."
         )
+
+
+def set_path(model: Any, path: Iterable[Any]) -> None:
+    """Set `path_` if `record_path` is true; otherwise drop that of an earlier fit."""
+    model.__dict__.pop("path_", None)
+    if model.record_path:
+        model.path_ = tuple(path)

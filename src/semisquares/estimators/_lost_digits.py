@@ -1,4 +1,4 @@
-"""Why rounding kept a fit from its optimum: which columns or weights ask for too many digits."""
+"""Explain why rounding kept a fit from its optimum: which columns or weights cost the digits."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .._inputs.arrays import Problem
 Array = NDArray[Any]
 
 FAR = 1e6
-"""A mean this many times the spread of its column takes six digits of every sum."""
+"""A mean this many times the spread of its column costs six digits of every sum."""
 APART = 1e10
-"""Scales of columns, and weights of rows, that differ by more leave no digits to the smaller."""
+"""If column scales or row weights differ by more, no digits are left for the smaller ones."""
 COLLINEAR = 1e-6
-"""A column of unit spread whose distance to the others is less counts as a combination of them."""
+"""A column of unit spread is nearly a combination of others if its distance to them is less."""
 MOST_ROWS = 20_000
 
 
 def lost_digits(problem: Problem, names: Any = None) -> str:
-    """Return the cause, and what to do about it, as the end of a sentence."""
+    """Return the cause and a remedy, as the end of a sentence."""
     if problem.partitioned:
         return (
             "columns may be far from the origin, differ much in scale, or be nearly combinations "
@@ -70,7 +70,7 @@ def _column(j: int, names: Any) -> str:
 
 
 def _mean_and_spread(X: Any) -> tuple[Array, Array]:
-    """Return mean and standard deviation of the columns, safe from overflow."""
+    """Return mean and standard deviation of the columns without overflow."""
     if sparse.issparse(X):
         largest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
         scale = np.where(largest > 0.0, largest, 1.0)
@@ -89,7 +89,7 @@ def _mean_and_spread(X: Any) -> tuple[Array, Array]:
 
 
 def _nearly_dependent(X: Any, mean: Array, spread: Array, intercept: bool) -> int | None:
-    """Return the column that is nearest to a combination of the others, if it is near."""
+    """Return the column that is nearest to a combination of others, or None if none is near."""
     live = np.flatnonzero(spread > 0.0)
     some = X[:: max(1, X.shape[0] // MOST_ROWS)]
     block = (some.toarray() if sparse.issparse(some) else some).astype(np.float64)[:, live]

@@ -1,8 +1,8 @@
-"""Splits of the labeled rows, and fits of every choice on them, for `SoftLabelClassifierCV`."""
+"""Cross-validation over alphas and unlabeled weights: splits, fits, and the choice by a score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,21 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from .._inputs.arrays import Problem
-from .._inputs.checks import one_line, read_floats
+from .._inputs.checks import one_line
 from .._inputs.untested import rows_to_test
 from ..core.certificate import gradient_bound
 from ..core.curvature import fit_labeled
 from ..core.labelings import soft
 from ..core.objective import Objective
 from ..core.solvers import ActiveSet, Solution, StoppingTest, minimise
-from .evidence import Choice
+from ._evidence import (
+    Choice,
+    SearchResult,
+    center,
+    choose_by_evidence,
+    no_shifts,
+    weigh_choices,
+)
 from .supervised import LeastSquaresClassifier
 
 Array = NDArray[Any]
@@ -26,9 +33,9 @@ Splits = Iterator[tuple[Array, Array]]
 
 FOLDS = 5
 ROUGH = 1e-10
-"""The relative gap that is good enough for choosing, where steps are exact."""
+"""Relative gap that suffices for choosing, with exact steps."""
 ROUGHER = 1e-8
-"""The same where they come from conjugate gradients."""
+"""The same for steps by conjugate gradients."""
 
 
 # -- splits -------------------------------------------------------------------------------------
@@ -37,7 +44,7 @@ ROUGHER = 1e-8
 def labeled_splits(problem: Problem, n_folds: int | None, rng: np.random.Generator) -> Splits:
     """Split the labeled rows into stratified folds.
 
-    A class with a single labeled row is never tested; there are no splits unless two others are.
+    A class with a single labeled row is never tested; without two others there are no splits.
     """
     labels = problem.labels
     tested = rows_to_test(labels.codes)
@@ -56,9 +63,9 @@ def labeled_splits(problem: Problem, n_folds: int | None, rng: np.random.Generat
 
 
 def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
-    """Split as a user's splitter or list of splits says, over all rows; test labeled rows only."""
+    """Split all rows by the user's splitter or list of splits; test labeled rows only."""
     labels = problem.labels
-    codes = np.full(labels.n_rows, -1)  # splitters know numbers; -1 where y has no label
+    codes = np.full(labels.n_rows, -1)  # splitters expect numbers; -1 is no label
     codes[labels.labeled] = labels.codes
     counts = np.zeros(labels.n_rows)
     counts[labels.labeled] = problem.rows.labeled_weight
@@ -76,7 +83,7 @@ def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
 
 
 def _splitter(cv: Any) -> Any:
-    """Return a splitter; splits that are given one by one become one."""
+    """Return a splitter, made from a list of splits if necessary."""
     if hasattr(cv, "split"):
         return cv
     try:
@@ -89,7 +96,7 @@ def _splitter(cv: Any) -> Any:
 
 
 def _row_numbers(given: Any, n_rows: int) -> Array:
-    """Read the rows of a split: row numbers, or a mask of all rows."""
+    """Read one side of a split: row numbers, or a mask of all rows."""
     rows = np.asarray(given)
     if rows.dtype == bool and rows.shape == (n_rows,):
         return np.flatnonzero(rows)
@@ -101,11 +108,55 @@ def _row_numbers(given: Any, n_rows: int) -> Array:
     return np.sort(rows)
 
 
+# -- the search ---------------------------------------------------------------------------------
+
+
+def cross_validate(
+    problem: Problem,
+    alphas: Array,
+    weights: Array,
+    splits: Sequence[tuple[Array, Array]],
+    scorer: Any,
+    note: Callable[[str], Any],
+) -> SearchResult:
+    """Choose by fits of every choice to every split, by a scorer or (None) by log loss.
+
+    ``note(text)`` is called after each split.
+    """
+    rows = problem.rows
+    search = Search(problem, alphas, weights)
+    tests = [np.searchsorted(rows.labeled, test) for _, test in splits]
+    values = []
+    for k, (train, test) in enumerate(splits):
+        w = search.fit(train)
+        if scorer is None:
+            kept = np.isin(rows.labeled, train)
+            mean = np.average(rows.y[kept], axis=0, weights=rows.labeled_weight[kept])
+            values.append(search.decisions(w, test) - center(problem, mean))
+        else:
+            values.append(search.scores(w, test, scorer))
+        note(f"split {k + 1} of {len(splits)}")
+    if scorer is not None:
+        scores = np.stack(values, axis=-1)
+        choice, alone = best_choices(scores)
+        mean, std = scores.mean(axis=-1), scores.std(axis=-1)
+        shifts = no_shifts(problem, mean.shape)
+        return SearchResult(choice, alone, shifts, mean, std, len(splits), scores)
+    evidence = weigh_choices(problem, np.concatenate(values, axis=2), np.concatenate(tests))
+    parts = np.split(evidence.of_rows, np.cumsum([len(test) for test in tests])[:-1], axis=2)
+    means = [
+        np.average(part, axis=-1, weights=rows.labeled_weight[test])
+        for part, test in zip(parts, tests, strict=True)
+    ]
+    scores = -np.stack(means, axis=-1)
+    return choose_by_evidence(problem, evidence, scores.std(axis=-1), len(splits), scores)
+
+
 # -- fits ---------------------------------------------------------------------------------------
 
 
 def rough_solution(objective: Objective, w: Array, active: ActiveSet | None) -> Solution:
-    """Minimise from w, well enough for choosing; `active` is of a nearby fit to the same rows."""
+    """Minimise from w to the accuracy of a choice; `active` is that of a similar fit."""
     enough = ROUGH if objective.direct else ROUGHER
     test = StoppingTest(gradient_bound(objective), enough * objective.scale)
     return minimise(objective, w, test=test, active=active)
@@ -113,7 +164,7 @@ def rough_solution(objective: Objective, w: Array, active: ActiveSet | None) -> 
 
 @dataclass
 class Search:
-    """Fit all choices on the training rows of one split after the other, each from the last.
+    """Fits of all choices to one split after the other, each started from the last.
 
     `weights` are sorted, 0 first.
     """
@@ -123,9 +174,9 @@ class Search:
     weights: Array
 
     active: ActiveSet | None = None
-    """Newton's active set of the fit before, shared by all that have the same rows."""
+    """Newton's active set of the previous fit to the same rows."""
     before: Array | None = None
-    """The solutions of the split before, unlabeled weights × alphas."""
+    """The solutions of the previous split, unlabeled weights × alphas."""
 
     def fit(self, train: Array) -> Array:
         """Return the weights of all choices: unlabeled weights × alphas × weights [× classes]."""
@@ -137,16 +188,16 @@ class Search:
         labeling = soft(self.problem.n_classes)
         alone = [Objective(rows, labeling, float(alpha)) for alpha in self.alphas]
         w = np.empty((len(self.weights), len(self.alphas), *rows.weights_shape))
-        w[0] = [fit_labeled(objective)[0] for objective in alone]  # the weight 0 comes first
+        w[0] = [fit_labeled(objective) for objective in alone]  # the weight 0 comes first
         for i, weight in enumerate(self.weights[1:], start=1):
             for j, objective in reversed(list(enumerate(alone))):
                 start = _stiffer(w, i, j)
-                if self.before is not None:  # what changed there will change about so here
+                if self.before is not None:  # expect the same change as in the previous split
                     start = start + self.before[i, j] - _stiffer(self.before, i, j)
                 active = self.active if shared else None
                 found = rough_solution(objective.reweighted(float(weight)), start, active)
-                if shared and found.active is not None:
-                    self.active = found.active
+                if shared and found.state.active is not None:
+                    self.active = found.state.active
                 w[i, j] = found.w
         self.before = w
         return w
@@ -157,7 +208,7 @@ class Search:
         return np.moveaxis(self.problem.rows.decisions_of(test, together), 0, 2)
 
     def scores(self, w: Array, test: Array, scorer: Any) -> Array:
-        """Return what a scorer says about every choice: unlabeled weights × alphas."""
+        """Return the score of every choice: unlabeled weights × alphas."""
         problem = self.problem
         X = problem.X[test]
         truth = problem.classes[problem.labels.codes[np.searchsorted(problem.rows.labeled, test)]]
@@ -165,10 +216,10 @@ class Search:
         return np.reshape(scores, w.shape[:2])
 
     def _share_gram(self) -> None:
-        """Sum the labeled rows' Gram matrix once for all folds, where it is formed at all."""
+        """Compute the labeled rows' Gram matrix once for all folds, if it is needed."""
         rows, n_classes = self.problem.rows, self.problem.n_classes
         if Objective(rows, soft(n_classes), float(self.alphas[-1])).direct:
-            rows.labeled_gram  # noqa: B018 (it stays with the rows)
+            rows.labeled_gram  # noqa: B018 (a cached property)
 
     def _model(self, w: Array) -> LeastSquaresClassifier:
         rows = self.problem.rows
@@ -179,7 +230,7 @@ class Search:
 
 
 def _stiffer(w: Array, i: int, j: int) -> Array:
-    """Return the weights of the next larger alpha; of the labeled rows alone for the largest."""
+    """Return the solution with the next larger alpha, or for the largest the supervised one."""
     return w[i, j + 1] if j + 1 < w.shape[1] else w[0, j]
 
 
@@ -187,10 +238,10 @@ def _stiffer(w: Array, i: int, j: int) -> Array:
 
 
 def best_choices(scores: Array) -> tuple[Choice, Choice]:
-    """Return the choice that scores best, and the best one without unlabeled rows.
+    """Return the choice with the best score, and the best one without unlabeled rows.
 
-    Unlabeled rows are used only if that is better by more than one standard error of the mean
-    difference over the splits. A choice without a score in some split is never taken.
+    Unlabeled rows are used only if that improves the mean score by more than one standard error of
+    the difference over the splits. A choice without a score in some split is never taken.
     """
     mean = scores.mean(axis=-1)
     if np.isnan(mean[0]).all():
@@ -205,40 +256,7 @@ def best_choices(scores: Array) -> tuple[Choice, Choice]:
 
 
 def clearly_positive(gains: Array) -> bool:
-    """Tell whether the mean of some gains is more than one standard error above 0."""
+    """Tell whether the mean gain is more than one standard error above 0."""
     if len(gains) < 2:
         return False
     return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
-
-
-def results_table(
-    alphas: Array, weights: Array, mean: Array, std: Array, splits: Array | None = None
-) -> dict[str, Any]:
-    """Write the scores as ``GridSearchCV`` does: one entry for each choice.
-
-    `splits` are the scores in every split: unlabeled weights × alphas × splits.
-    """
-    grid = [(float(a), float(u)) for u in weights for a in alphas]
-    order = np.argsort(np.where(np.isnan(mean), np.inf, -mean), axis=None, kind="stable")
-    rank = np.empty(len(grid), dtype=np.int32)
-    rank[order] = np.arange(1, len(grid) + 1)
-    by_split: Any = () if splits is None else np.moveaxis(splits, -1, 0)
-    return {
-        "params": [{"alpha": a, "unlabeled_weight": u} for a, u in grid],
-        "param_alpha": np.array([a for a, _ in grid]),
-        "param_unlabeled_weight": np.array([u for _, u in grid]),
-        **{f"split{k}_test_score": scores.ravel() for k, scores in enumerate(by_split)},
-        "mean_test_score": mean.ravel(),
-        "std_test_score": std.ravel(),
-        "rank_test_score": rank,
-    }
-
-
-def read_grid(name: str, given: Any, add: float | None = None) -> Array:
-    """Read numbers to choose from, sorted; `add` is always among them."""
-    values = read_floats(given).ravel()
-    if not len(values) or not (values >= 0.0).all() or not np.isfinite(values).all():
-        raise ValueError(
-            f"{name}={one_line(given)} must be finite numbers, none negative, at least one."
-        )
-    return np.unique(values if add is None else np.append(values, add))

@@ -1,14 +1,15 @@
-"""Decision values of labeled rows that were left out, for every choice, in closed form.
+"""Leave-one-out over alphas and unlabeled weights, in closed form.
 
-At a soft solution an unlabeled row inside [0, 1] costs nothing, and any other has its label at a
-bound. With A the rows at a bound, each counting u, the weights minimise a sum of squares with
+At a soft solution an unlabeled row with z inside [0, 1] costs nothing, and the label of any other
+is at a bound. With A the rows at a bound, each of weight u, the solution minimises a sum of squares
+with
 
     H = X'X + λD + u X_A'X_A
 
-Leaving out the labeled row i, which counts a, turns its error e = z - y into e / (1 - h), where
-h = a x'H⁻¹x is its leverage: exactly for u = 0 (Allen, 1974), and for u > 0 as long as A stays as
-it is. Of more than two classes, H is taken class by class, as Newton's preconditioner does: a close
-approximation where u > 0.
+Leaving out the labeled row i, of weight a, turns its error e = z - y into e / (1 - h), where
+h = a x'H⁻¹x is its leverage: exactly for u = 0 (Allen, 1974), and for u > 0 as long as A does not
+change. With more than two classes, H is taken class by class, as in Newton's preconditioner: a
+close approximation for u > 0.
 """
 
 from __future__ import annotations
@@ -19,28 +20,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.arrays import Problem
+from .._inputs.untested import rows_to_test
 from ..core import dense, linalg
 from ..core.curvature import active_curvature, fit_labeled
 from ..core.labelings import soft
 from ..core.objective import Objective
 from ..core.rows import Rows, Sweep
 from ..core.solvers import ActiveSet, Solution
-from .search import rough_solution
+from ._cross_validation import rough_solution
+from ._evidence import SearchResult, center, choose_by_evidence, weigh_choices
 
 Array = NDArray[Any]
 
 SEEN, SEEN_PER_COLUMN = 2_000, 20
-"""The search sees this many unlabeled rows, the larger of the two, or a sample of them."""
-MATRICES = 1 << 14
-"""So many numbers have the matrices, classes × classes, of rows that are left out at once."""
-FREE = 1e-7
-"""With less of a row's error left to the other rows, too few digits of e / (1 - h) are right."""
+"""The search uses a sample if there are more unlabeled rows than this and than this per column."""
+BATCH_NUMBERS = 1 << 14
+"""Size of a batch of leverages, which are matrices of classes × classes."""
+LEAST_KEPT = 1e-7
+"""If 1 - h is less, too few digits of e / (1 - h) are correct."""
 
 
-def can_leave_out(problem: Problem) -> bool:
-    """Tell whether there is a closed form: Gram matrices are formed, classes sum to one."""
+def has_closed_form(problem: Problem) -> bool:
+    """Tell whether leave-one-out has a closed form.
+
+    It needs Gram matrices, and decision values that sum to one over the classes.
+    """
     objective = Objective(problem.rows, soft(problem.n_classes), 1.0)
     return objective.direct and (problem.rows.intercept or problem.n_classes == 2)
+
+
+def leave_one_out(
+    problem: Problem, alphas: Array, weights: Array, rng: np.random.Generator
+) -> SearchResult | None:
+    """Choose by leaving each labeled row out once; None if fewer than two classes can be tested."""
+    rows, codes = problem.rows, problem.labels.codes
+    tested = np.flatnonzero(rows_to_test(codes) & (rows.labeled_weight > 0.0))
+    if len(np.unique(codes[tested])) < 2:
+        return None
+    sums = (rows.labeled_weight * rows.y.T).T
+    left = rows.labeled_total - rows.labeled_weight[tested]
+    means = ((sums.sum(axis=0) - sums[tested]).T / left).T
+    z = left_out_decisions(problem, alphas, weights, rng)[:, :, tested]
+    evidence = weigh_choices(problem, z - center(problem, means), tested)
+    weight = rows.labeled_weight[tested]
+    variance = (evidence.of_rows + evidence.scores[:, :, None]) ** 2 @ weight / weight.sum()
+    return choose_by_evidence(problem, evidence, np.sqrt(variance), len(tested))
 
 
 def left_out_decisions(
@@ -48,13 +72,13 @@ def left_out_decisions(
 ) -> Array:
     """Return z of each labeled row by the fit to all other rows, for every choice.
 
-    The shape is weights × alphas × rows [× classes]. `weights` are sorted, 0 first. NaN if a choice
-    leaves nothing to predict a row by.
+    The shape is weights × alphas × rows [× classes]; `weights` are sorted, 0 first. NaN marks a row
+    that a choice cannot predict.
     """
     rows = _sampled(problem.rows, rng)
     labeling = soft(problem.n_classes)
     alone = [Objective(rows, labeling, float(alpha)) for alpha in alphas]
-    supervised = [fit_labeled(objective)[0] for objective in alone]
+    supervised = [fit_labeled(objective) for objective in alone]
     z = np.moveaxis(rows.decisions(np.stack(supervised, axis=1)), 1, 0)
     found = np.full((len(weights), len(alphas), *rows.y.shape), np.nan)
     for j, objective in enumerate(alone):
@@ -62,46 +86,46 @@ def left_out_decisions(
         if factor is not None:
             found[0, j] = _left_out(rows, z[j], factor)
     inside = np.array([_all_inside(rows, labeling, one) for one in z])
-    found[1:, inside] = found[0, inside]  # the supervised weights are the soft ones, whatever u
+    found[1:, inside] = found[0, inside]  # the soft solution is the supervised one for every u
     for i, weight in enumerate(weights[1:], start=1):
         active: ActiveSet | None = None
         w = None
         for j in np.flatnonzero(~inside)[::-1]:
             objective = alone[j].reweighted(float(weight) * rows.unlabeled_weight)
             solution = rough_solution(objective, supervised[j] if w is None else w, active)
-            w, active = solution.w, solution.active
+            w, active = solution.w, solution.state.active
             found[i, j] = _soft_left_out(objective, solution)
     return found
 
 
 def _sampled(rows: Rows, rng: np.random.Generator) -> Rows:
-    """Keep so many unlabeled rows at the most; these then count for all of them."""
+    """Return the rows, or a sample of the unlabeled ones with the weight of all."""
     most = max(SEEN, SEEN_PER_COLUMN * rows.n_features)
     return rows if rows.n_unlabeled <= most else rows.sample(most, rng)
 
 
 def _all_inside(rows: Rows, labeling: Any, z: Array) -> bool:
-    """Tell whether no unlabeled row is outside of [0, 1], or the simplex."""
+    """Tell whether z of every unlabeled row is in [0, 1], or on the simplex."""
     away = labeling.impute(z) - z
     away[rows.labeled] = 0.0
     return bool(np.abs(away).max() <= 16.0 * linalg.EPS)
 
 
 def _left_out(rows: Rows, z: Array, factor: linalg.Factor) -> Array:
-    """Leave each labeled row out of a fit with the factored H and decision values z."""
+    """Leave each labeled row out of a fit with factored H and decision values z."""
     kept = 1.0 - rows.leverages(factor.solve)
-    kept[kept < FREE] = np.nan
+    kept[kept < LEAST_KEPT] = np.nan
     return rows.y + ((z[rows.labeled] - rows.y).T / kept).T
 
 
 def _soft_left_out(objective: Objective, solution: Solution) -> Array:
-    """Leave each labeled row out of a soft solution, the active set held."""
-    rows, sweep = objective.rows, solution.sweep
-    if sweep is None:  # a vanishing ridge
+    """Leave each labeled row out of a soft solution, with its active set held fixed."""
+    rows, sweep = objective.rows, solution.state.sweep
+    if sweep is None:
         return np.full(rows.y.shape, np.nan)
     if objective.labeling.per_class:
         return _left_out_by_class(objective, sweep)
-    known = solution.active
+    known = solution.state.active
     since = None if known is None else (known.piece, known.gram)
     gram = rows.active_gram(sweep.piece, since)
     factor = active_curvature(objective, sweep.piece, gram).factor
@@ -109,9 +133,9 @@ def _soft_left_out(objective: Objective, solution: Solution) -> Array:
 
 
 def _left_out_by_class(objective: Objective, sweep: Sweep) -> Array:
-    """Leave each labeled row out, with one H for each class and steps that sum to 0 over classes.
+    """Leave each labeled row out, with one H per class and steps that sum to 0 over classes.
 
-    The leverage of a row is a matrix, classes × classes: with T = (Σ H_k⁻¹)⁻¹
+    The leverage of a row is a matrix, classes × classes; with T = (Σ H_k⁻¹)⁻¹,
 
         M_kl = a x' (1[k = l] H_k⁻¹ - H_k⁻¹ T H_l⁻¹) x
     """
@@ -123,12 +147,12 @@ def _left_out_by_class(objective: Objective, sweep: Sweep) -> Array:
     X = np.column_stack((rows.table.dense(rows.table.take(rows.labeled)), np.ones(len(rows.y))))
     inverses = np.stack([factor.solve(np.eye(rows.n_weights)) for factor in factors if factor])
     both = inverses.sum(axis=0)
-    live = both.diagonal() > 0.0  # not constant over the rows of every class
+    live = both.diagonal() > 0.0  # columns that vary over the rows of some class
     middle = np.zeros(both.shape)
     middle[np.ix_(live, live)] = dense.inv(both[np.ix_(live, live)])
     own = np.arange(len(factors))
     found = np.empty(rows.y.shape)
-    step = max(1, MATRICES // len(factors) ** 2)
+    step = max(1, BATCH_NUMBERS // len(factors) ** 2)
     for start in range(0, len(X), step):
         part = slice(start, start + step)
         images = X[part] @ inverses  # classes × rows × weights
