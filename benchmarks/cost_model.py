@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from semisquares.core.rows import Pass
-from semisquares.core.rows.blocks import FAN
+from semisquares.core.rows.reduce import FAN
 
 from .timing import seconds_of
 

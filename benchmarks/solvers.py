@@ -12,7 +12,7 @@ from semisquares import SoftLabelClassifier
 from semisquares.core.certificate import duality_gap
 from semisquares.core.labelings import SoftLabels
 from semisquares.core.objective import Objective
-from semisquares.core.rows import DenseTable, Rows
+from semisquares.core.rows import DenseTable, MemoryRows
 
 from .data import OVERLAPPING, Array, gaussians
 from .report import Line
@@ -47,7 +47,7 @@ def _against_iterations(repeats: int) -> Iterator[Line]:
 def _problem(X: Array, y: Array) -> Objective:
     labeled = np.flatnonzero(y >= 0)
     targets = y[labeled].astype(float)
-    rows = Rows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
+    rows = MemoryRows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
     return Objective(rows, SoftLabels(), 1.0)
 
 

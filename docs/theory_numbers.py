@@ -15,7 +15,7 @@ from semisquares import SoftLabelClassifier
 from semisquares.core.certificate import duality_gap
 from semisquares.core.labelings import HardLabels, Labeling, SimplexLabels, SoftLabels, dial
 from semisquares.core.objective import Objective
-from semisquares.core.rows import DenseTable, Rows
+from semisquares.core.rows import DenseTable, MemoryRows
 from semisquares.core.solvers import Step, block_descent, fit_labeled, minimise, newton
 from semisquares.core.solvers.branch_and_bound import enumerate_labelings
 from semisquares.core.solvers.enumerate import label_quadratic
@@ -44,7 +44,7 @@ def objective(X: Array, y: Array, labeling: Labeling, alpha: float = 0.0) -> Obj
     labeled = np.flatnonzero(y >= 0)
     known = y[labeled]
     targets = np.eye(known.max() + 1)[known] if labeling.per_class else known.astype(float)
-    rows = Rows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
+    rows = MemoryRows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
     return Objective(rows, labeling, alpha)
 
 

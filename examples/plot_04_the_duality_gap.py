@@ -20,7 +20,7 @@ from semisquares import SoftLabelClassifier, plotting
 from semisquares.core.certificate import duality_gap
 from semisquares.core.labelings import SoftLabels
 from semisquares.core.objective import Objective
-from semisquares.core.rows import DenseTable, Rows
+from semisquares.core.rows import DenseTable, MemoryRows
 from semisquares.core.solvers import block_descent, fit_labeled, minimise
 
 # %%
@@ -33,7 +33,7 @@ rng = np.random.default_rng(0)
 truth = rng.integers(2, size=3000)
 X = rng.normal(size=(3000, 20)) + 0.5 * truth[:, None]
 labeled = np.arange(60)
-rows = Rows(DenseTable(X), labeled, truth[labeled].astype(float), labeled_weight=np.ones(60))
+rows = MemoryRows(DenseTable(X), labeled, truth[labeled].astype(float), labeled_weight=np.ones(60))
 objective = Objective(rows, SoftLabels(), alpha=1.0)
 start = fit_labeled(objective)  # the supervised weights
 

@@ -14,8 +14,8 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 PUBLIC = (
-    "baselines", "certificate", "labelings", "model_selection", "objective", "paper", "rows",
-    "solvers",
+    "baselines", "core.certificate", "core.labelings", "core.objective", "core.rows",
+    "core.solvers", "families", "model_selection", "paper.objectives", "representations",
 )  # fmt: skip
 """Modules that need no extra."""
 
@@ -27,7 +27,7 @@ def core() -> None:
     place = Path(semisquares.__file__).parent
     expect(place.is_relative_to(sys.prefix), f"semisquares was imported from {place}")
     expect((place / "py.typed").is_file(), "py.typed is missing")
-    expect(any((place / "datasets" / "tables").glob("*.csv")), "the data sets are missing")
+    expect(any((place / "paper" / "datasets" / "tables").glob("*.csv")), "the data sets are missing")
     for name in PUBLIC:
         import_module(f"semisquares.{name}")
     about = metadata.metadata("semisquares")

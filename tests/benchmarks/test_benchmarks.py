@@ -13,7 +13,7 @@ from distributed import LocalCluster
 
 from benchmarks import breast_cancer, scale, scale_files, scale_rivals
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
-from semisquares.core.rows.blocks import _tree
+from semisquares.core.rows.dask import add_in_tree
 
 
 def test_the_breast_cancer_table_has_a_line_with_accuracy_certificate_and_time_for_each_rival(
@@ -86,7 +86,7 @@ def test_the_cost_model_knows_the_bytes_that_a_sweep_sends():
 
 @pytest.mark.parametrize("blocks", [1, 8, 9, 65])
 def test_the_cost_model_counts_the_tasks_of_a_pass(blocks):
-    tree = _tree([dask.delayed(int)(b) for b in range(blocks)])
+    tree = add_in_tree([dask.delayed(int)(b) for b in range(blocks)])
     assert Work(10 * blocks, 5, 10, 1).tasks == len(dict(tree.__dask_graph__()))
 
 

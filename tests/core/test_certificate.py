@@ -18,7 +18,7 @@ from semisquares.core.certificate import (
 )
 from semisquares.core.labelings import SoftLabels
 from semisquares.core.objective import Objective
-from semisquares.core.rows import Rows, SparseTable
+from semisquares.core.rows import MemoryRows, SparseTable
 from semisquares.core.solvers import fit_labeled, minimise, newton
 from support.problems import SETTINGS, SHORT, make_problem
 
@@ -212,7 +212,7 @@ def test_every_gap_of_two_classes_is_finite(name, seed):
 def test_a_correction_that_leaves_its_piece_for_nothing_would_claim_something_false(
     name, monkeypatch
 ):
-    monkeypatch.setattr(Rows, "dual_overshoot", lambda *_: 0.0)
+    monkeypatch.setattr(MemoryRows, "dual_overshoot", lambda *_: 0.0)
     problem = problem_of(name, 2)
     objective, least = problem.objective(), problem.J(problem.solution)
     assert any(

@@ -14,21 +14,21 @@ from semisquares import SoftLabelClassifier
 from semisquares.core.certificate import duality_gap
 from semisquares.core.labelings import SoftLabels
 from semisquares.core.objective import Objective
-from semisquares.core.rows import Rows, SparseTable
+from semisquares.core.rows import MemoryRows, SparseTable
 from semisquares.core.solvers import Status, fit_labeled, newton
 from support.integer_problems import integer_problems
 from support.problems import SETTINGS, Problem, make_problem
 from support.watching import watch
 
-in_memory = import_module("semisquares.core.rows.in_memory")
+memory = import_module("semisquares.core.rows.memory")
 newton_module = import_module("semisquares.core.solvers.newton")
 steps = import_module("semisquares.core.solvers.steps")
 
 
 def follow_all(patch):
     """Follow rows in tables of any size, however many are near."""
-    for name, value in (("NEAR_VALUES", 0), ("NEAR_SHARE", 1), ("NEAR_WIDTH", np.inf)):
-        patch.setattr(in_memory, name, value)
+    for name, value in (("BOUNDARY_VALUES", 0), ("BOUNDARY_SHARE", 1), ("BOUNDARY_WIDTH", np.inf)):
+        patch.setattr(memory, name, value)
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def test_the_end_is_the_minimiser_as_ever(name, seed, follow):
 @pytest.mark.parametrize("seed", range(4))
 def test_where_all_rows_are_followed_one_step_is_the_way(seed, follow, monkeypatch):
     problem = make_problem(seed, n_unlabeled=60, n_features=6)
-    monkeypatch.setattr(in_memory, "NEAR_REACH", 1e6)
-    sweeps = watch(monkeypatch, Rows, "sweep")
+    monkeypatch.setattr(memory, "BOUNDARY_REACH", 1e6)
+    sweeps = watch(monkeypatch, MemoryRows, "sweep")
     found = solve(problem)
     assert (found.n_iter, found.n_passes, len(sweeps)) == (1, 2, 2)
     assert found.status is Status.EXACT
@@ -67,8 +67,8 @@ def test_where_all_rows_are_followed_one_step_is_the_way(seed, follow, monkeypat
 
 def test_no_search_where_a_followed_step_ends_at_the_minimiser(follow, monkeypatch):
     problem = make_problem(117, n_labeled=6, n_unlabeled=20, unlabeled_weight=1e3)
-    monkeypatch.setattr(in_memory, "NEAR_REACH", 1e6)
-    sweeps = watch(monkeypatch, Rows, "sweep")
+    monkeypatch.setattr(memory, "BOUNDARY_REACH", 1e6)
+    sweeps = watch(monkeypatch, MemoryRows, "sweep")
     searches = watch(monkeypatch, newton_module, "_exact_search")
     found = solve(problem)
     assert found.status is Status.EXACT
@@ -79,7 +79,7 @@ def test_no_search_where_a_followed_step_ends_at_the_minimiser(follow, monkeypat
 @pytest.mark.parametrize("seed", range(2))
 def test_a_followed_step_leaves_the_curvature_at_its_end_to_the_next(seed, follow, monkeypatch):
     problem = make_problem(seed, n_unlabeled=400, n_features=6, weighted=True, unlabeled_weight=0.2)
-    monkeypatch.setattr(in_memory, "NEAR_REACH", 1e6)
+    monkeypatch.setattr(memory, "BOUNDARY_REACH", 1e6)
     objective, take_step = problem.objective(), steps.DirectSteps(problem.objective(), None)
     w = fit_labeled(objective)
     end = objective.sweep(w + take_step(objective.sweep(w)), take_step.active.piece)
@@ -94,7 +94,7 @@ def test_a_large_table_needs_two_passes_after_its_sample(monkeypatch):
     truth = rng.integers(0, 2, 60_000)
     X = rng.normal(size=(60_000, 20)) + 0.3 * (2 * truth - 1)[:, None]
     y = np.where(np.arange(60_000) < 300, truth, -1)
-    sweeps = watch(monkeypatch, Rows, "sweep")
+    sweeps = watch(monkeypatch, MemoryRows, "sweep")
 
     def fitted():
         sweeps.clear()
@@ -105,7 +105,7 @@ def test_a_large_table_needs_two_passes_after_its_sample(monkeypatch):
         return model
 
     followed = fitted()
-    monkeypatch.setattr(in_memory, "NEAR_VALUES", np.inf)
+    monkeypatch.setattr(memory, "BOUNDARY_VALUES", np.inf)
     plain = fitted()
     assert followed.n_iter_ == 1
     assert plain.n_iter_ >= 3
@@ -135,9 +135,9 @@ def test_rows_on_the_border_do_not_hold_it_up(problem):
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_that_go_in_circles_are_left_to_the_next_pass(seed, follow, monkeypatch):
     problem = make_problem(seed, n_unlabeled=400, n_features=6)
-    monkeypatch.setattr(in_memory, "NEAR_VALUES", np.inf)
+    monkeypatch.setattr(memory, "BOUNDARY_VALUES", np.inf)
     plain = solve(problem)
-    monkeypatch.setattr(in_memory, "NEAR_VALUES", 0)
+    monkeypatch.setattr(memory, "BOUNDARY_VALUES", 0)
     monkeypatch.setattr(steps, "MAX_TURNS", 1)  # whatever moves, moves too long
     found = solve(problem)
     assert found.status is Status.EXACT
@@ -166,10 +166,10 @@ def test_a_followed_step_that_rounding_turned_uphill_is_not_taken(follow):
 
 
 def decrease_of(problem, sweep, reach):
-    """How much a step lowers J by that moves rows by `reach` over NEAR_REACH in the mean."""
+    """How much a step lowers J by that moves rows by `reach` over BOUNDARY_REACH in the mean."""
     z = problem.design @ sweep.w
     counts = problem.known | (z < 0.0) | (z > 1.0)
-    return (reach / in_memory.NEAR_REACH) ** 2 * problem.weight[counts].sum()
+    return (reach / memory.BOUNDARY_REACH) ** 2 * problem.weight[counts].sum()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -177,7 +177,7 @@ def test_near_are_the_unlabeled_rows_within_reach_of_0_or_1(weighted, follow):
     problem = make_problem(1, n_unlabeled=500, weighted=weighted, unlabeled_weight=0.3)
     objective = problem.objective()
     sweep = objective.sweep(2.0 * fit_labeled(objective))
-    index, few = objective.rows.near(sweep, decrease_of(problem, sweep, 0.2), SoftLabels())
+    index, few = objective.rows.boundary_rows(sweep, decrease_of(problem, sweep, 0.2), SoftLabels())
     z = problem.design @ sweep.w
     within = (np.abs(z) < 0.2) | (np.abs(z - 1.0) < 0.2)
     np.testing.assert_array_equal(index, np.flatnonzero(within & ~problem.known))
@@ -186,13 +186,14 @@ def test_near_are_the_unlabeled_rows_within_reach_of_0_or_1(weighted, follow):
 
 
 @pytest.mark.parametrize(
-    ("setting", "value"), [("NEAR_VALUES", 2000), ("NEAR_SHARE", 100), ("NEAR_WIDTH", 1 / 64)]
+    ("setting", "value"),
+    [("BOUNDARY_VALUES", 2000), ("BOUNDARY_SHARE", 100), ("BOUNDARY_WIDTH", 1 / 64)],
 )
 def test_where_it_does_not_pay_none_are_looked_at(setting, value, follow, monkeypatch):
     problem = make_problem(1, n_unlabeled=500)
     objective = problem.objective()
     sweep = objective.sweep(fit_labeled(objective))
     found = objective.rows, sweep, decrease_of(problem, sweep, 0.1), SoftLabels()
-    assert 12 <= len(Rows.near(*found)[0]) <= 250
-    monkeypatch.setattr(in_memory, setting, value)
-    assert Rows.near(*found) is None
+    assert 12 <= len(MemoryRows.boundary_rows(*found)[0]) <= 250
+    monkeypatch.setattr(memory, setting, value)
+    assert MemoryRows.boundary_rows(*found) is None

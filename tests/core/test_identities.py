@@ -27,7 +27,7 @@ from semisquares.core.labelings import (
 )
 from semisquares.core.linalg import EPS
 from semisquares.core.objective import Objective
-from semisquares.core.rows import DenseTable, Rows
+from semisquares.core.rows import DenseTable, MemoryRows
 from semisquares.core.solvers import Status, StoppingTest, block_descent, minimise
 from semisquares.estimators._semi_supervised import random_labels
 from semisquares.paper.objectives import J_l, J_r, J_s, best_q, best_u
@@ -102,7 +102,7 @@ def as_rows(X, y, n_classes, *, per_class=None):
     labeled = np.flatnonzero(y != -1)
     per_class = n_classes > 2 if per_class is None else per_class
     targets = np.eye(n_classes)[y[labeled]] if per_class else y[labeled].astype(float)
-    return Rows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
+    return MemoryRows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
 
 
 def box_least_squares(X, y, alpha, *, fit_intercept=True, weight=None):

@@ -27,7 +27,7 @@ from semisquares.baselines import (
     TransductiveSVM,
 )
 from semisquares.core import dense, interrupts
-from semisquares.core.rows import sums, threads
+from semisquares.core.rows import reduce, threads
 
 # -- the helper ---------------------------------------------------------------------------------
 
@@ -338,7 +338,7 @@ def test_a_thread_stops_between_blocks_once_another_has_failed(monkeypatch):
 def test_a_sum_over_many_blocks_asks_at_every_block(monkeypatch):
     X, y = table(5000, 30, 100)
     asked = []
-    monkeypatch.setattr(sums, "stopped", lambda: bool(asked.append(1)))
-    monkeypatch.setattr("semisquares.core.rows.tables.BLOCK_BYTES", 30 * 8 * 256)
+    monkeypatch.setattr(reduce, "stopped", lambda: bool(asked.append(1)))
+    monkeypatch.setattr("semisquares.core.rows.table.BLOCK_BYTES", 30 * 8 * 256)
     SoftLabelClassifier().fit(X, y)
     assert len(asked) >= 5000 // 256

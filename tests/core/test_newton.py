@@ -15,8 +15,8 @@ from semisquares import SoftLabelClassifier
 from semisquares.core.certificate import duality_gap, gradient_bound
 from semisquares.core.labelings import SoftLabels
 from semisquares.core.objective import Objective
-from semisquares.core.rows import DenseTable, Rows
-from semisquares.core.rows.grams import Grams
+from semisquares.core.rows import DenseTable, MemoryRows
+from semisquares.core.rows.design import Design
 from semisquares.core.solvers import Status, StoppingTest, fit_labeled, minimise, newton
 from support.integer_problems import integer_problems
 from support.problems import SETTINGS, SHORT, Problem, make_problem
@@ -110,8 +110,8 @@ def test_rows_tied_at_0_and_1_do_not_make_it_cycle(alpha, copies):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_step_is_one_sweep(n_classes, monkeypatch):
     problem = make_problem(2, n_classes=n_classes, n_unlabeled=200)
-    sweeps = watch(monkeypatch, Rows, "sweep")
-    products = watch(monkeypatch, Rows, "curvature_product")
+    sweeps = watch(monkeypatch, MemoryRows, "sweep")
+    products = watch(monkeypatch, MemoryRows, "curvature_product")
     searches = watch(monkeypatch, newton_module, "_exact_search")
     found = solve(problem)
     assert len(sweeps) == 1 + found.n_iter + len(searches)
@@ -121,7 +121,7 @@ def test_every_step_is_one_sweep(n_classes, monkeypatch):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_curvature_changes_by_the_rows_that_changed_their_side(seed, monkeypatch):
     problem = make_problem(seed, n_unlabeled=400, n_features=6)
-    gathered = watch(monkeypatch, Rows, "_gram_of")
+    gathered = watch(monkeypatch, MemoryRows, "_unlabeled_gram")
     changed, spent = [], []
     solve(
         problem,
@@ -141,7 +141,7 @@ def test_a_nearby_fit_hands_over_its_active_set(monkeypatch):
     first = solve(problem)
     other = objective.with_alpha(1.1)
     fresh = newton(other, first.w)
-    gathered = watch(monkeypatch, Rows, "_gram_of")
+    gathered = watch(monkeypatch, MemoryRows, "_unlabeled_gram")
     warm = newton(other, first.w, active=first.state.active)
     assert sum(len(index) for _, index in gathered) <= 40
     assert warm.status is Status.EXACT
@@ -153,12 +153,12 @@ def test_the_solution_of_fewer_rows_is_a_start_for_more_of_them(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(230, 6)) + 1.0
     y = (X[:30, 0] + rng.normal(size=30) > 1.0).astype(float)
-    rows = Rows(DenseTable(X[:100]), np.arange(30), y, labeled_weight=np.ones(30))
+    rows = MemoryRows(DenseTable(X[:100]), np.arange(30), y, labeled_weight=np.ones(30))
     few = Objective(rows, SoftLabels(), 0.1)
     start = newton(few, fit_labeled(few))
     more = few.extended(DenseTable(X))
     warm = newton(more, start.w, active=start.state.active.extended(230))
-    fresh = Rows(DenseTable(X), np.arange(30), y, labeled_weight=np.ones(30))
+    fresh = MemoryRows(DenseTable(X), np.arange(30), y, labeled_weight=np.ones(30))
     cold = newton(Objective(fresh, SoftLabels(), 0.1), fit_labeled(few))
     np.testing.assert_allclose(warm.w, cold.w, rtol=1e-10, atol=1e-12)
     assert warm.status is cold.status is Status.EXACT
@@ -177,7 +177,7 @@ def test_the_step_that_confirms_the_end_needs_no_new_factor(monkeypatch):
 def test_the_multilevel_start_changes_the_way_not_the_end(monkeypatch):
     problem = make_problem(3, n_labeled=40, n_unlabeled=60_000, n_features=5)
     plain = solve(problem)
-    samples = watch(monkeypatch, Rows, "sample")
+    samples = watch(monkeypatch, MemoryRows, "sample")
     multilevel = solve(problem, rng=np.random.default_rng(0))
     assert len(samples) == 1
     assert multilevel.status is plain.status is Status.EXACT
@@ -191,7 +191,7 @@ def test_tables_too_wide_for_gram_matrices_have_the_same_minimiser(name, n_class
     problem = make_problem(4, n_classes=n_classes, **SETTINGS[name])
     direct = solve(problem)
     monkeypatch.setattr(Objective, "direct", False)
-    monkeypatch.delattr(Grams, "_gram")
+    monkeypatch.delattr(Design, "gram")
     iterated = solve(problem)
     assert iterated.status is Status.EXACT
     np.testing.assert_allclose(iterated.w, direct.w, rtol=1e-8, atol=1e-10)

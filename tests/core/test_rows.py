@@ -10,8 +10,15 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from semisquares.core.labelings import SoftLabels, hard, soft
-from semisquares.core.rows import DenseTable, Rows, SparseTable, centre
-from semisquares.core.rows.sums import THREADED_VALUES
+from semisquares.core.rows import (
+    DenseTable,
+    MemoryRows,
+    SparseTable,
+    centre,
+    to_own_columns,
+    to_shifted_columns,
+)
+from semisquares.core.rows.reduce import THREADED_VALUES
 from semisquares.core.rows.threads import run
 from support.command_line import PATIENCE
 from support.problems import Problem, make_problem
@@ -170,7 +177,8 @@ def test_the_active_gram_matrix_changes_by_the_rows_that_flipped(weights, monkey
     updated = rows.active_gram(after, (before, start))
     assert sorted(taken) == flipped.tolist()
     close(updated, rows.active_gram(after))
-    close(rows.curvature(updated), problem.gram((np.abs(after) == 1) | problem.known))
+    curvature = rows.labeled_gram + rows.unlabeled_weight * updated
+    close(curvature, problem.gram((np.abs(after) == 1) | problem.known))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -185,8 +193,9 @@ def test_columns_far_from_the_origin_cost_no_digits(dtype):
     here = np.append(w[:-1], w[-1] - (shift - 2.0**12) @ w[:-1])
     close(sweep.z, near.design @ here)
     close(sweep.loss, near.J(here))
-    np.testing.assert_allclose(far.design @ rows.to_user(w), sweep.z, atol=1e-8)
-    np.testing.assert_allclose(rows.from_user(rows.to_user(w)), w, atol=1e-11)
+    np.testing.assert_allclose(far.design @ to_own_columns(w, shift), sweep.z, atol=1e-8)
+    back = to_shifted_columns(to_own_columns(w, shift), shift)
+    np.testing.assert_allclose(back, w, atol=1e-11)
 
 
 def test_only_far_columns_ask_for_a_shift_and_constant_ones_vanish():
@@ -214,7 +223,9 @@ def test_extended_rows_sum_the_new_rows_only_and_what_all_rows_sum(n_more, monke
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(40 + n_more, 4)), np.array([0.0, 1.0, 1.0, 0.0, 1.0])
     few, all_rows = (
-        Rows(DenseTable(X[:n]), np.arange(5), y, labeled_weight=np.ones(5), unlabeled_weight=0.5)
+        MemoryRows(
+            DenseTable(X[:n]), np.arange(5), y, labeled_weight=np.ones(5), unlabeled_weight=0.5
+        )
         for n in (40, 40 + n_more)
     )
     assert few.full_gram.shape == (5, 5)

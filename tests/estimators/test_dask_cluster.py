@@ -144,6 +144,21 @@ def test_a_fit_that_is_stopped_leaves_nothing_behind(client):
     assert_nothing_left(client)
 
 
+def test_a_fit_that_is_stopped_while_its_tasks_are_sent_leaves_nothing_behind(client, monkeypatch):
+    X, y = rows(slow=0.3)
+    sent, persist = [], dask.persist
+
+    def interrupted(*tasks):
+        sent.append(persist(*tasks))  # which keeps the futures alive, as a traceback may
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dask, "persist", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        SoftLabelClassifier().fit(X, y)
+    assert sent
+    assert_nothing_left(client)
+
+
 KILL = {"soft": (0.05, 0.7), "averaged": (0.5, 0.2)}
 """Seconds that a block takes, and the last moment of a kill: the average makes a single pass."""
 

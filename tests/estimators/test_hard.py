@@ -11,7 +11,7 @@ import pytest
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares._utils.errors import CollapsedLabelsWarning
 from semisquares.core.certificate import is_label_stable
-from semisquares.core.rows import DenseTable, Rows
+from semisquares.core.rows import DenseTable, MemoryRows
 from semisquares.core.solvers import Status
 from semisquares.paper import objectives as paper
 from support.problems import SETTINGS, SHORT, make_problem
@@ -147,7 +147,7 @@ def test_the_documentation_warns_of_the_lowest_J():
 
 def test_a_descent_reads_again_only_the_rows_whose_labels_changed(monkeypatch):
     problem = make_problem(7, distance=0.5, n_unlabeled=3000, n_features=6)
-    taken, moments, take, moment = [], [], DenseTable.take, Rows.moment
+    taken, moments, take, moment = [], [], DenseTable.take, MemoryRows.moment
 
     def counted(self, labels, since=None, before=None):
         start = sum(taken)
@@ -156,7 +156,7 @@ def test_a_descent_reads_again_only_the_rows_whose_labels_changed(monkeypatch):
         return out
 
     monkeypatch.setattr(DenseTable, "take", lambda self, i: taken.append(len(i)) or take(self, i))
-    monkeypatch.setattr(Rows, "moment", counted)
+    monkeypatch.setattr(MemoryRows, "moment", counted)
     model = fit(problem, record_path=True)
     assert len(model.path_) >= 4
     assert moments[1:] == [step.changed for step in model.path_]

@@ -31,7 +31,7 @@ from semisquares import (
     SoftLabelClassifierCV,
 )
 from semisquares.core.rows import DenseTable
-from semisquares.core.rows.sums import THREADED_VALUES
+from semisquares.core.rows.reduce import THREADED_VALUES
 from semisquares.model_selection import LabeledStratifiedKFold
 
 SEMI_SUPERVISED = [

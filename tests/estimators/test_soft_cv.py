@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
-from semisquares.core.rows.grams import Grams
+from semisquares.core.rows.design import Design
 from semisquares.estimators import _leave_one_out
 from semisquares.estimators._cross_validation import best_choices, clearly_positive
 from semisquares.families.calibration import calibrate
@@ -434,7 +434,7 @@ def test_a_sparse_table_with_many_columns_forms_no_gram_matrix(monkeypatch):
     rng = np.random.default_rng(0)
     X = sparse.random(600, 5000, density=0.01, random_state=rng, format="csr")
     y = np.where(np.arange(600) < 40, np.arange(600) % 2, -1)
-    monkeypatch.delattr(Grams, "_gram")
+    monkeypatch.delattr(Design, "gram")
     assert SoftLabelClassifierCV(ALPHAS, cv=3).fit(X, y).n_splits_ == 3
 
 

@@ -18,7 +18,7 @@ from semisquares import (
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
-from semisquares.core.rows.sums import THREADED_VALUES
+from semisquares.core.rows.reduce import THREADED_VALUES
 
 SEMI_SUPERVISED = [
     SoftLabelClassifier(),

@@ -15,7 +15,7 @@ from scipy.sparse import csc_matrix
 
 from semisquares.core.labelings import hard, soft
 from semisquares.core.objective import Objective
-from semisquares.core.rows import DenseTable, Rows
+from semisquares.core.rows import DenseTable, MemoryRows
 
 
 def project_by_sorting(z):
@@ -102,7 +102,7 @@ class Problem:
         return Objective(self.rows(DenseTable(self.X)), labeling, self.alpha)
 
     def rows(self, table):
-        return Rows(
+        return MemoryRows(
             table,
             np.flatnonzero(self.known),
             self.targets(self.y[self.known]),

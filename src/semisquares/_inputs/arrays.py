@@ -12,15 +12,17 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
 
 from ..core.rows import (
+    BlockRows,
     DenseTable,
-    PartitionedRows,
-    Rows,
+    MemoryRows,
+    NumberTable,
     Span,
     SparseTable,
-    Table,
     centre,
     compress,
     sum_duplicates,
+    to_own_columns,
+    to_shifted_columns,
 )
 from .checks import check_masked, check_table, column_names, read_floats
 from .labels import Labels, read_labels
@@ -42,7 +44,7 @@ class Problem:
     """Rows and targets of one fit, and the translation of weights to the user's columns."""
 
     X: Any
-    rows: Rows
+    rows: MemoryRows
     labels: Labels
     span: Span | None = None
     """The basis in which the rows are written, if the table has more columns than rows."""
@@ -54,7 +56,7 @@ class Problem:
     @property
     def partitioned(self) -> bool:
         """Whether Dask holds the rows."""
-        return isinstance(self.rows, PartitionedRows)
+        return isinstance(self.rows, BlockRows)
 
     @property
     def n_classes(self) -> int:
@@ -67,7 +69,7 @@ class Problem:
     def to_user(self, w: Array) -> tuple[Array, Array]:
         """Translate weights to ``coef_`` and ``intercept_``: z - ½ in the user's columns."""
         if self.rows.intercept:
-            w = self.rows.to_user(w)
+            w = to_own_columns(w, self.rows.shift)
             features, last = w[:-1], w[-1]
         else:
             features, last = w, np.zeros(w.shape[1:])
@@ -81,7 +83,7 @@ class Problem:
         coef, intercept = self.to_user(w)
         return np.hstack((coef, intercept[:, None] + 0.5)) if self.rows.intercept else coef
 
-    def in_own_columns(self, w: Array) -> tuple[Rows, Array]:
+    def in_own_columns(self, w: Array) -> tuple[MemoryRows, Array]:
         """Return rows and weights in the columns of X rather than in a basis of the row space."""
         if self.span is None:
             return self.rows, w
@@ -110,7 +112,7 @@ class Problem:
             features = self.span.from_columns(features)
         w = np.vstack((features, last)) if self.rows.intercept else features
         w = w[:, 0] if self.n_classes == 2 else w
-        return self.rows.from_user(w) if self.rows.intercept else w
+        return to_shifted_columns(w, self.rows.shift) if self.rows.intercept else w
 
 
 def read_numbers(what: str, given: Any) -> Array:
@@ -148,7 +150,7 @@ def read_problem(
         table, span = _write_rows(X, labels, fit_intercept=model.fit_intercept, ridge=ridge)
     except FloatingPointError:
         explain_overflow(model, X)
-    rows = Rows(
+    rows = MemoryRows(
         table,
         labels.labeled,
         _targets(labels),
@@ -162,7 +164,7 @@ def read_problem(
 
 def _write_rows(
     X: Any, labels: Labels, *, fit_intercept: bool, ridge: bool
-) -> tuple[Table, Span | None]:
+) -> tuple[NumberTable, Span | None]:
     """Choose a table: the columns of X, possibly shifted, or a basis of the row space."""
     n_rows, n_columns = X.shape
     # the basis is dense: for a sparse table of many rows it would be larger than the table
@@ -174,7 +176,7 @@ def _write_rows(
     return _own_table(X, labels, fit_intercept), None
 
 
-def _own_table(X: Any, labels: Labels, fit_intercept: bool) -> Table:
+def _own_table(X: Any, labels: Labels, fit_intercept: bool) -> NumberTable:
     """Return a table of X itself, with columns shifted if they are far from the origin."""
     shift = None
     if fit_intercept:

@@ -20,11 +20,11 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ..core.objective import MAX_DIRECT
 from ..core.rows import (
-    Blocks,
-    Counts,
-    Frame,
-    Known,
-    PartitionedRows,
+    BlockRows,
+    BlockSettings,
+    DaskRunner,
+    RowTotals,
+    Targets,
     centre,
     compute,
     sum_duplicates,
@@ -51,7 +51,7 @@ _SAMPLED_BLOCKS, _SAMPLED_ROWS = 8, 64
 class DaskProblem(Problem):
     """Rows and targets that Dask holds: `labels` has only the classes, the blocks the rest."""
 
-    rows: PartitionedRows  # type: ignore[assignment]
+    rows: BlockRows  # type: ignore[assignment]
     table: DaskBlocks = field(kw_only=True)
 
     def explain_overflow(self, estimator: Any) -> NoReturn:
@@ -135,12 +135,12 @@ def read_dask_problem(
     """
     table = read_dask_blocks(model, X, y, sample_weight)
     n_rows = sum(table.sizes)
-    frame, gram_columns = _frame(
+    settings, gram_columns = _block_settings(
         table.x, table.n_columns, n_rows, unlabeled_weight, model.fit_intercept
     )
-    counts = Counts(n_rows, table.n_labeled, table.class_weights, table.unlabeled_weight)
-    blocks = Blocks(table.x, table.known, bar=bool(getattr(model, "verbose", False)))
-    rows = PartitionedRows(blocks, frame, counts, gram_columns)
+    totals = RowTotals(n_rows, table.n_labeled, table.class_weights, table.unlabeled_weight)
+    runner = DaskRunner(table.x, table.known, bar=bool(getattr(model, "verbose", False)))
+    rows = BlockRows(runner, settings, totals, gram_columns)
     return DaskProblem(X, rows, table.labels, table=table)
 
 
@@ -259,7 +259,7 @@ def _classes(found: Sequence[Array], unlabeled: Any) -> Array:
         return read_labels(np.concatenate(parts), unlabeled=None).classes
 
 
-def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Known:
+def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Targets:
     """Return the labels and weights of the rows of a block."""
     mask, values = found
     labeled = np.flatnonzero(mask)
@@ -277,10 +277,10 @@ def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Known:
             allow_all_zero_weights=True,
         ) if len(mask) else np.empty(0)  # fmt: skip
     labeled_weight = np.ones(len(labeled)) if row_weight is None else row_weight[labeled]
-    return Known(len(mask), labeled, y, labeled_weight, row_weight)
+    return Targets(len(mask), labeled, y, labeled_weight, row_weight)
 
 
-def _mass(known: Known, n_classes: int) -> tuple[int, Array, Array, float]:
+def _mass(known: Targets, n_classes: int) -> tuple[int, Array, Array, float]:
     """Return the number of rows, and label counts and weights by class, and of unlabeled rows."""
     codes = known.y.argmax(axis=1) if known.y.ndim == 2 else known.y.astype(np.intp)
     mass = np.bincount(codes, known.labeled_weight, minlength=n_classes)
@@ -291,18 +291,18 @@ def _mass(known: Known, n_classes: int) -> tuple[int, Array, Array, float]:
     return known.n_rows, np.bincount(codes, minlength=n_classes), mass, free
 
 
-def _reweigh(known: Known, factors: Array) -> Known:
+def _reweigh(known: Targets, factors: Array) -> Targets:
     codes = known.y.argmax(axis=1) if known.y.ndim == 2 else known.y.astype(np.intp)
     weight = known.labeled_weight * factors[codes]
-    return Known(known.n_rows, known.labeled, known.y, weight, known.row_weight)
+    return Targets(known.n_rows, known.labeled, known.y, weight, known.row_weight)
 
 
 # -- columns ------------------------------------------------------------------------------------
 
 
-def _frame(
+def _block_settings(
     parts: Sequence[Any], n_columns: int, n_rows: int, unlabeled_weight: float, intercept: bool
-) -> tuple[Frame, float]:
+) -> tuple[BlockSettings, float]:
     """Decide from a sample whether columns need a shift, and up to which width to form Grams."""
     read = partial(floats_of, n_columns=n_columns)
     chosen = np.unique(np.linspace(0, len(parts) - 1, _SAMPLED_BLOCKS).astype(int))
@@ -317,7 +317,8 @@ def _frame(
     if is_sparse:
         seen, values = sum(n for _, n, _ in looks), sum(nnz for _, _, nnz in looks)
         gram_columns = min(gram_columns, max(256.0, (values / max(1, seen) * n_rows) ** 0.5))
-    return Frame(n_columns, unlabeled_weight, intercept, shift, read), gram_columns
+    settings = BlockSettings(n_columns, unlabeled_weight, intercept, shift, read)
+    return settings, gram_columns
 
 
 def _look(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
@@ -387,7 +388,7 @@ def lazy_labels(table: DaskBlocks, label: Callable[[Any], Array]) -> tuple[Any, 
 
 
 def _fill_in(
-    label: Callable[[Any], Array], block: Any, known: Known, n_classes: int, n_columns: int
+    label: Callable[[Any], Array], block: Any, known: Targets, n_classes: int, n_columns: int
 ) -> Array:
     filled = label(floats_of(block, n_columns))
     y = known.y

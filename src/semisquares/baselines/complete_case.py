@@ -12,7 +12,7 @@ from ..core import dense
 from ..core.curvature import full_curvature
 from ..core.linalg import RANK_TOLERANCE
 from ..core.objective import Objective
-from ..core.rows import Rows
+from ..core.rows import MemoryRows
 
 __all__ = ["complete_case", "until_rounding", "yates_values"]
 
@@ -34,7 +34,7 @@ def complete_case(objective: Objective) -> tuple[Callable[[Array], float], Array
     the second an orthonormal basis of the directions of u that no complete row has a say in, where
     the iteration keeps what it began with.
     """
-    rows, factor = objective.rows, objective.labeled_factor
+    rows, factor = objective.memory_rows, objective.labeled_factor
     labels = np.zeros((rows.n_unlabeled, 0))
     solve, null = _pseudo_inverse(objective) if factor is None else (factor.solve, labels)
     if factor is None:
@@ -65,7 +65,7 @@ def until_rounding(distance: Callable[[Array], float]) -> Callable[[Array], floa
 
 def _pseudo_inverse(objective: Objective) -> tuple[Callable[[Array], Array], Array]:
     """Return a generalised inverse of A, by an SVD of the rows' R factor, and what A maps to 0."""
-    rows = objective.rows
+    rows = objective.memory_rows
     ridge = np.sqrt(objective.alpha) * np.eye(rows.n_features, rows.n_weights)
     columns = np.roll(rows.triangle(rows.labeled, None), -int(rows.intercept), axis=1)
     columns = np.vstack((columns, ridge))
@@ -77,7 +77,7 @@ def _pseudo_inverse(objective: Objective) -> tuple[Callable[[Array], Array], Arr
     return lambda h: root @ (root.T @ h), right[~inside].T / scale[:, None]
 
 
-def _open_directions(rows: Rows, null: Array) -> Array:
+def _open_directions(rows: MemoryRows, null: Array) -> Array:
     """Return, orthonormal, how missing outcomes move with directions of w."""
     full = np.sqrt(np.where(rows.diagonal > 0.0, rows.diagonal, 1.0))[:, None]
     null = dense.qr(full * null)[0] / full  # orthonormal for columns of unit norm
@@ -92,7 +92,7 @@ def yates_values(objective: Objective, open_labels: Array) -> Array:
 
     An open direction q has (I - H_uu) q = 0: with qq' added the system is regular and q'u = 0.
     """
-    rows = objective.rows
+    rows = objective.memory_rows
     if rows.n_unlabeled > MAX_MISSING:
         raise ValueError(
             f"method='analytic' solves a system for up to {MAX_MISSING} missing outcomes, got "

@@ -22,7 +22,7 @@ from .._inputs.arrays import explain_overflow, read_columns
 from .._inputs.checks import Number, check_masked
 from ..core.labelings import FreeLabels, Labeling
 from ..core.objective import Objective
-from ..core.rows import single_threaded_blas
+from ..core.rows import single_threaded_blas, to_own_columns
 from ..core.solvers import Status, Step, StoppingTest, block_descent
 from ..estimators._base import fitted_state_kept
 from .base import NOT_NEGATIVE, STEPS, set_path
@@ -250,7 +250,9 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         path: list[Step] = []
 
         def record(step: Step) -> None:
-            path.append(replace(step, w=rows.to_user(step.w), labels=filled(y, step.labels)))
+            path.append(
+                replace(step, w=to_own_columns(step.w, rows.shift), labels=filled(y, step.labels))
+            )
 
         unit = objective.scale + 1e-8 * float(rows.y @ rows.y)  # what rounding of y allows
         tol = min(float(self.tol), 1e150)  # whose square is still a number
@@ -271,7 +273,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         )
         gradient = objective.gradient(objective.sweep(found.w))
         self.distance_ = float(np.sqrt(distance(gradient) / (unit or 1.0)))
-        w = np.append(rows.to_user(found.w), [0.0] * (not rows.intercept))
+        w = np.append(to_own_columns(found.w, rows.shift), [0.0] * (not rows.intercept))
         self.coef_, self.intercept_ = w[:-1], float(w[-1])
         self.filled_, self.n_iter_ = filled(y, found.state.labels), found.n_iter
         set_path(self, path)

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from .._inputs.arrays import read_numbers
 from .._inputs.labels import labeled_values, one_column
 from ..core.objective import MAX_DIRECT
-from ..core.rows import DenseTable, Rows
+from ..core.rows import DenseTable, MemoryRows
 
 __all__ = ["filled", "read_outcomes", "read_start", "write_rows"]
 
@@ -51,7 +51,7 @@ def read_outcomes(y: Any, n_rows: int) -> Array:
     return outcomes
 
 
-def write_rows(X: Array, y: Array, intercept: bool) -> Rows:
+def write_rows(X: Array, y: Array, intercept: bool) -> MemoryRows:
     """Write X, its columns centred beside an intercept, and y as rows."""
     if X.shape[1] > MAX_DIRECT:
         raise ValueError(
@@ -62,10 +62,10 @@ def write_rows(X: Array, y: Array, intercept: bool) -> Rows:
     labeled = np.flatnonzero(~np.isnan(y))
     ones = np.ones(len(labeled))
     table = DenseTable(X, shift)
-    return Rows(table, labeled, y[labeled], labeled_weight=ones, intercept=intercept)
+    return MemoryRows(table, labeled, y[labeled], labeled_weight=ones, intercept=intercept)
 
 
-def read_start(rows: Rows, init: Any, random_state: Any) -> Array:
+def read_start(rows: MemoryRows, init: Any, random_state: Any) -> Array:
     """Return the outcomes that are filled in first."""
     if isinstance(init, str):
         if init == "zero":

@@ -33,7 +33,7 @@ from .exact_sums import exact_moment
 from .labelings import ConvexLabeling
 from .linalg import EPS, triangle_of
 from .objective import Objective
-from .rows import Rows, Sweep
+from .rows import Sweep
 
 Array = NDArray[Any]
 
@@ -226,7 +226,7 @@ class _Rounding:
         digits = _gamma(d + 8)
         moved = digits * self.reach + 8.0 * UNIT * self.size
         if rows.intercept:
-            shift = rows.table.shift
+            shift = rows.shift
             far = 0.0 if shift is None else np.abs(shift) @ np.abs(self.w[:d])
             moved += digits * self.total * float(np.linalg.norm(far + np.abs(self.w[d]) + 1.0))
         if self.objective.labeling.per_class:
@@ -273,8 +273,8 @@ class _DualPoint(_Rounding):
 
     def sharpened(self) -> _DualPoint | None:
         """Return the point with h summed without rounding; None where that cannot be done."""
-        rows, alpha, d = self.rows, self.objective.alpha, self.n_features
-        if not isinstance(rows, Rows) or rows.n_rows * self.w.size > EXACT_VALUES:
+        rows, alpha, d = self.rows.in_memory, self.objective.alpha, self.n_features
+        if rows is None or rows.n_rows * self.w.size > EXACT_VALUES:
             return None
         X = rows.table.dense(rows.table.slice(0, rows.n_rows))
         if rows.intercept:
@@ -285,7 +285,7 @@ class _DualPoint(_Rounding):
         h = exact_moment(X, theta, ridge, self.w)
         if h is None:
             return None
-        shifted = 0.0 if rows.table.shift is None else 4.0 * UNIT
+        shifted = 0.0 if rows.shift is None else 4.0 * UNIT
         size = self.reach + self.size + self.total if self.labeling.per_class else self.size
         norms = np.append(self.norms, [self.total] * rows.intercept)
         point = copy(self)
@@ -295,7 +295,7 @@ class _DualPoint(_Rounding):
 
     def _residuals(self) -> Array:
         """Return z - t of all rows; on the simplex equal, to the bit, on the support of t."""
-        rows, z = self.rows, self.sweep.z
+        rows, z = self.objective.memory_rows, self.sweep.z
         residual = rows.residual(z, self.labeling).reshape(rows.n_rows, -1)
         if self.labeling.per_class:
             free = rows.unlabeled
@@ -334,8 +334,8 @@ class _DualPoint(_Rounding):
 
     def by_labeled_rows(self) -> Iterator[float]:
         """θ is corrected on the labeled rows."""
-        objective, rows = self.objective, self.rows
-        for inverse in self._inverses(objective.rows.labeled_gram, lambda: rows.labeled):
+        objective, gram = self.objective, self.rows.labeled_gram
+        for inverse in self._inverses(gram, lambda: objective.memory_rows.labeled):
             yield self._total(inverse.norm(self.h, self.error))
 
     def by_active_rows(self) -> Iterator[float]:
@@ -349,14 +349,14 @@ class _DualPoint(_Rounding):
             if inverse is not None:
                 yield self._corrected(inverse, everywhere=False)
             return
-        gram = rows.curvature(rows.active_gram(piece))
+        gram = rows.labeled_gram + rows.unlabeled_weight * rows.active_gram(piece)
         for inverse in self._inverses(gram, lambda: np.flatnonzero(piece)):
             yield self._corrected(inverse, everywhere=False)
 
     def by_all_rows(self) -> Iterator[float]:
         """θ is corrected on all rows; those without a residual pay for it in proportion."""
         rows = self.rows
-        if isinstance(rows, Rows):
+        if rows.in_memory is not None:
             for inverse in self._inverses(rows.full_gram, lambda: np.arange(rows.n_rows)):
                 yield self._corrected(inverse, everywhere=True)
 
@@ -371,20 +371,20 @@ class _DualPoint(_Rounding):
         found = _Inverse.of_gram(gram, ridge, kept, self.sum_error)
         if found is not None:
             yield found
-        elif isinstance(self.rows, Rows):
-            rows = index()
-            triangle = self.rows.triangle(rows, None)
-            triangle = np.roll(triangle, -1, axis=1) if self.rows.intercept else triangle
+        elif (rows := self.rows.in_memory) is not None:
+            chosen = index()
+            triangle = rows.triangle(chosen, None)
+            triangle = np.roll(triangle, -1, axis=1) if rows.intercept else triangle
             if self.objective.alpha == 0.0:
-                kept = independent_columns(self.rows, triangle, kept)
-            found = _Inverse.of_triangle(triangle, ridge, kept, len(rows))
+                kept = independent_columns(rows, triangle, kept)
+            found = _Inverse.of_triangle(triangle, ridge, kept, len(chosen))
             if found is not None:
                 yield found
 
     def _joint_inverse(self) -> _Inverse | None:
         """Return what turns the curvature of all rows, for all classes, into the identity."""
-        rows, (n_weights, n_classes), d = self.rows, self.w.shape, self.n_features
-        if not isinstance(rows, Rows) or rows.n_rows * self.w.size**2 * n_classes > JOINT_WORK:
+        rows, (n_weights, n_classes), d = self.rows.in_memory, self.w.shape, self.n_features
+        if rows is None or rows.n_rows * self.w.size**2 * n_classes > JOINT_WORK:
             return None
         triangle = rows.simplex_triangle(self.sweep.piece, self.sweep.z)[:, :-1]
         # its columns are the intercepts, then the features of the first class, …
@@ -410,7 +410,8 @@ class _DualPoint(_Rounding):
         rows, sweep, alpha = self.rows, self.sweep, self.objective.alpha
         shape = sweep.w.shape
         step = inverse.solve(self.h)
-        V, image, squares = rows.dual_step(sweep, step.reshape(shape), self.labeling, everywhere)
+        piece, labeling = sweep.piece, self.labeling
+        V, image, squares = rows.dual_step(step.reshape(shape), piece, labeling, everywhere)
         ridge = alpha * step
         ridge[self.n_features :] = 0.0
         h = self.h - image.reshape(self.h.shape) - ridge
@@ -419,7 +420,7 @@ class _DualPoint(_Rounding):
         error = self.error + self.sum_error * size * norms
         error += 16.0 * UNIT * np.linalg.norm(np.abs(self.h) + np.abs(ridge), axis=1)
         left = inverse.norm(h, error * SLACK)
-        over = rows.dual_overshoot(sweep, V, left * SLACK, self.labeling, everywhere)
+        over = rows.dual_overshoot(sweep.z, piece, V, left * SLACK, labeling, everywhere)
         taken = np.sqrt(size**2 + float(np.vdot(step, ridge)))
         return self._total(taken + left) + SLACK * over
 
@@ -536,7 +537,7 @@ def _labeled_mean(objective: Objective) -> Array:
 
 def is_label_stable(objective: Objective, labels: Array, fit: Callable[[Array], Array]) -> bool:
     """Tell whether fitting labels and imputing anew changes none of the unlabeled rows' labels."""
-    rows, labeling = objective.rows, objective.labeling
+    rows, labeling = objective.memory_rows, objective.labeling
     imputed = labeling.impute(rows.decisions(fit(labels)))
     return bool(np.array_equal(imputed[rows.unlabeled], labels[rows.unlabeled]))
 

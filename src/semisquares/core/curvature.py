@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 MAX_PRODUCTS = 2000
 UNSEEN = 1e-12
-"""Rows do not see a direction that moves them by less, with columns scaled to unit norm."""
+"""Rows do not determine a direction that moves them by less, with columns of unit norm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Curvature:
     index: Callable[[], Array]
     product: Callable[[Array], Array]
     gram: Callable[[], Array] | None = None
-    """H without the ridge, if Gram matrices are formed."""
+    """H without the ridge, if it is available."""
 
     def step(self, w: Array, gradient: Array, residual: Callable[[], Array]) -> Array:
         """Return the step from w that solves the least squares problem of these rows.
@@ -59,9 +59,9 @@ class Curvature:
         In a Gram matrix, columns equal to seven digits look equal. So a null direction is checked
         with the rows themselves.
         """
-        rows = self.objective.rows
         if self.gram is None or self.objective.alpha > 0.0 or self.objective.labeling.per_class:
             return None
+        rows = self.objective.memory_rows
         gram = self.gram()
         space = linalg.row_space(gram, rows.intercept)
         if space is None:
@@ -79,11 +79,11 @@ class Curvature:
 
     def least_norm(self, w: Array, residual: Array) -> linalg.LeastNorm:
         """Return the step to the solution of least norm, by QR of the rows."""
-        rows, index = self.objective.rows, self.index()
+        rows, index = self.objective.memory_rows, self.index()
         triangle = rows.triangle(index, -residual.reshape(rows.n_rows, -1))
 
         def sharpen(null: Array) -> Array:
-            """Remove from null directions what the rows still see of them."""
+            """Remove the part of the null directions that still moves the rows."""
             padded = np.vstack((null, np.zeros((int(rows.intercept), null.shape[1]))))
             seen = np.zeros((rows.n_rows, null.shape[1]))
             seen[index] = rows.decisions_of(index, padded)
@@ -120,7 +120,7 @@ def labeled_curvature(objective: Objective) -> Curvature:
     """Return the curvature of the labeled rows, for the supervised problem."""
     rows = objective.rows
     factor = objective.labeled_factor if objective.direct else None
-    return Curvature(objective, factor, lambda: rows.labeled, rows.labeled_product)
+    return Curvature(objective, factor, lambda: objective.memory_rows.labeled, rows.labeled_product)
 
 
 def full_curvature(objective: Objective) -> Curvature:
@@ -141,7 +141,7 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
     rows = objective.rows
     factor = gram = None
     if active_gram is not None and objective.direct:
-        gram = rows.curvature(active_gram)
+        gram = rows.labeled_gram + rows.unlabeled_weight * active_gram
         factor = linalg.factor(gram, objective.alpha, rows.intercept)
     return Curvature(
         objective,
@@ -153,13 +153,12 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
 
 
 def copied_columns(objective: Objective) -> tuple[int, ...]:
-    """Return columns that are combinations of others, if that leaves weights undetermined."""
-    rows = objective.rows
+    """Return columns that are combinations of others in all rows, if that leaves weights open."""
     if objective.alpha > 0.0 or not objective.direct or objective.labeled_factor is not None:
         return ()
-    if rows.n_rows <= rows.n_weights:  # then some columns always are combinations of others
+    if objective.rows.n_rows <= objective.rows.n_weights:  # some columns always depend on others
         return ()
-    rows = rows.reweighted(unlabeled_weight=1.0)  # look at all rows, even those of weight 0
+    rows = objective.memory_rows.reweighted(unlabeled_weight=1.0)  # a weight of 0 hides columns
     return linalg.dependent_columns(rows.triangle(np.arange(rows.n_rows), None), rows.intercept)
 
 
@@ -172,7 +171,7 @@ def fit_labeled(objective: Objective) -> Array:
     w = np.zeros(rows.weights_shape)
     w = curvature.step(w, -rows.labeled_moment, lambda: w)
     if curvature.factor is not None and curvature.factor.rcond < 1e-4:
-        # one refinement, with the residuals of the rows themselves
+        # one refinement, with the gradient summed over the rows
         gradient = rows.labeled_product(w) - rows.labeled_moment
         w = w - curvature.factor.solve(gradient + linalg.penalty(alpha, rows.intercept, w))
     return w
@@ -180,6 +179,6 @@ def fit_labeled(objective: Objective) -> Array:
 
 def labeled_least_norm(objective: Objective) -> linalg.LeastNorm:
     """Return the supervised weights of least norm, and the directions that no labeled row sees."""
-    rows = objective.rows
+    rows = objective.memory_rows
     w = np.zeros(rows.weights_shape)
     return labeled_curvature(objective).least_norm(w, rows.labeled_residual)

@@ -1,8 +1,8 @@
-"""Columns that are exactly combinations of others: found in floating point, proven without it.
+"""Columns that are exactly combinations of others: found in floating point, proven exactly.
 
-One-hot columns beside an intercept, copies and multiples depend on each other exactly; columns that
-depend to rounding only, do not. A certificate has to know which: along the first nothing can be
-gained, along the second everything that large weights may fit.
+One-hot columns with an intercept, copies and multiples are exactly dependent; other columns are
+dependent only to rounding. A certificate has to distinguish the two: along an exact dependence J
+cannot fall, along the other kind large weights may still lower it.
 """
 
 from __future__ import annotations
@@ -16,30 +16,32 @@ from numpy.typing import NDArray
 
 from . import dense
 from .linalg import triangle_of
-from .rows import DenseTable, Rows, SparseTable
+from .rows import DenseTable, MemoryRows, SparseTable
 
 Array = NDArray[Any]
 
 CANDIDATE = 1e-8
-"""Columns of unit norm whose distance to the others is less may depend on them."""
+"""Columns of unit norm closer than this to the span of the others are candidates."""
 MOST_DENOMINATOR = 1000
 MOST_TERMS = 16
-"""Combinations of more columns are recognised only if their coefficients are whole numbers."""
+"""Combinations of more columns are recognised only with integer coefficients."""
 MOST_FRACTIONS = 200_000
-"""Exact arithmetic on more numbers than this takes longer than it is worth."""
+"""Exact arithmetic on more numbers takes longer than it is worth."""
 
 
-def independent_columns(rows: Rows, triangle: Array, live: Array) -> Array:
-    """Return which columns (the intercept last) to keep: all others are combinations of these.
+def independent_columns(rows: MemoryRows, triangle: Array, live: Array) -> Array:
+    """Return the columns to keep (the intercept is last): all others are combinations of these.
 
-    `triangle` is the R factor of some rows, from which candidates are read off, with coefficients
-    that are small fractions. They are proven on every row of X, in whole numbers or fractions; a
-    column that cannot be proven to depend is kept. `live` are the columns that are not all zeros.
+    `triangle` is the R factor of some rows. It yields candidates, with coefficients that are small
+    fractions, which are then proven on every row of X in integers or fractions. A column that
+    cannot be proven dependent is kept. `live` are the columns that are not all zeros.
     """
     norms = np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
     if not (norms[live] > 0.0).all() or type(rows.table) not in (DenseTable, SparseTable):
-        return live  # these rows do not tell, or what a table of another kind holds is not X
-    live = live[np.argsort(live != rows.n_features, kind="stable")]  # the intercept is no candidate
+        return live  # not enough rows, or a table that does not hold X as numbers
+    live = live[
+        np.argsort(live != rows.n_features, kind="stable")
+    ]  # the intercept is not a candidate
     R, order = _pivoted(triangle[:, live] / norms[live], fixed=int(rows.intercept))
     size = np.abs(R.diagonal())
     rank = int((size > CANDIDATE).sum())
@@ -64,7 +66,7 @@ def independent_columns(rows: Rows, triangle: Array, live: Array) -> Array:
 
 
 def _pivoted(matrix: Array, fixed: int) -> tuple[Array, Array]:
-    """Return R and the order of its columns; the first `fixed` ones stay where they are."""
+    """Return R and the order of its columns; the first `fixed` ones keep their place."""
     k = matrix.shape[1]
     R = triangle_of(matrix)
     _, tail, order = dense.pivoted_qr(R[fixed:, fixed:])
@@ -74,8 +76,8 @@ def _pivoted(matrix: Array, fixed: int) -> tuple[Array, Array]:
     return R, np.append(np.arange(fixed), fixed + order)
 
 
-def _is_combination(X: Any, j: int, basis: Array, coefficients: Array, rows: Rows) -> bool:
-    """Prove that column j of X is a combination of others, the constant among them."""
+def _is_combination(X: Any, j: int, basis: Array, coefficients: Array, rows: MemoryRows) -> bool:
+    """Return whether column j of X is provably a combination of basis columns and a constant."""
     features = basis < rows.n_features
     used = features & (coefficients != 0.0)
     terms = [Fraction(float(c)).limit_denominator(MOST_DENOMINATOR) for c in coefficients[used]]
@@ -107,7 +109,7 @@ def _is_combination(X: Any, j: int, basis: Array, coefficients: Array, rows: Row
 
 
 def _are_whole(columns: list[Array], factors: list[int], constant: int) -> bool:
-    """Tell whether sums of these multiples are whole numbers that float64 holds exactly."""
+    """Return whether the sums of these multiples are integers that float64 represents exactly."""
     if not all((x == np.rint(x)).all() for x in columns):
         return False
     largest = abs(constant) + sum(

@@ -1,8 +1,8 @@
 """Labelings (§IV): how a missing label is filled in, given the decision value of its row.
 
-A labeling is a rule `impute` and its derivative, side by side, and nothing more. Minimising the
-labels out of the paper's objectives leaves, for every unlabeled row, the squared distance between
-its decision value z and ``impute(z)``:
+A labeling is a rule `impute` and its derivative, side by side. Minimising the labels out of the
+paper's objectives leaves, for every unlabeled row, the squared distance between its decision value
+z and ``impute(z)``:
 
 ====================  ==================================  =============================
 labeling              impute(z)                           objective
@@ -16,16 +16,17 @@ labeling              impute(z)                           objective
 `SimplexDialLabels`   projection of z / (1-τ)             between those two
 ====================  ==================================  =============================
 
-Decision values have the shape ``(rows, ...)``; the labelings of more than two classes read the
-classes off the last axis, the others work value by value.
+Decision values have the shape ``(rows, ...)``; labelings for more than two classes take the last
+axis as the classes, the others work value by value.
 
-Each rule is affine on **pieces**: `piece` tells on which one a row is, and `curve` multiplies
-by the curvature there, ``v - impute'(z) v``. While no row changes its piece, the objective is one
-quadratic; that is what the Newton solver lives on.
+Each rule is affine on **pieces**: `piece` returns the piece of a row, and `curve` multiplies by the
+curvature there, ``v - impute'(z) v``. While no row changes its piece, the objective is a single
+quadratic, which is what the Newton solver relies on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -33,39 +34,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Borders = Mapping[float, tuple[int, int]]
+"""Decision values at which two pieces meet, each with the pieces below and above."""
 
 
 class Labeling(Protocol):
     """A rule that fills in the labels of rows from their decision values."""
 
     per_class: ClassVar[bool]
-    """Whether the last axis of the decision values runs over the classes."""
+    """Whether the last axis of the decision values is the classes."""
 
     def impute(self, z: Array) -> Array:
-        """Fill in the label that costs least at decision value z."""
+        """Return the label of lowest cost at decision value z."""
 
     def penalty(self, u: Array) -> Array:
-        """Return what label u costs besides its squared distance to z, row by row."""
+        """Return the cost of label u besides its squared distance to z, row by row."""
 
 
 class ConvexLabeling(Labeling, Protocol):
     """A labeling whose objective is convex: it has pieces, a curvature and a dual."""
 
     pinned: ClassVar[int]
-    """The piece of a row whose label is known: full curvature. Piece 0 has none (two classes)."""
+    """The piece of labeled rows: full curvature. Piece 0 has no curvature (two classes)."""
+
+    @property
+    def borders(self) -> Borders:
+        """Where pieces meet; empty if they do not meet in single values."""
 
     def piece(self, z: Array, u: Array | None = None) -> Array:
-        """Tell on which affine piece of `impute` each row is; u is ``impute(z)`` where known."""
+        """Return the affine piece of `impute` that each row is on; u is ``impute(z)`` if known."""
 
     def curve(self, piece: Array, v: Array) -> Array:
-        """Multiply by the curvature of the pieces: ``v - impute'(z) v``."""
+        """Multiply by the curvature on the pieces: ``v - impute'(z) v``."""
 
     def support(self, theta: Array) -> Array:
         """Return the support function of the label set, ``max_u θ'u``, row by row."""
-
-
-def _nothing(u: Array) -> Array:
-    return np.zeros(u.shape)
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,13 @@ class SoftLabels:
 
     per_class: ClassVar[bool] = False
     pinned: ClassVar[int] = 2
+    borders: ClassVar[Borders] = {0.0: (-1, 0), 1.0: (0, 1)}
 
     def impute(self, z: Array) -> Array:
         return np.clip(z, 0.0, 1.0)
 
     def penalty(self, u: Array) -> Array:
-        return _nothing(u)
+        return np.zeros(u.shape)
 
     def piece(self, z: Array, u: Array | None = None) -> Array:
         # -1 below 0, 0 inside, +1 above 1
@@ -98,12 +102,13 @@ class FreeLabels:
 
     per_class: ClassVar[bool] = False
     pinned: ClassVar[int] = 2
+    borders: ClassVar[Borders] = {}
 
     def impute(self, z: Array) -> Array:
         return z.copy()
 
     def penalty(self, u: Array) -> Array:
-        return _nothing(u)
+        return np.zeros(u.shape)
 
     def piece(self, z: Array, u: Array | None = None) -> Array:
         return np.zeros(z.shape, dtype=np.int8)
@@ -117,7 +122,7 @@ class FreeLabels:
 
 @dataclass(frozen=True)
 class HardLabels:
-    """Labels 0 or 1: a row is class 1 when its decision value is greater than ½ (§IV-B)."""
+    """Labels 0 or 1: a row is class 1 if its decision value is greater than ½ (§IV-B)."""
 
     per_class: ClassVar[bool] = False
 
@@ -145,15 +150,15 @@ class DialLabels:
 def project_simplex(z: Array) -> Array:
     """Project the last axis on the probability simplex: ``max(z - t, 0)`` that sums to 1.
 
-    The sum of ``max(z - t, 0)`` is convex and falls in t, so Newton's method from below finds the
-    right t in a few monotone steps, without sorting.
+    The sum of ``max(z - t, 0)`` is convex and decreasing in t, so Newton's method from below finds
+    t in a few monotone steps, without sorting.
 
     >>> project_simplex(np.array([[0.2, 0.9, 0.5], [3.0, 0.0, 0.0]])).round(3)
     array([[0. , 0.7, 0.3],
            [1. , 0. , 0. ]])
     """
     n_classes = z.shape[-1]
-    z = z - z.max(axis=-1, keepdims=True)  # now t lies in [-1, 0), whatever the size of z
+    z = z - z.max(axis=-1, keepdims=True)  # now t is in [-1, 0), whatever the size of z
     threshold = np.maximum((z.sum(axis=-1) - 1.0) / n_classes, -1.0)
     for _ in range(n_classes):
         above = z - threshold[..., None]
@@ -173,15 +178,16 @@ class SimplexLabels:
 
     per_class: ClassVar[bool] = True
     pinned: ClassVar[int] = 0
+    borders: ClassVar[Borders] = {}
 
     def impute(self, z: Array) -> Array:
         return project_simplex(z)
 
     def penalty(self, u: Array) -> Array:
-        return _nothing(u[..., 0])
+        return np.zeros(u.shape[:-1])
 
     def piece(self, z: Array, u: Array | None = None) -> Array:
-        # the classes that share the row: the support of its label
+        # the support of the label: its classes with u > 0
         return (project_simplex(z) if u is None else u) > 0.0
 
     def curve(self, piece: Array, v: Array) -> Array:
@@ -235,7 +241,7 @@ def hard(n_classes: int) -> HardLabels | ArgmaxLabels:
 
 
 def dial(n_classes: int, tau: float) -> Labeling:
-    """Return the labeling at τ in [0, 1] on the way from soft to hard."""
+    """Return the labeling at τ in [0, 1], between soft and hard."""
     if tau >= 1.0:
         return hard(n_classes)
     return DialLabels(tau) if n_classes == 2 else SimplexDialLabels(tau)

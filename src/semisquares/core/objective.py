@@ -3,8 +3,8 @@
     J(w) = Σ labeled a (x'w - y)² + Σ unlabeled a (z - impute(z))² + λ w'Dw,      z = x'w
 
 a is the weight of a row, λ is called `alpha`, D leaves the intercept out. The labels are minimised
-out: J is J_l of the paper with soft labels and J_r with hard ones (the literal two are in `paper`).
-Values are in the paper's scale: sums, no ½ in front.
+out: J is J_l of the paper with soft labels and J_r with hard ones (both are written out literally
+in `paper`). Values are on the paper's scale: sums, without a factor ½.
 """
 
 from __future__ import annotations
@@ -18,34 +18,47 @@ from numpy.typing import NDArray
 
 from .labelings import ConvexLabeling, Labeling
 from .linalg import Factor, factor, penalty
-from .rows import Rows, Sweep, Table
+from .rows import MemoryRows, NumberTable, RowSums, Sweep
 
 Array = NDArray[Any]
 
 MAX_DIRECT = 4096
-"""Up to so many columns Gram matrices may be formed."""
+"""Gram matrices are formed for at most this many columns."""
+NEEDS_MEMORY = (
+    "The labeled rows leave weights open: alpha=0 with few labels, or columns that are nearly "
+    "copies or far from the origin; rows in blocks have no solution of least norm: pass alpha > 0 "
+    "or a larger one, standardise the columns, or pass the rows in memory."
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """J as a function of the weights (last entry: the intercept, where there is one)."""
+    """J as a function of the weights (last entry: the intercept, if there is one)."""
 
-    rows: Rows
+    rows: RowSums
     labeling: Labeling
     alpha: float
 
     @property
+    def memory_rows(self) -> MemoryRows:
+        """The rows, accessible one by one; ValueError if they are held elsewhere."""
+        rows = self.rows.in_memory
+        if rows is None:
+            raise ValueError(NEEDS_MEMORY)
+        return rows
+
+    @property
     def direct(self) -> bool:
-        """Whether Gram matrices are formed and factored, or only multiplied with.
+        """Whether Gram matrices are formed and factored; otherwise, only products are computed.
 
         Without a ridge there is no other way.
         """
-        worth = self.rows.table.gram_columns if self.alpha > 0.0 else np.inf
+        worth = self.rows.gram_columns if self.alpha > 0.0 else np.inf
         return self.rows.n_features <= min(MAX_DIRECT, worth)
 
     def ridge(self, w: Array) -> Array:
-        """Return λ w'Dw, summed over classes; one value for each run where w holds many."""
-        if self.alpha == 0.0:  # not 0 times a square that overflows
+        """Return λ w'Dw, summed over classes; one value per run if w holds several."""
+        if self.alpha == 0.0:  # a square may overflow
             return np.zeros(w.shape[1 : w.ndim - self.labeling.per_class])
         features = w[: self.rows.n_features]
         axes = (0, -1) if self.labeling.per_class else (0,)
@@ -66,16 +79,16 @@ class Objective:
         data = self.rows.slope(first.z, second.z, t, self.labeling)
         return data + float(np.vdot(penalty(self.alpha, self.rows.intercept, w), direction))
 
-    def sweep(self, w: Array, before: Any = None) -> Sweep:
-        """Pass over the rows once at w; the labeling must be a convex one.
+    def sweep(self, w: Array, predicted: Any = None) -> Sweep:
+        """Pass over the rows once at w; the labeling must be convex.
 
-        Rows are counted that are on another piece than `before`, which is that of a sweep.
+        `predicted` are pieces (of another sweep): rows on a different piece are counted.
         """
         labeling: ConvexLabeling = self.labeling  # type: ignore[assignment]
-        return self.rows.sweep(w, labeling, before)
+        return self.rows.sweep(w, labeling, predicted)
 
     def with_labeling(self, labeling: Labeling) -> Objective:
-        """Return the objective with the missing labels filled in by another rule."""
+        """Return the objective with another labeling."""
         return replace(self, labeling=labeling)
 
     def with_alpha(self, alpha: float) -> Objective:
@@ -83,16 +96,16 @@ class Objective:
         return replace(self, alpha=alpha)
 
     def reweighted(self, unlabeled_weight: float) -> Objective:
-        """Return the objective in which an unlabeled row counts so much."""
+        """Return the objective with another weight of the unlabeled rows."""
         rows = self.rows.reweighted(unlabeled_weight=unlabeled_weight)
         return self._with_rows(rows)
 
-    def extended(self, table: Table) -> Objective:
-        """Return the objective of further unlabeled rows, which `table` holds after these."""
-        return self._with_rows(self.rows.extended(table))
+    def extended(self, table: NumberTable) -> Objective:
+        """Return the objective with further unlabeled rows, which `table` holds after these."""
+        return self._with_rows(self.memory_rows.extended(table))
 
-    def _with_rows(self, rows: Rows) -> Objective:
-        """Return the objective of the same labeled rows and others; what they share is kept."""
+    def _with_rows(self, rows: RowSums) -> Objective:
+        """Return the objective on rows with the same labeled rows; shared results are kept."""
         other = replace(self, rows=rows)
         known = vars(self).get("labeled_factor")
         if known is not None and not known.dead.any():
@@ -103,10 +116,10 @@ class Objective:
 
     @cached_property
     def labeled_factor(self) -> Factor | None:
-        """The factor of X'X + λD over the labeled rows; None where it is singular.
+        """The factor of X'X + λD over the labeled rows; None if it is singular.
 
-        A column that is constant over the labeled rows but not over all of them is a direction
-        that the labeled rows leave open.
+        A column that is constant over the labeled rows, but not over all rows, is a direction that
+        the labeled rows do not determine.
         """
         found = factor(self.rows.labeled_gram, self.alpha, self.rows.intercept)
         if found is None or not found.dead.any():
@@ -117,15 +130,15 @@ class Objective:
 
     @cached_property
     def full_factor(self) -> Factor | None:
-        """The factor of X_e'X_e + λD over all rows; None where it is singular."""
+        """The factor of X_e'X_e + λD over all rows; None if it is singular."""
         return factor(self.rows.full_gram, self.alpha, self.rows.intercept)
 
     @cached_property
     def scale(self) -> float:
         """J of the best constant decision value: an upper bound of the optimum, never 0.
 
-        Gaps are relative to it, since J itself may be 0. Without an intercept the one constant at
-        hand is 0, which costs unlabeled rows their distance to the simplex too.
+        Gaps are relative to it, since J itself may be 0. Without an intercept the only constant is
+        0, at which unlabeled rows also have a loss: their distance to the simplex.
         """
         rows = self.rows
         if rows.intercept or not self.labeling.per_class:

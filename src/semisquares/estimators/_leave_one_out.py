@@ -25,7 +25,7 @@ from ..core import dense, linalg
 from ..core.curvature import active_curvature, fit_labeled
 from ..core.labelings import soft
 from ..core.objective import Objective
-from ..core.rows import Rows, Sweep
+from ..core.rows import MemoryRows, Sweep
 from ..core.solvers import ActiveSet, Solution
 from ._cross_validation import rough_solution
 from ._evidence import SearchResult, center, choose_by_evidence, weigh_choices
@@ -98,20 +98,20 @@ def left_out_decisions(
     return found
 
 
-def _sampled(rows: Rows, rng: np.random.Generator) -> Rows:
+def _sampled(rows: MemoryRows, rng: np.random.Generator) -> MemoryRows:
     """Return the rows, or a sample of the unlabeled ones with the weight of all."""
     most = max(SEEN, SEEN_PER_COLUMN * rows.n_features)
     return rows if rows.n_unlabeled <= most else rows.sample(most, rng)
 
 
-def _all_inside(rows: Rows, labeling: Any, z: Array) -> bool:
+def _all_inside(rows: MemoryRows, labeling: Any, z: Array) -> bool:
     """Tell whether z of every unlabeled row is in [0, 1], or on the simplex."""
     away = labeling.impute(z) - z
     away[rows.labeled] = 0.0
     return bool(np.abs(away).max() <= 16.0 * linalg.EPS)
 
 
-def _left_out(rows: Rows, z: Array, factor: linalg.Factor) -> Array:
+def _left_out(rows: MemoryRows, z: Array, factor: linalg.Factor) -> Array:
     """Leave each labeled row out of a fit with factored H and decision values z."""
     kept = 1.0 - rows.leverages(factor.solve)
     kept[kept < LEAST_KEPT] = np.nan
@@ -120,7 +120,7 @@ def _left_out(rows: Rows, z: Array, factor: linalg.Factor) -> Array:
 
 def _soft_left_out(objective: Objective, solution: Solution) -> Array:
     """Leave each labeled row out of a soft solution, with its active set held fixed."""
-    rows, sweep = objective.rows, solution.state.sweep
+    rows, sweep = objective.memory_rows, solution.state.sweep
     if sweep is None:
         return np.full(rows.y.shape, np.nan)
     if objective.labeling.per_class:
@@ -139,7 +139,7 @@ def _left_out_by_class(objective: Objective, sweep: Sweep) -> Array:
 
         M_kl = a x' (1[k = l] H_k⁻¹ - H_k⁻¹ T H_l⁻¹) x
     """
-    rows = objective.rows
+    rows = objective.memory_rows
     grams = rows.outside_grams(sweep.piece)
     factors = [linalg.factor(gram, objective.alpha, True) for gram in grams]
     if any(factor is None for factor in factors):

@@ -25,7 +25,7 @@ from ..core.certificate import duality_gap
 from ..core.labelings import soft
 from ..core.linalg import EPS
 from ..core.objective import Objective
-from ..core.rows import DenseTable, Rows
+from ..core.rows import DenseTable, MemoryRows
 from ..representations.distances import centred_products
 from .protocol import Features, LabeledRows, Member
 
@@ -142,7 +142,7 @@ class RidgePath:
         Z = np.asarray(Z.todense()) if sparse.issparse(Z) else Z
         y = (targets(rows.codes, rows.n_classes) + 1.0) / 2.0
         y = y[:, 0] if rows.n_classes == 2 else y
-        everything = Rows(
+        everything = MemoryRows(
             DenseTable(Z - self.mean),
             np.arange(rows.n_rows),
             y,

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._inputs.dask import DaskBlocks, floats_of
-from ..core.rows.blocks import FAN, Known, aligned, compute
+from ..core.rows import Targets, compute
+from ..core.rows.blocks import aligned
+from ..core.rows.reduce import reduce_tree
 from .summary import Summary, merge, summarize
 
 __all__ = ["LabeledPart", "read_blocks"]
@@ -52,14 +54,11 @@ def read_blocks(
         task(x, known, some, int(start))
         for x, known, some, start in zip(blocks.x, blocks.known, given, starts, strict=True)
     ]
-    level = [join(*level[k : k + FAN]) for k in range(0, len(level), FAN)]
-    while len(level) > 1:
-        level = [join(*level[k : k + FAN]) for k in range(0, len(level), FAN)]
-    return compute(level, 1, bar=bar)[1][0]
+    return compute([reduce_tree(level, join, join)], 1, bar=bar)[1][0]
 
 
 def _read_block(
-    block: Any, known: Known, groups: Any, start: int, n_columns: int, n_sample: int
+    block: Any, known: Targets, groups: Any, start: int, n_columns: int, n_sample: int
 ) -> tuple[Summary, LabeledPart]:
     X = floats_of(block, n_columns)
     X = X if sparse.issparse(X) else aligned(X)

@@ -1,31 +1,45 @@
 """Rows: the only place where a fit touches X. Sums over blocks of rows, in float64."""
 
-from .blocks import Blocks, Frame, Known, Pass, PerRow, compute
-from .in_memory import Rows
-from .partitioned import Counts, PartitionedRows
-from .results import Relabeling, Sweep
-from .tables import DenseTable, SparseTable, Table, centre, sum_duplicates
+from .blocks import BlockRows, BlockRunner, BlockSettings, BlockTask, Pass, PerRow, RowTotals
+from .dask import DaskRunner, compute
+from .memory import MemoryRows
+from .protocol import Relabeling, RowSums, Sweep
+from .table import (
+    DenseTable,
+    NumberTable,
+    SparseTable,
+    centre,
+    sum_duplicates,
+    to_own_columns,
+    to_shifted_columns,
+)
+from .targets import Targets
 from .threads import single_threaded_blas
 from .wide import Span, compress
 
 __all__ = [
-    "Blocks",
-    "Counts",
+    "BlockRows",
+    "BlockRunner",
+    "BlockSettings",
+    "BlockTask",
+    "DaskRunner",
     "DenseTable",
-    "Frame",
-    "Known",
-    "PartitionedRows",
+    "MemoryRows",
+    "NumberTable",
     "Pass",
     "PerRow",
     "Relabeling",
-    "Rows",
+    "RowSums",
+    "RowTotals",
     "Span",
     "SparseTable",
     "Sweep",
-    "Table",
+    "Targets",
     "centre",
     "compress",
     "compute",
     "single_threaded_blas",
     "sum_duplicates",
+    "to_own_columns",
+    "to_shifted_columns",
 ]

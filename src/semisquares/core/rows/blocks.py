@@ -1,271 +1,476 @@
-"""Blocks of rows that Dask holds: work that is done on each, and sums that are added in a tree.
+"""Rows in blocks that are held elsewhere: the sums of `MemoryRows`, block by block.
 
-Only what a block sums up to travels, in a tree whose order depends on the blocks alone; what it
-knows of its rows stays where it was computed. A block of X is read anew for every pass unless the
-user keeps it in memory (`persist`), so that a table may be larger than all memory together.
+A `BlockRunner` applies a task to every block where it is held and adds the results; it decides how
+blocks are stored, read and distributed (see `dask`). Only sums travel. Values of all rows (decision
+values, pieces, labels) stay with their blocks, and solvers hold handles to them.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from functools import cached_property, partial, wraps
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .in_memory import Rows
-from .tables import DenseTable, SparseTable, Table, store_zeros
+from ..labelings import ConvexLabeling, Labeling
+from .memory import MemoryRows
+from .protocol import Relabeling, RowSums, Sweep
+from .reduce import check_finite, longest_chain
+from .table import BLOCK_BYTES, DenseTable, NumberTable, SparseTable, store_zeros
+from .targets import Targets, differs
 from .threads import one_thread
 
 Array = NDArray[Any]
-Sums = tuple[Any, ...]
-Work = Callable[..., tuple[tuple[Any, ...], Sums]]
-"""What is done on the rows of a block: returns what stays there, and what is to be summed."""
+Result = tuple[tuple[Any, ...], tuple[Any, ...]]
+"""What a task returns: values that stay with the block, and sums (or lists) to be added."""
 
-FAN = 8
-"""So many blocks' sums are added at once."""
-BAR_SECONDS = 1.0
-"""A bar is shown for passes that take longer."""
-RETRIES = 3
-"""How often a task is tried again whose worker was lost."""
+SAMPLE_BYTES = 1 << 26
+"""Memory limit for a sample of rows that is gathered in this process."""
+SAMPLED_BLOCKS = 32
+"""The most blocks that are read for a sample."""
 
 
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What is known of the rows of a block beside X."""
-
-    n_rows: int
-    labeled: Array
-    y: Array
-    labeled_weight: Array
-    row_weight: Array | None
-
-    def rows(self, table: Table, frame: Frame) -> Rows:
-        return Rows(
-            table,
-            self.labeled,
-            self.y,
-            labeled_weight=self.labeled_weight,
-            row_weight=self.row_weight,
-            unlabeled_weight=frame.unlabeled_weight,
-            intercept=frame.intercept,
-        )
+# -- tasks --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
-    """What all blocks share."""
+class BlockSettings:
+    """What all blocks have in common."""
 
     n_columns: int
     unlabeled_weight: float
     intercept: bool
     shift: Array | None
     read: Callable[[Any], Any]
-    """Makes a float array, dense or CSR, of a block."""
+    """Converts a block of X to a float array, dense or CSR."""
 
 
-@dataclass(frozen=True)
-class Pass:
-    """One pass over the blocks of X."""
-
-    seconds: float
-    bytes_sent: int
-    """What the blocks sent, and what was sent to them."""
+class _Slot(Enum):
+    PER_ROW = auto()
+    """Marks the place of a per-row value among the arguments of a task."""
 
 
 @dataclass(frozen=True, eq=False)
-class PerRow:
-    """A value of every row, each kept where its block is."""
+class BlockTask:
+    """A computation on the rows of one block."""
 
-    parts: tuple[Any, ...]
-    pick: int
+    work: Callable[..., Result]
+    settings: BlockSettings
+    args: tuple[Any, ...]
+    reads_x: bool
+    """Whether `work` takes `MemoryRows`; otherwise it takes `Targets`, and X need not be read."""
 
-    def of(self, block: int) -> tuple[Any, int]:
-        return self.parts[block], self.pick
+    def __call__(self, x: Any, targets: Targets, *values: Any) -> Result:
+        """Run the task on a block of X (None unless `reads_x`) and its per-row values."""
+        targets = replace(targets, unlabeled_weight=self.settings.unlabeled_weight)
+        given = iter(values)
+        args = [next(given) if arg is _Slot.PER_ROW else arg for arg in self.args]
+        block = self._rows(x, targets) if self.reads_x else targets
+        with one_thread():
+            return self.work(block, *args)
 
-
-@dataclass(eq=False)
-class Blocks:
-    """The blocks of a table: their X, which is read when it is needed, and what else is known."""
-
-    x: tuple[Any, ...]
-    known: tuple[Any, ...]
-    bar: bool = False
-    """Whether a bar is shown for every pass that takes a while."""
-    passes: list[Pass] = field(default_factory=list)
-
-    def run(
-        self, work: Work, frame: Frame, *shared: Any, per_row: Sequence[PerRow] = (), keep: int = 0
-    ) -> tuple[tuple[PerRow, ...], Sums]:
-        """Do some work on every block with its X: one pass over the rows.
-
-        `work` is told the block's rows, `shared`, and the values of its rows in `per_row`; it
-        keeps `keep` values of its rows.
-        """
-        start = time.perf_counter()
-        kept, sums = self._run(work, frame, shared, per_row, keep, self.x)
-        # sums come from every block, lists are put together from what each sends
-        small = _size(shared) + sum(_size(part) for part in sums if not isinstance(part, list))
-        sent = len(self.x) * small + sum(_size(part) for part in sums if isinstance(part, list))
-        self.passes.append(Pass(time.perf_counter() - start, sent))
-        return kept, sums
-
-    def run_known(
-        self, work: Work, frame: Frame, *shared: Any, per_row: Sequence[PerRow] = (), keep: int = 0
-    ) -> tuple[tuple[PerRow, ...], Sums]:
-        """Do some work that needs no X."""
-        return self._run(work, frame, shared, per_row, keep, (None,) * len(self.known))
-
-    def _run(
-        self,
-        work: Work,
-        frame: Frame,
-        shared: tuple[Any, ...],
-        per_row: Sequence[PerRow],
-        keep: int,
-        x: Sequence[Any],
-    ) -> tuple[tuple[PerRow, ...], Sums]:
-        import dask
-
-        told = dask.delayed((work, frame, shared), traverse=False, pure=False)
-        task = dask.delayed(_on_block, pure=False)
-        with dask.annotate(retries=RETRIES):
-            results = [
-                task(told, x[b], known, *(part for state in per_row for part in state.of(b)))
-                for b, known in enumerate(self.known)
-            ]
-            total = _tree(results)
-            held = [*results, total] if keep else [total]
-        held, (sums,) = compute(held, 1, bar=self.bar)
-        parts = tuple(held[:-1])
-        return tuple(PerRow(parts, k) for k in range(keep)), sums
+    def _rows(self, x: Any, targets: Targets) -> MemoryRows:
+        table = _table_of(x, self.settings)
+        if table.n_rows != targets.n_rows:
+            raise ValueError(
+                f"A block of X has {table.n_rows} rows and its block of y {targets.n_rows}; give "
+                "both the same blocks, for instance as columns of one Dask frame."
+            )
+        return MemoryRows.of(table, targets, self.settings.intercept)
 
 
-def compute(
-    tasks: Sequence[Any], n_values: int = 0, *, bar: bool = False
-) -> tuple[list[Any], tuple[Any, ...]]:
-    """Compute tasks where they are; return them, and the values of the last so many.
-
-    A fit that is stopped leaves nothing to be computed behind.
-    """
-    import dask
-    from dask.diagnostics import ProgressBar
-
-    with ProgressBar(minimum=BAR_SECONDS) if bar else nullcontext():
-        persisted = list(dask.persist(*tasks))  # threads of this process are done with it here
-    try:
-        if bar and (futures := _futures(persisted)):
-            from distributed import progress
-
-            progress(futures, notebook=False)
-        return persisted, dask.compute(*persisted[len(persisted) - n_values :])
-    except BaseException as error:
-        _cancel(persisted)
-        if type(error).__name__ in _LOST:
-            raise RuntimeError(
-                "A block of the rows cannot be computed: it was lost with the worker that held it, "
-                f"or Dask lacks what it is made of ({type(error).__name__}); load the rows in a "
-                "way that can be repeated, from files for instance, and fit anew."
-            ) from error
-        raise
-
-
-_LOST = ("KilledWorker", "FutureCancelledError", "CancelledError", "FuturesCancelledError")
-"""What Dask raises where data cannot be recovered."""
-
-
-def _cancel(persisted: Sequence[Any]) -> None:
-    if futures := _futures(persisted):
-        futures[0].client.cancel(futures, force=True)
-
-
-def _futures(persisted: Sequence[Any]) -> list[Any]:
-    """Return what workers are computing; nothing where the work is done in this process."""
-    if "distributed" not in sys.modules:
-        return []
-    from distributed.client import futures_of
-
-    return futures_of(persisted)
-
-
-class NoTable:
-    """Stands for the X of a block where none is needed."""
-
-    shift = None
-
-    def __init__(self, n_rows: int, n_columns: int) -> None:
-        self.n_rows, self.n_columns = n_rows, n_columns
-
-
-def _on_block(
-    told: tuple[Work, Frame, tuple[Any, ...]], x: Any, known: Known, *per_row: Any
-) -> tuple[tuple[Any, ...], Sums]:
-    """Do some work on a block: what every task is."""
-    work, frame, shared = told
-    table: Any = NoTable(known.n_rows, frame.n_columns) if x is None else table_of(x, frame)
-    if table.n_rows != known.n_rows:
-        raise ValueError(
-            f"A block of X has {table.n_rows} rows and its block of y {known.n_rows}; give both "
-            "the same blocks, for instance as columns of one Dask frame."
-        )
-    results, picks = per_row[::2], per_row[1::2]
-    states = [result[0][pick] for result, pick in zip(results, picks, strict=True)]
-    with one_thread():
-        return work(known.rows(table, frame), *shared, *states)
-
-
-def table_of(x: Any, frame: Frame) -> Table:
-    """Write a block as a table."""
-    X = frame.read(x)
+def _table_of(x: Any, settings: BlockSettings) -> NumberTable:
+    X, shift = settings.read(x), settings.shift
     if sparse.issparse(X):
-        shift = frame.shift
         return SparseTable(X if shift is None else store_zeros(X, shift != 0.0), shift)
-    return DenseTable(aligned(X), frame.shift)
+    return DenseTable(aligned(X), shift)
 
 
 def aligned(X: Array) -> Array:
-    """Return the numbers of a block in one layout, however a worker got them.
+    """Return a block in a memory layout that does not depend on how a worker received it.
 
-    BLAS sums in another order where memory is not aligned or is laid out otherwise, so both are
-    settled: columns one after the other stay so (frames have them), all else is row by row.
+    BLAS sums in another order if memory is unaligned or in another layout. A block in Fortran order
+    (as from data frames) stays so; all others become C-ordered.
     """
     by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
     return np.require(X, requirements=["A", "F" if by_columns else "C"])
 
 
-def _tree(results: Sequence[Any]) -> Any:
-    """Add what blocks sum up to, FAN at a time, always in the same order."""
-    import dask
+@dataclass(frozen=True, eq=False)
+class PerRow:
+    """A handle to a value of every row, which stays with the blocks."""
 
-    first, add = dask.delayed(_add_results, pure=False), dask.delayed(_add, pure=False)
-    level = [first(*results[k : k + FAN]) for k in range(0, len(results), FAN)]
-    while len(level) > 1:
-        level = [add(*level[k : k + FAN]) for k in range(0, len(level), FAN)]
-    return level[0]
+    results: tuple[Any, ...]
+    """The `Result` of each block, or whatever the runner holds in its place."""
+    pick: int
 
-
-def _add_results(*results: tuple[tuple[Any, ...], Sums]) -> Sums:
-    return _add(*(sums for _, sums in results))
+    def value(self, result: Result) -> Any:
+        """Return the value that a block kept."""
+        return result[0][self.pick]
 
 
-def _add(*several: Sums) -> Sums:
-    return tuple(_total(parts) for parts in zip(*several, strict=True))
+class BlockRunner(Protocol):
+    """Runs tasks on all blocks of a table."""
+
+    @property
+    def n_blocks(self) -> int: ...
+
+    def run(
+        self, task: BlockTask, per_row: Sequence[PerRow], *, keep: bool, blocks: Sequence[int]
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Run a task on some blocks; return the results, and the sums added over the blocks.
+
+        Block b is passed ``handle.value(handle.results[b])`` for each handle in `per_row`. The
+        results (or promises of them) have to be held only if `keep`.
+        """
 
 
-def _total(parts: Sequence[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part  # lists are put together
-    return total
+@dataclass(frozen=True)
+class Pass:
+    """A record of one pass over the blocks of X."""
+
+    seconds: float
+    bytes_sent: int
+    """Bytes sent by the blocks and to the blocks."""
+
+
+# -- rows ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RowTotals:
+    """Numbers of rows, and sums of their weights."""
+
+    n_rows: int
+    n_labeled: int
+    class_weights: Array
+    """Σ a over the labeled rows of each class."""
+    unlabeled_weight: float
+    """Σ of the sample weights of the unlabeled rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Labeled:
+    """Sums over the labeled rows, and some of the rows themselves."""
+
+    gram: Array | None
+    moment: Array
+    sample: Any
+    """X of all labeled rows, or of a sample if all are too many to be gathered."""
+    y: Array
+    weight: Array
+    """The weights of the sampled rows."""
+
+
+def _added(name: str, *, reads_x: bool = True) -> Callable[..., Any]:
+    """Return a method that adds a sum of `MemoryRows`, or of `Targets`, over all blocks."""
+    declared: Any = getattr(RowSums, name)
+
+    @wraps(getattr(declared, "fget", declared))  # of a property, its getter
+    def method(rows: BlockRows, *args: Any) -> Any:
+        return rows._sum(name, *args, reads_x=reads_x)
+
+    return method
+
+
+class BlockRows:
+    """Labeled and unlabeled rows in blocks."""
+
+    in_memory = None
+
+    def __init__(
+        self,
+        runner: BlockRunner,
+        settings: BlockSettings,
+        totals: RowTotals,
+        gram_columns: float,
+        history: list[Pass] | None = None,
+    ) -> None:
+        self.runner, self.settings, self.totals = runner, settings, totals
+        self.gram_columns = gram_columns
+        self.shift = settings.shift
+        self.intercept = settings.intercept
+        self.unlabeled_weight = settings.unlabeled_weight
+        self.n_features = settings.n_columns
+        self.n_weights = self.n_features + self.intercept
+        self.n_rows = totals.n_rows
+        self.n_unlabeled = totals.n_rows - totals.n_labeled
+        n_classes = len(totals.class_weights)
+        self.weights_shape = (self.n_weights, *((n_classes,) if n_classes > 2 else ()))
+        self.most_sampled = max(1, SAMPLE_BYTES // (8 * self.n_weights))
+        self._history: list[Pass] = [] if history is None else history
+
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """All passes over X so far."""
+        return tuple(self._history)
+
+    def reweighted(self, *, unlabeled_weight: float) -> BlockRows:
+        """Return the same rows with another weight of the unlabeled ones."""
+        settings = replace(self.settings, unlabeled_weight=unlabeled_weight)
+        other = BlockRows(self.runner, settings, self.totals, self.gram_columns, self._history)
+        if "_labeled" in vars(self):
+            vars(other)["_labeled"] = self._labeled
+        return other
+
+    @property
+    def heaviest(self) -> float:
+        """An upper bound of the weight of every row."""
+        return self.total_weight
+
+    @property
+    def longest_sum(self) -> int:
+        """The largest number of additions in a row in a sum over rows."""
+        is_sparse = np.isfinite(self.gram_columns)  # sparse blocks are cut by their entries
+        step = max(32, BLOCK_BYTES // (12 if is_sparse else 8 * max(1, self.n_features)))
+        return longest_chain(self.n_rows, step, self.runner.n_blocks)
+
+    @property
+    def labeled_total(self) -> float:
+        """Σ a over the labeled rows."""
+        return float(self.totals.class_weights.sum())
+
+    @property
+    def total_weight(self) -> float:
+        """Σ a over all rows."""
+        return self.labeled_total + self.unlabeled_weight * self.totals.unlabeled_weight
+
+    @property
+    def constant_loss(self) -> float:
+        """Σ a ‖y - c‖² over the labeled rows; c is their mean, 0 without an intercept."""
+        mass = self.totals.class_weights
+        shares = mass / mass.sum() if self.intercept else np.zeros(len(mass))
+        if len(mass) == 2:
+            return float(mass[0] * shares[1] ** 2 + mass[1] * (1.0 - shares[1]) ** 2)
+        return float(mass @ ((np.eye(len(mass)) - shares) ** 2).sum(axis=1))
+
+    # -- labeled rows -------------------------------------------------------------------------
+
+    @cached_property
+    def _labeled(self) -> _Labeled:
+        """All sums over the labeled rows alone, from one pass."""
+        share = min(1.0, self.most_sampled / max(1, self.totals.n_labeled))
+        with_gram = self.n_features <= self.gram_columns
+        _, (gram, moment, parts, total) = self._run(_sum_labeled, with_gram, share)
+        check_finite(total)
+        check_finite(moment)
+        X, y, weight = (list(part) for part in zip(*parts, strict=True))
+        return _Labeled(
+            gram if with_gram else None,
+            moment.reshape(self.weights_shape),
+            _stack(X),
+            np.concatenate(y),
+            np.concatenate(weight) / share,
+        )
+
+    @property
+    def labeled_gram(self) -> Array:
+        """Σ a x x' over the labeled rows."""
+        gram = self._labeled.gram
+        if gram is None:
+            raise ValueError(
+                f"A fit with alpha=0 needs Gram matrices, and X has {self.n_features} sparse "
+                "columns, for which Dask's blocks form none; pass alpha > 0, or the rows in memory."
+            )
+        return gram
+
+    @property
+    def labeled_moment(self) -> Array:
+        """Σ a x y over the labeled rows."""
+        return self._labeled.moment
+
+    def labeled_loss(self, w: Array) -> float:
+        """Return Σ a ‖z - y‖² over the labeled rows, without a pass if all were gathered."""
+        known = self._labeled
+        if len(known.y) < self.totals.n_labeled:
+            return float(self._sum("labeled_loss", w))
+        return self._gathered(known.sample, known).labeled_loss(w)
+
+    def sample(self, n_unlabeled: int, rng: np.random.Generator) -> MemoryRows:
+        """Gather the labeled rows and a sample of the others, weighted to represent them all."""
+        n_blocks = min(self.runner.n_blocks, SAMPLED_BLOCKS)
+        chosen = np.unique(np.linspace(0, self.runner.n_blocks - 1, n_blocks).astype(int))
+        seed = int(rng.integers(2**31))
+        per_block = -(-n_unlabeled // len(chosen))
+        _, (parts,) = self._run(_sample, per_block, seed, blocks=chosen.tolist())
+        known = self._labeled
+        X, weight = (list(part) for part in zip(*parts, strict=True))
+        rows = self._gathered(_stack([known.sample, *X]), known, np.concatenate(weight))
+        if known.gram is not None:
+            rows.labeled_gram = known.gram
+        rows.labeled_moment = known.moment
+        return rows
+
+    def _gathered(self, X: Any, known: _Labeled, weights: Array | None = None) -> MemoryRows:
+        """Return gathered rows: labeled ones, then others that represent all unlabeled rows."""
+        table = (SparseTable if sparse.issparse(X) else DenseTable)(X, self.shift)
+        weights = np.empty(0) if weights is None else weights
+        total = float(weights.sum())
+        share = self.totals.unlabeled_weight / total if total > 0.0 else 0.0
+        return MemoryRows(
+            table,
+            np.arange(len(known.y)),
+            known.y,
+            labeled_weight=known.weight,
+            row_weight=np.concatenate((known.weight, weights)),
+            unlabeled_weight=self.unlabeled_weight * share,
+            intercept=self.intercept,
+        )
+
+    # -- all rows -----------------------------------------------------------------------------
+
+    @cached_property
+    def full_gram(self) -> Array:
+        """Σ a x x' over all rows."""
+        gram = self._sum("full_gram")
+        check_finite(gram.trace())
+        return gram
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """The diagonal of `full_gram`, also for tables too wide to form it."""
+        return self._sum("diagonal")
+
+    def decisions(self, w: Array) -> PerRow:
+        """Return a handle to the decision values."""
+        return self._run(partial(_kept, "decisions"), w, keep=1)[0][0]
+
+    def not_finite(self) -> tuple[Array, Array]:
+        """Count NaN and infinities in each column."""
+        return self._run(_not_finite)[1]
+
+    # -- convex labelings ---------------------------------------------------------------------
+
+    def sweep(self, w: Array, labeling: ConvexLabeling, predicted: PerRow | None = None) -> Sweep:
+        """Pass over the rows once: decision values, pieces, loss, gradient and curvature at w.
+
+        Blocks may have to be read from files, so the same pass sums the curvature: of all active
+        rows, or of those that differ from the prediction.
+        """
+        direct = not labeling.per_class and self.n_features <= self.gram_columns
+        (z, piece), (loss, gradient, changed, squares, gram) = self._run(
+            _sweep, w, labeling, direct, predicted, keep=2
+        )
+        check_finite(loss)
+        if direct:
+            piece = _Piece(piece.results, piece.pick, gram, predicted)
+        return Sweep(w, z, piece, float(loss), gradient, int(changed), float(squares))
+
+    def boundary_rows(self, sweep: Sweep, decrease: float, labeling: ConvexLabeling) -> None:
+        """Return None: gathering the boundary rows would take a pass over all rows."""
+
+    def active_gram(self, piece: _Piece, since: tuple[_Piece, Array] | None = None) -> Array:
+        """Return Σ row_weight x x' over the active unlabeled rows, which a sweep has summed."""
+        if piece.before is None:
+            return piece.gram
+        if since is not None and since[0] is piece.before:
+            return since[1] + piece.gram
+        if since is not None and since[0] is piece:
+            return since[1]
+        return self._sum("active_gram", piece)
+
+    def dual_step(
+        self, step: Array, piece: PerRow, labeling: ConvexLabeling, everywhere: bool
+    ) -> tuple[PerRow, Array, float]:
+        """Return the decision values V of a step, Σ a x V and Σ a ‖V‖²."""
+        (V,), (image, squares) = self._run(_dual_step, step, piece, labeling, everywhere, keep=1)
+        return V, image, float(squares)
+
+    # -- imputed labels -----------------------------------------------------------------------
+
+    def imputed(self, z: PerRow, labeling: Labeling) -> PerRow:
+        """Return a handle to the imputed labels."""
+        return self._run(partial(_kept, "imputed"), z, labeling, keep=1, reads_x=False)[0][0]
+
+    def relabel(
+        self, w: Array, labels: PerRow, moment: Array, labeling: Labeling, *, before: bool = True
+    ) -> Relabeling:
+        """Impute the labels at w and update the moment, in one pass."""
+        (new,), (costs, change) = self._run(_relabel, w, labeling, before, labels, keep=1)
+        loss_before, loss, changed = costs
+        check_finite(loss)
+        return Relabeling(new, moment + change, loss_before, loss, changed.astype(np.intp))
+
+    def read_labels(self, labels: PerRow) -> PerRow:
+        """Return the handle unchanged."""
+        return labels
+
+    def classes_of(self, labels: PerRow) -> PerRow:
+        """Return the handle of hard labels unchanged: they stand for classes."""
+        return labels
+
+    def labels_of(self, classes: PerRow) -> PerRow:
+        """Return the handle unchanged."""
+        return classes
+
+    # -- sums that are added over the blocks as they are --------------------------------------
+
+    labeled_product = _added("labeled_product")
+    full_product = _added("full_product")
+    curvature_product = _added("curvature_product")
+    outside_grams = _added("outside_grams")
+    moment = _added("moment")
+    n_nonzero = property(_added("n_nonzero"))
+
+    n_outside = _added("n_outside", reads_x=False)
+    slope = _added("slope", reads_x=False)
+    loss = _added("loss", reads_x=False)
+    dual_overshoot = _added("dual_overshoot", reads_x=False)
+    class_counts = _added("class_counts", reads_x=False)
+
+    # -- tasks on all blocks ------------------------------------------------------------------
+
+    def _sum(self, name: str, *args: Any, reads_x: bool = True) -> Any:
+        """Add a sum of `MemoryRows`, or of `Targets`, over all blocks."""
+        return self._run(partial(_summed, name), *args, reads_x=reads_x)[1][0]
+
+    def _run(
+        self,
+        work: Callable[..., Result],
+        *args: Any,
+        keep: int = 0,
+        reads_x: bool = True,
+        blocks: Sequence[int] | None = None,
+    ) -> tuple[tuple[PerRow, ...], tuple[Any, ...]]:
+        """Run work on all blocks, or some; return handles to what it kept, and the sums."""
+        start = time.perf_counter()
+        handles = [arg for arg in args if isinstance(arg, PerRow)]
+        fixed = tuple(_Slot.PER_ROW if isinstance(arg, PerRow) else arg for arg in args)
+        task = BlockTask(work, self.settings, fixed, reads_x)
+        chosen = range(self.runner.n_blocks) if blocks is None else blocks
+        results, sums = self.runner.run(task, handles, keep=keep > 0, blocks=chosen)
+        if reads_x:
+            sent = _bytes_sent(args, sums, len(chosen))
+            self._history.append(Pass(time.perf_counter() - start, sent))
+        return tuple(PerRow(results, k) for k in range(keep)), sums
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece(PerRow):
+    """A handle to the pieces of all rows, with the Gram matrix that came with the same pass."""
+
+    gram: Array
+    before: PerRow | None
+    """The pieces since which `gram` is a change; None if it covers all active rows."""
+
+
+def _bytes_sent(args: tuple[Any, ...], sums: tuple[Any, ...], n_blocks: int) -> int:
+    """Return the approximate number of bytes sent to and by the blocks."""
+    # every block sends its sums; a list holds what all blocks have sent
+    lists = sum(_size(part) for part in sums if isinstance(part, list))
+    return n_blocks * (_size((*args, *sums)) - lists) + lists
 
 
 def _size(value: Any) -> int:
-    """Return about how many bytes a value takes when it is sent."""
+    """Return the approximate number of bytes of a value that is sent."""
+    if value is None or isinstance(value, PerRow):
+        return 0
     if isinstance(value, np.ndarray):
         return value.nbytes
     if sparse.issparse(value):
@@ -273,3 +478,83 @@ def _size(value: Any) -> int:
     if isinstance(value, list | tuple):
         return sum(_size(one) for one in value)
     return 8
+
+
+def _stack(parts: list[Any]) -> Any:
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
+
+
+# -- work on one block --------------------------------------------------------------------------
+
+
+def _summed(name: str, block: MemoryRows | Targets, *args: Any) -> Result:
+    """Return a sum of the block: a method or a property of its rows."""
+    found = getattr(block, name)
+    return (), (found(*args) if callable(found) else found,)
+
+
+def _kept(name: str, block: MemoryRows | Targets, *args: Any) -> Result:
+    """Keep values of the block's rows."""
+    return (getattr(block, name)(*args),), ()
+
+
+def _sum_labeled(rows: MemoryRows, with_gram: bool, share: float) -> Result:
+    """Sum over the labeled rows, and send a share of them; NaN in any row shows in the last sum."""
+    gram = rows.labeled_gram if with_gram else 0.0
+    index, which = rows.labeled, np.arange(len(rows.labeled))
+    if share < 1.0:
+        which = np.flatnonzero(np.random.default_rng(rows.n_rows).random(len(index)) < share)
+    X = _numbers(rows)
+    sample = (X[index[which]], rows.y[which], rows.labeled_weight[which])
+    return (), (gram, rows.labeled_moment, [sample], float(X.sum(dtype=np.float64)))
+
+
+def _sample(rows: MemoryRows, n_unlabeled: int, seed: int) -> Result:
+    """Send some unlabeled rows and their sample weights."""
+    free = rows.unlabeled
+    rng = np.random.default_rng([seed, rows.n_rows])
+    chosen = rng.choice(free, min(n_unlabeled, len(free)), replace=False, shuffle=False)
+    weight = np.ones(len(chosen)) if rows.row_weight is None else rows.row_weight[chosen]
+    return (), ([(_numbers(rows)[chosen], weight)],)
+
+
+def _not_finite(rows: MemoryRows) -> Result:
+    block = rows.table.dense(_numbers(rows))
+    return (), (np.isnan(block).sum(axis=0), np.isinf(block).sum(axis=0))
+
+
+def _sweep(
+    rows: MemoryRows, w: Array, labeling: ConvexLabeling, direct: bool, predicted: Array | None
+) -> Result:
+    """Sweep a block, and sum the Gram matrix of its active rows or the change of it."""
+    found = rows.sweep(w, labeling, predicted)
+    gram: Any = 0.0
+    if direct and predicted is None:
+        gram = rows.active_gram(found.piece)
+    elif direct and predicted is not None:
+        zero = np.zeros((rows.n_weights, rows.n_weights))
+        before = rows.active_mask(predicted)
+        gram = rows.updated_gram(zero, before, rows.active_mask(found.piece))
+    sums = (found.loss, found.gradient, found.changed, found.squares, gram)
+    return (found.z, found.piece), sums
+
+
+def _dual_step(
+    rows: MemoryRows, step: Array, piece: Array, labeling: ConvexLabeling, everywhere: bool
+) -> Result:
+    V, image, squares = rows.dual_step(step, piece, labeling, everywhere)
+    return (V,), (image, squares)
+
+
+def _relabel(rows: MemoryRows, w: Array, labeling: Labeling, before: bool, labels: Array) -> Result:
+    """Impute the labels at w, and sum the change of the moment."""
+    new, costs = rows.impute_labels(w, labels, labeling, before)
+    change = rows.moment_change(np.flatnonzero(differs(new, labels)), new, labels)
+    return (new,), (costs, change)
+
+
+def _numbers(rows: MemoryRows) -> Any:
+    """Return X of a block, not shifted."""
+    return rows.table.X  # type: ignore[attr-defined]

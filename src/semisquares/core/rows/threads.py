@@ -1,4 +1,4 @@
-"""Threads over blocks of rows: as many as BLAS may use, one BLAS thread each."""
+"""Threads over blocks of rows: as many as BLAS may use, each with one BLAS thread."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Result = TypeVar("Result")
 
 @cache
 def _controller() -> ThreadpoolController:
-    # looking the libraries up takes a millisecond: once a process
+    # finding the libraries takes a millisecond, so it is done once per process
     return ThreadpoolController()
 
 
 class _SingleThreadedBlas:
-    """Hold BLAS at one thread while any fit of this process is inside.
+    """Limit BLAS to one thread while any fit of this process is inside.
 
-    Small matrices gain nothing from BLAS threads, and lose much where the cores are busy; large X
-    is summed in threads of our own.
+    Small matrices gain nothing from BLAS threads, and lose much if the cores are busy; large X is
+    summed in threads of our own.
 
-    The setting is the process's, not the thread's: fits that run side by side in threads share
-    one change of it, or the last to leave would restore the limit of the first.
+    The limit belongs to the process, not to a thread: fits that run concurrently share one change
+    of it, or the last to leave would restore the limit that the first one had set.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class _SingleThreadedBlas:
                     blas = _controller().select(user_api="blas")
                     self._threads = max((lib["num_threads"] for lib in blas.info()), default=1)
                     self._limit = blas.limit(limits=1)
-                # one statement: Ctrl-C cannot come between the count and knowing of it
+                # one statement, so that Ctrl-C cannot come between the two assignments
                 self._inside, entered = self._inside + 1, True
             yield self._threads
         finally:
@@ -58,9 +58,9 @@ class _SingleThreadedBlas:
 
     @contextmanager
     def threads(self) -> Iterator[int]:
-        """Give the number of threads to sum with; a fit that is inside does not enter again.
+        """Yield the number of threads to sum with; a fit that is inside does not enter again.
 
-        Entering and leaving at every sum would leave many moments for Ctrl-C to come in between.
+        Entering and leaving for every sum would give Ctrl-C many chances to come in between.
         """
         if self._inside:
             yield self._threads
@@ -77,7 +77,7 @@ _here = local()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Sum in this thread alone, where others of the process work on other blocks."""
+    """Sum in this thread only, because other threads of the process work on other blocks."""
     with single_threaded_blas():
         _here.alone = True
         try:
@@ -87,14 +87,14 @@ def one_thread() -> Iterator[None]:
 
 
 def stopped() -> bool:
-    """Tell whether another thread of the same `run` failed, or Ctrl-C was pressed there."""
+    """Return whether another thread of the same `run` failed or received Ctrl-C."""
     return bool(getattr(_here, "errors", ()))
 
 
 def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Do the work for each item, in threads where there are several; results in their order.
+    """Return work(item) for each item, computed in threads if there are several items.
 
-    The calling thread takes its share: with two threads only one has to be started.
+    The calling thread takes part: with two threads, only one has to be started.
     """
     if len(items) == 1:
         return [work(items[0])]
@@ -103,7 +103,7 @@ def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
             return [work(item) for item in items]
         results: list[Any] = [None] * len(items)
         errors: list[BaseException] = []
-        places = count()  # the next item goes to whoever is free
+        places = count()  # the next item goes to the first free thread
 
         def share() -> None:
             _here.errors = errors
@@ -122,7 +122,9 @@ def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
             share()
             for helper in helpers:
                 helper.join()
-        except BaseException as error:  # Ctrl-C while waiting: the others stop after their item
+        except (
+            BaseException
+        ) as error:  # Ctrl-C while waiting: the others stop after their current item
             errors.append(error)
             for helper in helpers:
                 if helper.is_alive():

@@ -1,7 +1,7 @@
-"""Tables with more columns than rows, written in an orthonormal basis of what their rows span.
+"""Tables with more columns than rows, written in an orthonormal basis of the span of their rows.
 
-Neither decision values nor the norm of weights change by that, and Gram matrices stay as small as
-the rows are few. Rows are taken as differences D from the first one where there is an intercept.
+This changes neither decision values nor the norm of the weights, and Gram matrices are no larger
+than the number of rows. With an intercept, D holds the differences of the rows from an origin.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from .. import dense
-from .tables import BLOCK_BYTES, DenseTable
+from .table import BLOCK_BYTES, DenseTable
 
 Array = NDArray[Any]
 
 
 class Span(Protocol):
-    """A basis of the rows' span, and the origin that rows are counted from."""
+    """A basis of the span of the rows, and the origin of the rows."""
 
     @property
     def origin(self) -> Array:
-        """What rows are differences from."""
+        """Subtracted from every row."""
 
     def to_columns(self, v: Array) -> Array:
-        """Write weights in the basis as weights of the columns."""
+        """Convert weights in the basis to weights of the columns."""
 
     def from_columns(self, w: Array) -> Array:
-        """Write weights of the columns, as far as rows see them, in the basis."""
+        """Project weights of the columns onto the basis."""
 
 
 @dataclass(frozen=True, eq=False)
 class GramSpan:
-    """The basis ``Q = D'L⁻ᵀ`` with LL' = DD': never formed, X (dense or sparse) is not copied."""
+    """The basis ``Q = D'L⁻ᵀ`` with LL' = DD', which is never formed; X is not copied."""
 
     rows: Any
-    """The rows of X that D holds the differences of: all, or all but the first."""
+    """The rows of X whose differences from the origin are D: all, or all but the first."""
     origin: Array
     triangle: Array
 
@@ -68,11 +68,11 @@ class ExplicitSpan:
 
 
 def compress(X: Any, *, intercept: bool, ridge: bool) -> tuple[DenseTable, Span] | None:
-    """Write a wide table in a basis of its rows' span; None where a sparse one is better as it is.
+    """Write a wide table in a basis of the span of its rows; None if it should stay sparse.
 
-    With a ridge, by the Gram matrix of the rows where that has digits to spare, else by QR (of a
-    copy): the ridge takes care of directions that are next to nothing. Without one those have to be
-    told from rounding, by a singular value decomposition.
+    With a ridge, the basis comes from the Gram matrix of the rows if that has enough digits, else
+    from QR (of a copy): the ridge settles directions that are nearly 0. Without a ridge, a singular
+    value decomposition separates them from rounding.
     """
     if ridge and X.shape[0] > 2:
         found = _by_gram(X, intercept)
@@ -106,7 +106,7 @@ def _by_gram(X: Any, intercept: bool) -> tuple[DenseTable, Span] | None:
 
 
 def _row_gram(rows: Any, origin: Array) -> Array:
-    """Sum DD' over blocks of columns; of a sparse table by products of its rows."""
+    """Sum DD' over blocks of columns; for a sparse table, multiply its rows."""
     with np.errstate(over="ignore", invalid="ignore"):
         if sparse.issparse(rows):
             rows = rows.astype(np.float64, copy=False)
@@ -126,7 +126,7 @@ def _row_gram(rows: Any, origin: Array) -> Array:
 
 
 def _triangle_of(gram: Array) -> Array | None:
-    """Return L with LL' = gram; None where it would lose digits."""
+    """Return L with LL' = gram; None if it would lose digits."""
     norm = np.abs(gram).sum(axis=0).max()
     triangle, failed = dense.cholesky(gram.copy())
     if failed:
@@ -137,9 +137,9 @@ def _triangle_of(gram: Array) -> Array | None:
 
 
 def _by_qr(rows: Array, origin: Array) -> tuple[DenseTable, Span]:
-    """Decompose rows without dropping a direction, however badly the columns are scaled.
+    """Decompose the rows without dropping a direction, however badly the columns are scaled.
 
-    Large columns first and rows pivoted: then each column keeps its own digits.
+    Large columns come first and rows are pivoted, so that each column keeps its own digits.
     """
     order = np.argsort(-np.abs(rows).max(axis=0), kind="stable")
     Q, R, pivot = dense.pivoted_qr(rows.T[order])

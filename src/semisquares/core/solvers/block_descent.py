@@ -117,12 +117,12 @@ class _Fit:
     def __call__(self, moment: Array, labels: Array, w: Array | None) -> Array:
         if self.curvature.factor is not None:
             return self.curvature.factor.solve(moment)
-        rows = self.objective.rows
         w = np.zeros(moment.shape) if w is None else w
 
         def residual() -> Array:
-            error = rows.decisions(w) - labels
-            error[rows.labeled] += labels[rows.labeled] - rows.y
+            local = self.objective.memory_rows
+            error = local.decisions(w) - labels
+            error[local.labeled] += labels[local.labeled] - local.y
             return error
 
         return w + self.curvature.step(w, self.gradient(w, moment), residual)

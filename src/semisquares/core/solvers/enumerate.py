@@ -36,7 +36,7 @@ def enumerate_hard(
     The result is exact if the search ends by itself. If `max_nodes` stops it, these are the best
     labels found, and `Solution.bound` is a proven lower bound for all labelings.
     """
-    rows = objective.rows
+    rows = objective.memory_rows
     P, c, k = label_quadratic(objective)
     begun = block_descent(objective, labels, max_iter=1)
     stopped = False
@@ -72,7 +72,7 @@ def label_quadratic(objective: Objective) -> tuple[Array, Array, float]:
 
     The labeled rows enter through their R factor: as many equations as there are weights.
     """
-    rows = objective.rows
+    rows = objective.memory_rows
     targets = np.zeros((rows.n_rows, 1))
     targets[rows.labeled, 0] = rows.y
     triangle = rows.triangle(rows.labeled, targets)

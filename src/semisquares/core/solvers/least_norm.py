@@ -16,7 +16,7 @@ from .. import linalg
 from ..curvature import active_curvature, labeled_least_norm
 from ..linalg import EPS
 from ..objective import Objective
-from ..rows import Rows, Sweep
+from ..rows import RowSums, Sweep
 from .newton import newton
 from .solution import Callback, Solution, State, Status, Step
 
@@ -79,7 +79,7 @@ def vanishing_ridge(
     return Solution(end.w, value, status, "newton", n_iter, n_passes, state)
 
 
-def _norm(w: Array, rows: Rows) -> float:
+def _norm(w: Array, rows: RowSums) -> float:
     return float(np.linalg.norm(w[: rows.n_features]))
 
 
@@ -116,14 +116,14 @@ def _least_norm_end(objective: Objective, sweep: Sweep) -> Sweep:
     step = curvature.step(
         sweep.w,
         objective.gradient(sweep),
-        lambda: rows.residual(sweep.z, objective.labeling),
+        lambda: objective.memory_rows.residual(sweep.z, objective.labeling),
     )
     return objective.sweep(sweep.w + step, sweep.piece)
 
 
 def _least_norm_of_many(objective: Objective, sweep: Sweep) -> Array:
     """Do the same on the simplex, where rows couple the weights of the classes."""
-    rows = objective.rows
+    rows = objective.memory_rows
     triangle = rows.simplex_triangle(sweep.piece, sweep.z)
     first = sweep.z.shape[1] * rows.intercept
     weights = sweep.w[: rows.n_features].T.ravel()

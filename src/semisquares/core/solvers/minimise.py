@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..curvature import fit_labeled
 from ..exact_sums import exact_products
 from ..objective import Objective
-from ..rows import DenseTable, PartitionedRows
+from ..rows import DenseTable, to_own_columns
 from .least_norm import leaves_weights_open, vanishing_ridge
 from .newton import newton
 from .solution import ActiveSet, Callback, Solution, State, Status, StoppingTest
@@ -60,7 +60,7 @@ def in_even_columns(objective: Objective, found: Solution) -> Solution:
     If columns differ by many orders of magnitude, no single ridge is negligible for all of them
     and above rounding. Then any minimiser will do, even if its norm is not the least.
     """
-    rows = objective.rows
+    rows = objective.memory_rows
     if rows.n_rows * rows.n_features > MOST_COPIED:
         return found
     norms = np.sqrt(rows.diagonal[: rows.n_features])
@@ -96,12 +96,11 @@ def with_rounded_intercept(objective: Objective, found: Solution) -> Solution:
     If columns are far from the origin, the user's intercept is large and keeps few decimals. The
     rounding error is computed exactly (`math.fsum`); a negligible one changes nothing.
     """
-    rows = objective.rows
-    shift = rows.table.shift
-    if shift is None or isinstance(rows, PartitionedRows):
+    rows, shift = objective.rows, objective.rows.shift
+    if shift is None or rows.in_memory is None:
         return found
     w = found.w.reshape(len(found.w), -1)
-    rounded = rows.to_user(found.w).reshape(w.shape)[-1] - 0.5
+    rounded = to_own_columns(found.w, shift).reshape(w.shape)[-1] - 0.5
     lost = np.empty(w.shape[1])
     for k in range(w.shape[1]):
         high, low = exact_products(shift, w[:-1, k])

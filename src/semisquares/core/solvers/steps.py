@@ -41,13 +41,17 @@ class DirectSteps:
         self._last: Curvature | None = None
 
     def __call__(self, sweep: Sweep) -> Array:
-        rows, labeling = self.objective.rows, self.objective.labeling
         last = None if sweep.changed else self._last
         settled = last is not None
         if last is None:
             last = self._last = self._curvature_at(sweep)
         gradient = self.objective.gradient(sweep)
-        step = last.step(sweep.w, gradient, lambda: rows.residual(sweep.z, labeling))
+        objective = self.objective
+        step = last.step(
+            sweep.w,
+            gradient,
+            lambda: objective.memory_rows.residual(sweep.z, objective.labeling),
+        )
         if settled or last.factor is None:
             return step
         return self._correct_boundary_rows(sweep, step, gradient)
@@ -63,7 +67,7 @@ class DirectSteps:
         """
         rows = self.objective.rows
         labeling: ConvexLabeling = self.objective.labeling  # type: ignore[assignment]
-        near = rows.near(sweep, -float(gradient @ step), labeling)
+        near = rows.boundary_rows(sweep, -float(gradient @ step), labeling)
         if near is None:
             return step
         assert self.active is not None  # set with the curvature at the sweep
@@ -83,7 +87,7 @@ class DirectSteps:
             predicted = residual + labeling.curve(side, there - z)
             z, residual = there, there - labeling.impute(there)
             unsolved = few.weighted_moment(np.where(moved, residual - predicted, 0.0))[1]
-            gram = few.changed_gram(new_side != 0, side != 0, gram)
+            gram = few.updated_gram(gram, side != 0, new_side != 0)
             piece[index] = side = new_side
             curvature = active_curvature(self.objective, piece, gram)
             if curvature.factor is None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...core.labelings import HardLabels, Labeling, SoftLabels
 from ...core.objective import Objective
-from ...core.rows import DenseTable, Rows
+from ...core.rows import DenseTable, MemoryRows
 from ...core.solvers import Solution, Step, block_descent
 
 Array = NDArray[Any]
@@ -32,7 +32,7 @@ def published_objective(X: Array, y: Array, method: str) -> Objective:
     """Return J for labels 0, 1 or −1 (unlabeled); class 0 is encoded 1, as by the authors."""
     labeled = np.flatnonzero(y >= 0)
     targets = 1.0 - y[labeled]
-    rows = Rows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
+    rows = MemoryRows(DenseTable(X), labeled, targets, labeled_weight=np.ones(len(labeled)))
     return Objective(rows, LABELINGS[method], 0.0)
 
 

@@ -26,7 +26,7 @@ from ..._utils.words import NONE, counted, minus, percent
 from ...core.curvature import fit_labeled
 from ...core.labelings import HardLabels, Labeling, SoftLabels
 from ...core.objective import Objective
-from ...core.rows import DenseTable, Rows
+from ...core.rows import DenseTable, MemoryRows
 from ...core.solvers import newton
 from ...core.solvers.least_norm import leaves_weights_open, vanishing_ridge
 from ...plotting._pictures import title_panel
@@ -80,7 +80,7 @@ class Resample:
         """Return the soft objective; the constant is one of the axes, so there is no intercept."""
         table = DenseTable(np.vstack((self.labeled, self.unlabeled)))
         L = len(self.y)
-        rows = Rows(table, np.arange(L), self.y, labeled_weight=np.ones(L), intercept=False)
+        rows = MemoryRows(table, np.arange(L), self.y, labeled_weight=np.ones(L), intercept=False)
         return Objective(rows, SoftLabels(), 0.0)
 
     def accuracy(self, w: Array) -> Array:

@@ -22,7 +22,7 @@ from ...core.curvature import fit_labeled
 from ...core.labelings import HardLabels, SoftLabels
 from ...core.linalg import row_space
 from ...core.objective import Objective
-from ...core.rows import DenseTable, Rows
+from ...core.rows import DenseTable, MemoryRows
 from ...core.solvers import block_descent, newton
 from ...core.solvers.least_norm import leaves_weights_open, vanishing_ridge
 from .descent import descend
@@ -58,7 +58,7 @@ class Draw:
     def objective(self, n_unlabeled: int) -> Objective:
         """Return the soft objective with the first `n_unlabeled` unlabeled rows."""
         L = self.n_labeled
-        rows = Rows(
+        rows = MemoryRows(
             DenseTable(self.features[: L + n_unlabeled]),
             np.arange(L),
             self.y[:L],
@@ -112,7 +112,7 @@ def authors_solution(objective: Objective, start: Array, *, max_steps: int = 100
 
     They allow 10,000 steps; the errors after 1000 steps are the same (tested).
     """
-    rows = objective.rows
+    rows = objective.memory_rows
     squares, vectors = np.linalg.eigh(rows.full_gram)
     axes = vectors[:, squares > 1e-13 * squares[-1]]
     table = rows.table.slice(0, rows.n_rows) @ axes

@@ -1,4 +1,8 @@
-"""Tables: float64 blocks of the rows of X, whatever X is, without ever copying all of it."""
+"""Tables of numbers: float64 blocks of the rows of X, dense or sparse, without copying all of X.
+
+Columns far from the origin are shifted before they are summed; `to_own_columns` and
+`to_shifted_columns` convert weights between the columns of X and the shifted ones.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,10 @@ from scipy import sparse
 Array = NDArray[Any]
 
 BLOCK_BYTES = 1 << 23
-"""A block is read once for the decision values, the gradient and the curvature."""
+"""About the size of a block: it stays in the cache while several sums are taken over it."""
 
 
-class Table(Protocol):
+class NumberTable(Protocol):
     """Rows of X as float64 matrices, shifted so that large offsets cost no digits."""
 
     n_rows: int
@@ -22,41 +26,41 @@ class Table(Protocol):
     block_rows: int
     n_values: int
     gram_columns: float
-    """Up to so many columns a Gram matrix is worth forming where products would do as well."""
+    """Above this number of columns, products with X are cheaper than a Gram matrix."""
     shift: Array | None
     squares_sum: float | None
-    """Σ x² over all rows and columns, once a sweep has summed it."""
+    """Σ x² over all entries; None until a sweep has summed it."""
 
     def slice(self, start: int, stop: int) -> Any:
         """Return the rows from start to stop."""
 
     def take(self, index: Array) -> Any:
-        """Return the rows of an index."""
+        """Return the rows at an index."""
 
-    def subset(self, index: Array) -> Table:
-        """Return a table of its own with the rows of an index."""
+    def subset(self, index: Array) -> NumberTable:
+        """Return a new table with the rows at an index."""
 
     def gram(self, matrix: Any, weight: Array | None) -> Array:
-        """Return the weighted Gram matrix of a matrix made by `slice` or `take`."""
+        """Return the weighted Gram matrix of a block (a matrix made by `slice` or `take`)."""
 
     def times(self, matrix: Any, W: Array) -> Array:
-        """Multiply such a matrix with several columns."""
+        """Multiply a block by a matrix with several columns."""
 
     def transpose_times(self, matrix: Any, V: Array) -> Array:
-        """Multiply the transpose of such a matrix with several columns."""
+        """Multiply the transpose of a block by a matrix with several columns."""
 
     def squares(self, matrix: Any) -> Any:
-        """Return such a matrix with its entries squared."""
+        """Return a block with its entries squared."""
 
     def sum_of_squares(self, matrix: Any) -> float:
-        """Return the sum of its squared entries."""
+        """Return the sum of the squared entries of a block."""
 
     def dense(self, matrix: Any) -> Array:
-        """Return such a (small) matrix as a dense one."""
+        """Return a (small) block as a dense matrix."""
 
 
 class DenseTable:
-    """A dense X; each block is a view of it where it is float64 and well centred."""
+    """A dense X; a block is a view of X if it is float64 and not shifted."""
 
     def __init__(self, X: Array, shift: Array | None = None) -> None:
         self.X = X
@@ -81,8 +85,8 @@ class DenseTable:
             matrix = matrix * np.sqrt(weight)[:, None]
         return matrix.T @ matrix
 
-    # With few columns BLAS is faster, and sums over classes much faster, where the long side of
-    # the result is the contiguous one.
+    # With few columns, BLAS is faster, and sums over classes much faster, if the long axis of the
+    # result is contiguous.
 
     def times(self, matrix: Array, W: Array) -> Array:
         return (W.T @ matrix.T).T
@@ -94,7 +98,7 @@ class DenseTable:
         return matrix * matrix
 
     def sum_of_squares(self, matrix: Array) -> float:
-        flat = matrix.ravel(order="K")  # no copy of whole rows, or of whole columns
+        flat = matrix.ravel(order="K")  # copies neither C nor Fortran order
         return float(flat @ flat)
 
     def dense(self, matrix: Array) -> Array:
@@ -109,7 +113,7 @@ class DenseTable:
 class SparseTable:
     """A sparse X in CSR format; blocks share its index arrays.
 
-    Columns may be shifted that have no entry left out: their zeros would not be zero any more.
+    Only columns that store all their entries may be shifted: a shifted zero is not zero.
     """
 
     def __init__(self, X: Any, shift: Array | None = None) -> None:
@@ -118,7 +122,9 @@ class SparseTable:
         self.squares_sum: float | None = None
         self.n_rows, self.n_columns = X.shape
         self.n_values = X.nnz
-        self.gram_columns = max(256.0, self.n_values**0.5)  # denser as a Gram matrix than as itself
+        self.gram_columns = max(
+            256.0, self.n_values**0.5
+        )  # a larger Gram matrix has more entries than X
         per_row = 12 * max(1, X.nnz // max(1, self.n_rows))
         self.block_rows = max(256, BLOCK_BYTES // per_row)
 
@@ -169,16 +175,16 @@ class SparseTable:
 
 
 FAR = 32.0
-"""Columns with a mean further from 0 than this many spreads are shifted before they are summed."""
+"""Columns whose mean is further from 0 than this many ranges are shifted."""
 
 
 def centre(X: Any, sample: Array) -> Array | None:
-    """Choose a shift for the columns of X from some of its rows; None where none is needed.
+    """Choose a shift for the columns of X from some of its rows; None if none is needed.
 
     A column far from the origin loses digits in every sum. A constant column is shifted by its
-    exact value, so that beside an intercept it vanishes instead of leaving rounding behind. Of a
-    sparse X only columns without a zero left out are shifted, so that it stays as sparse as it is;
-    a column that holds a zero is not far from the origin, for its spread.
+    exact value, so that with an intercept it vanishes instead of leaving rounding errors. If X is
+    sparse, only columns that store all their entries are shifted, so that X stays sparse; a column
+    that contains a zero is not far from the origin relative to its range.
     """
     is_sparse = sparse.issparse(X)
     if is_sparse and X.nnz < X.shape[0]:
@@ -186,7 +192,7 @@ def centre(X: Any, sample: Array) -> Array | None:
     step = max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))
     low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
     total = np.zeros(X.shape[1])
-    with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity are told by the sums
+    with np.errstate(over="ignore", invalid="ignore"):  # the sums report NaN and infinity
         for start in range(0, len(sample), step):
             rows = X[sample[start : start + step]]
             rows = (rows.toarray() if is_sparse else rows).astype(np.float64)
@@ -206,7 +212,7 @@ def centre(X: Any, sample: Array) -> Array | None:
 
 
 def sum_duplicates(X: Any) -> Any:
-    """Return a sparse X that stores every entry once: shifts and squares are taken one by one."""
+    """Return a sparse X that stores every entry once, as shifts and squares require."""
     if X.has_canonical_format:
         return X
     X = X.copy()
@@ -215,7 +221,7 @@ def sum_duplicates(X: Any) -> Any:
 
 
 def store_zeros(X: Any, columns: Array) -> Any:
-    """Store the zeros that some columns of a sparse X leave out, so that they can be shifted."""
+    """Store the implicit zeros of some columns of a sparse X, so that they can be shifted."""
     stored = np.bincount(X.indices, minlength=X.shape[1])
     short = np.flatnonzero(columns & (stored < X.shape[0]))
     if not len(short):
@@ -228,3 +234,21 @@ def store_zeros(X: Any, columns: Array) -> Any:
     data = np.append(there.data, np.zeros(len(row), dtype=X.dtype))
     place = (np.append(there.row, row), np.append(there.col, short[column]))
     return sparse.csr_array((data, place), shape=X.shape)
+
+
+def to_own_columns(w: Array, shift: Array | None) -> Array:
+    """Convert weights of the shifted columns to weights of X's own columns."""
+    return _move_intercept(w, shift, -1.0)
+
+
+def to_shifted_columns(w: Array, shift: Array | None) -> Array:
+    """Convert weights of X's own columns to weights of the shifted columns."""
+    return _move_intercept(w, shift, 1.0)
+
+
+def _move_intercept(w: Array, shift: Array | None, sign: float) -> Array:
+    if shift is None:
+        return w
+    out = w.copy()
+    out[-1] += sign * (shift @ w[:-1])
+    return out

@@ -1,0 +1,201 @@
+"""The design matrix (X, 1): products with it and sums over its rows, without labels.
+
+Weights w end with the intercept, if there is one, and belong to the shifted columns of the table.
+All sums are float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linalg import triangle_of
+from .reduce import check_finite, longest_chain, sum_blocks
+from .table import NumberTable
+
+Array = NDArray[Any]
+
+
+class Design:
+    """The rows x of a table, followed by a 1 if there is an intercept."""
+
+    def __init__(self, table: NumberTable, intercept: bool) -> None:
+        self.table = table
+        self.intercept = intercept
+        self.n_rows = table.n_rows
+        self.n_features = table.n_columns
+        self.n_weights = self.n_features + intercept
+
+    @property
+    def longest_sum(self) -> int:
+        """The largest number of additions in a row in a sum over all rows."""
+        return longest_chain(self.n_rows, self.table.block_rows)
+
+    def sum(self, work: Callable[[int, int], Any], n_items: int) -> Any:
+        """Return Σ work(start, stop) over blocks of `n_items` rows."""
+        n_values = self.table.n_values * (n_items / max(1, self.n_rows))
+        return sum_blocks(work, n_items, block_rows=self.table.block_rows, n_values=n_values)
+
+    def sum_at(self, index: Array, work: Callable[[Any, slice], Any]) -> Any:
+        """Return Σ work(rows, part) over blocks of some rows; `part` is their slice of `index`."""
+        return self.sum(lambda a, b: work(self.table.take(index[a:b]), slice(a, b)), len(index))
+
+    def decide(self, block: Any, w: Array) -> Array:
+        """Return the decision values x'w of a block."""
+        d = self.n_features
+        if w.ndim == 1:
+            z = block @ w[:d]
+        else:
+            z = self.table.times(block, w[:d].reshape(d, -1)).reshape(-1, *w.shape[1:])
+        if self.intercept:
+            z += w[d]
+        return z
+
+    def combine(self, block: Any, r: Array) -> Array:
+        """Return Σ x r over a block, flattened."""
+        if r.ndim > 2:
+            r = r.reshape(len(r), -1)
+        features = block.T @ r if r.ndim == 1 else self.table.transpose_times(block, r).ravel()
+        return np.append(features, r.sum(axis=0)) if self.intercept else features
+
+    def decisions(self, w: Array) -> Array:
+        """Return the decision values x'w of all rows."""
+        z = np.empty((self.n_rows, *w.shape[1:]), order="F")
+
+        def work(start: int, stop: int) -> int:
+            z[start:stop] = self.decide(self.table.slice(start, stop), w)
+            return 0
+
+        self.sum(work, self.n_rows)
+        return z
+
+    def moment(self, r: Array) -> Array:
+        """Return Σ x r over all rows."""
+
+        def work(start: int, stop: int) -> Array:
+            return self.combine(self.table.slice(start, stop), r[start:stop])
+
+        return self.sum(work, self.n_rows).reshape(self.n_weights, *r.shape[1:])
+
+    def gram(self, index: Array, weight: Array | None) -> Array:
+        """Return Σ weight x x' over some rows; None stands for weights of 1."""
+        d = self.n_features
+        if not len(index):
+            return np.zeros((self.n_weights, self.n_weights))
+
+        def work(start: int, stop: int) -> Array:
+            part = None if weight is None else weight[start:stop]
+            if len(index) == self.n_rows:
+                block = self.table.slice(start, stop)
+            else:
+                block = self.table.take(index[start:stop])
+            features = self.table.gram(block, part)
+            if not self.intercept:
+                return features
+            gram = np.empty((self.n_weights, self.n_weights))
+            gram[:d, :d] = features
+            ones = np.ones(stop - start) if part is None else part
+            gram[d, :d] = gram[:d, d] = block.T @ ones
+            gram[d, d] = ones.sum()
+            return gram
+
+        return self.sum(work, len(index))
+
+    def diagonal(self, weight: Array) -> Array:
+        """Return the diagonal of Σ weight x x' over all rows."""
+
+        def work(start: int, stop: int) -> Array:
+            block = self.table.slice(start, stop)
+            features = self.table.squares(block).T @ weight[start:stop]
+            return np.append(features, [weight[start:stop].sum()] * self.intercept)
+
+        return self.sum(work, self.n_rows)
+
+    def n_nonzero(self, mask: Array) -> Array:
+        """Count the entries of each column of X that are not 0, over the rows of a mask."""
+        ones = mask.astype(np.float64)
+
+        def work(start: int, stop: int) -> Array:
+            return (self.table.slice(start, stop) != 0.0).T @ ones[start:stop]
+
+        return self.sum(work, self.n_rows)
+
+    def quadratic_forms(self, index: Array, matrix: Array) -> Array:
+        """Return x'Mx for some rows x and a symmetric matrix M."""
+        d = self.n_features
+        forms = np.empty(len(index))
+
+        def work(block: Any, part: slice) -> int:
+            X = self.table.dense(block)
+            h = np.einsum("ij,ij->i", X @ matrix[:d, :d], X)
+            if self.intercept:
+                h += 2.0 * (X @ matrix[:d, d]) + matrix[d, d]
+            forms[part] = h
+            return 0
+
+        self.sum_at(index, work)
+        return forms
+
+    def spread(self, index: Array, weight: Array) -> Array:
+        """Return Σ weight (x - mean)² over some rows for each column of X.
+
+        The mean is 0 without an intercept.
+        """
+        d = self.n_features
+
+        def work(block: Any, part: slice) -> Array:
+            return np.append(block.T @ weight[part], self.table.squares(block).T @ weight[part])
+
+        sums = self.sum_at(index, work)
+        check_finite(sums)
+        centred = sums[d:] - sums[:d] ** 2 / float(weight.sum()) if self.intercept else sums[d:]
+        return np.asarray(centred)
+
+    def triangle(self, index: Array, root: Array, rhs: Array | None) -> Array:
+        """Return the R factor of the columns (1, x, rhs) over some rows, each times its root."""
+        n_columns = self.n_weights + (0 if rhs is None else rhs.shape[1])
+        R = np.zeros((0, n_columns))
+        step = max(self.table.block_rows, 2 * n_columns)
+        for start in range(0, len(index), step):
+            part = slice(start, start + step)
+            block = self.table.dense(self.table.take(index[part]))
+            columns = [np.ones((len(block), 1))] * self.intercept + [block]
+            if rhs is not None:
+                columns.append(rhs[index[part]])
+            stacked = np.hstack(columns) * root[part, None]
+            R = triangle_of(np.vstack((R, stacked)))
+        missing = n_columns - len(R)
+        return np.vstack((R, np.zeros((missing, n_columns)))) if missing > 0 else R
+
+    def simplex_triangle(self, support: Array, missing: Array, root: Array) -> Array:
+        """Return the R factor of the equations that simplex labels impose on a step.
+
+        A row whose label has the support S gives 1 + K - |S| equations: its decision values sum to
+        one over S, and each of the others is 0; a labeled row (S empty) gives K. `missing` is what
+        the decision values lack. The columns are the intercepts of all classes (if any), the
+        features of the first class, of the second, …, and the right-hand side.
+        """
+        n_classes = support.shape[1]
+        R = np.zeros((0, n_classes * self.n_weights + 1))
+        step = max(256, self.table.block_rows // n_classes**2)
+        for start in range(0, self.n_rows, step):
+            part = slice(start, min(start + step, self.n_rows))
+            block = self.table.dense(self.table.slice(part.start, part.stop))
+            shared = np.flatnonzero(support[part].any(axis=1))
+            mix = support[part][shared]
+            mix = mix / np.sqrt(mix.sum(axis=1, keepdims=True))
+            right = mix.max(axis=1) + (mix * missing[part][shared]).sum(axis=1)
+            equations = [(shared, mix, right)]
+            for k in range(n_classes):
+                alone = np.flatnonzero(~support[part][:, k])
+                only = np.eye(n_classes)[[k]].repeat(len(alone), 0)
+                equations.append((alone, only, missing[part][alone, k]))
+            for rows, mix, right in equations:
+                columns = mix[:, :, None] * block[rows, None, :]
+                columns = columns.reshape(len(rows), n_classes * self.n_features)
+                stacked = np.hstack((mix[:, : n_classes * self.intercept], columns, right[:, None]))
+                R = triangle_of(np.vstack((R, stacked * root[part][rows, None])))
+        return R

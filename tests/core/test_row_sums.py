@@ -1,0 +1,354 @@
+"""Every kind of rows gives the sums that `RowSums` documents: those of the naive implementation."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from itertools import pairwise
+
+import dask
+import numpy as np
+import pytest
+from scipy import sparse
+
+from semisquares.core.certificate import duality_gap
+from semisquares.core.labelings import hard, soft
+from semisquares.core.objective import Objective
+from semisquares.core.rows import (
+    BlockRows,
+    BlockSettings,
+    DaskRunner,
+    DenseTable,
+    MemoryRows,
+    PerRow,
+    RowSums,
+    RowTotals,
+    SparseTable,
+    Targets,
+    compress,
+)
+from semisquares.core.solvers import block_descent, fit_labeled, minimise
+from support.naive_rows import NaiveRows
+from support.problems import make_problem
+
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
+WEIGHTS = {
+    "plain": {},
+    "weighted": {"weighted": True, "unlabeled_weight": 0.4},
+    "no intercept": {"intercept": False, "unlabeled_weight": 3.0},
+}
+close = partial(np.testing.assert_allclose, rtol=1e-10, atol=1e-11)
+
+
+def in_memory(make_table, problem):
+    rows = problem.rows(make_table(problem.X))
+    rows.table.block_rows = 7
+    return rows, problem.X
+
+
+def shifted(problem):
+    shift = problem.X.mean(axis=0) * problem.intercept
+    return problem.rows(DenseTable(problem.X, shift)), problem.X - shift
+
+
+def wide(problem):
+    X = np.hstack((problem.X, np.random.default_rng(1).normal(size=(len(problem.X), 60))))
+    table, _ = compress(X, intercept=problem.intercept, ridge=True)
+    return problem.rows(table), table.slice(0, len(X))
+
+
+def in_blocks(make_block, problem):
+    """Rows in five blocks of different sizes, the last without a labeled row."""
+    last = np.flatnonzero(problem.known)[-1] + 1
+    cuts = [0, 5, 6, 20, last, len(problem.y)]
+    x, targets, weight = [], [], problem.sample_weight
+    for start, stop in pairwise(cuts):
+        part = slice(start, stop)
+        known = np.flatnonzero(problem.known[part])
+        y = problem.targets(problem.y[part][known])
+        own = None if weight is None else weight[part]
+        counts = problem.weight[part][known]
+        block = Targets(stop - start, known, y, counts, own)
+        x.append(dask.delayed(make_block(problem.X[part]), traverse=False))
+        targets.append(dask.delayed(block, traverse=False))
+    settings = BlockSettings(
+        problem.X.shape[1], problem.unlabeled_weight, problem.intercept, None, lambda X: X
+    )
+    free = problem.weight[~problem.known].sum() / problem.unlabeled_weight
+    mass = np.bincount(problem.y[problem.known], problem.weight[problem.known])
+    totals = RowTotals(len(problem.y), int(problem.known.sum()), mass, free)
+    runner = DaskRunner(tuple(x), tuple(targets))
+    return BlockRows(runner, settings, totals, np.inf), problem.X
+
+
+KINDS = {
+    "dense": partial(in_memory, DenseTable),
+    "sparse": partial(in_memory, lambda X: SparseTable(sparse.csr_array(X))),
+    "shifted": shifted,
+    "wide": wide,
+    "Dask": partial(in_blocks, lambda X: X),
+    "Dask, sparse": partial(in_blocks, sparse.csr_array),
+    "naive": lambda problem: (naive_rows(problem, problem.X), problem.X),
+}
+
+
+def naive_rows(problem, X):
+    weight = np.ones(len(X)) if problem.sample_weight is None else problem.sample_weight
+    y = problem.targets(problem.y[problem.known])
+    return NaiveRows(X, problem.known, y, weight, problem.unlabeled_weight, problem.intercept)
+
+
+@pytest.fixture(autouse=True)
+def no_workers():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(params=list(KINDS))
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(params=list(WEIGHTS))
+def weights(request):
+    return request.param
+
+
+@pytest.fixture(params=[2, 3])
+def n_classes(request):
+    return request.param
+
+
+@pytest.fixture
+def rows_and_naive(kind, weights, n_classes):
+    problem = make_problem(3, n_classes=n_classes, n_features=4, **WEIGHTS[weights])
+    rows, X = KINDS[kind](problem)
+    return rows, naive_rows(problem, X)
+
+
+def values(given):
+    """Return values of all rows, from a handle to them or as they are."""
+    if not isinstance(given, PerRow):
+        return given
+    return np.concatenate([given.value(result) for result in dask.compute(*given.results)])
+
+
+def some_weights(rows, seed=0):
+    return np.random.default_rng(seed).normal(size=rows.weights_shape) / 3
+
+
+def sweeps_at(rows, naive, labeling, seed=0):
+    w = some_weights(naive, seed)
+    return rows.sweep(w, labeling), naive.sweep(w, labeling)
+
+
+def test_every_kind_has_every_method_of_the_protocol():
+    names = [name for name in vars(RowSums) if not name.startswith("_")]
+    names += [name for name in RowSums.__annotations__ if name not in names]
+    problem = make_problem(0)
+    for make in KINDS.values():
+        rows, _ = make(problem)
+        for name in names:
+            declared, found = getattr(RowSums, name, None), inspect.getattr_static(rows, name)
+            if inspect.isfunction(declared):
+                asked, given = (inspect.signature(one).parameters for one in (declared, found))
+                in_order = [one for one in asked if asked[one].kind is not KEYWORD_ONLY]
+                assert list(given)[: len(in_order)] == in_order, name
+                assert set(asked) <= set(given), name
+            else:
+                assert not callable(getattr(rows, name)), name
+
+
+def test_sizes_and_weights(rows_and_naive):
+    rows, naive = rows_and_naive
+    for name in ("n_features", "n_weights", "n_rows", "n_unlabeled", "intercept", "weights_shape"):
+        assert getattr(rows, name) == getattr(naive, name)
+    for name in ("unlabeled_weight", "labeled_total", "total_weight", "constant_loss"):
+        assert getattr(rows, name) == pytest.approx(getattr(naive, name), rel=1e-13)
+    assert rows.heaviest >= naive.heaviest
+    assert rows.longest_sum >= 1
+
+
+def test_sums_over_labeled_rows(rows_and_naive):
+    rows, naive = rows_and_naive
+    w = some_weights(naive)
+    close(rows.labeled_gram, naive.labeled_gram)
+    close(rows.labeled_moment, naive.labeled_moment)
+    close(rows.labeled_product(w), naive.labeled_product(w))
+    assert rows.labeled_loss(w) == pytest.approx(naive.labeled_loss(w), rel=1e-11)
+
+
+def test_sums_over_all_rows(rows_and_naive):
+    rows, naive = rows_and_naive
+    w = some_weights(naive)
+    close(rows.full_gram, naive.full_gram)
+    close(rows.diagonal, naive.diagonal)
+    np.testing.assert_array_equal(rows.n_nonzero, naive.n_nonzero)
+    close(rows.full_product(w), naive.full_product(w))
+    close(values(rows.decisions(w)), naive.decisions(w))
+
+
+def test_sweeps(rows_and_naive, n_classes):
+    rows, naive = rows_and_naive
+    found, expected = sweeps_at(rows, naive, soft(n_classes))
+    close(values(found.z), expected.z)
+    np.testing.assert_array_equal(values(found.piece), expected.piece)
+    close(found.loss, expected.loss)
+    close(found.gradient, expected.gradient)
+    assert found.changed == expected.changed == rows.n_rows
+    assert found.squares >= expected.squares * (1.0 - 1e-12)
+
+
+def test_sweeps_count_the_rows_that_are_not_where_they_were_predicted(rows_and_naive, n_classes):
+    rows, naive = rows_and_naive
+    labeling, w = soft(n_classes), some_weights(naive, seed=1)
+    first, expected = sweeps_at(rows, naive, labeling)
+    again = naive.sweep(w, labeling, expected.piece)
+    found = rows.sweep(w, labeling, first.piece)
+    assert found.changed == again.changed > 0
+    np.testing.assert_array_equal(values(found.piece), again.piece)
+
+
+def test_the_slope_between_two_sweeps(rows_and_naive, n_classes):
+    rows, naive = rows_and_naive
+    labeling = soft(n_classes)
+    (a, c), (b, d) = (sweeps_at(rows, naive, labeling, seed) for seed in (0, 1))
+    expected = naive.slope(c.z, d.z, 0.3, labeling)
+    assert rows.slope(a.z, b.z, 0.3, labeling) == pytest.approx(expected, rel=1e-9)
+
+
+def test_products_with_the_curvature(rows_and_naive, n_classes):
+    rows, naive = rows_and_naive
+    found, expected = sweeps_at(rows, naive, soft(n_classes))
+    V = some_weights(naive, seed=2)
+    product = naive.curvature_product(V, expected.piece, soft(n_classes))
+    close(rows.curvature_product(V, found.piece, soft(n_classes)), product)
+
+
+@pytest.mark.parametrize("n_classes", [2])
+def test_the_gram_matrix_of_active_rows(rows_and_naive):
+    rows, naive = rows_and_naive
+    labeling = soft(2)
+    first, expected = sweeps_at(rows, naive, labeling)
+    gram = rows.active_gram(first.piece)
+    close(gram, naive.active_gram(expected.piece))
+    w = some_weights(naive, seed=1)
+    second, again = rows.sweep(w, labeling, first.piece), naive.sweep(w, labeling)
+    close(rows.active_gram(second.piece, (first.piece, gram)), naive.active_gram(again.piece))
+    close(rows.active_gram(second.piece), naive.active_gram(again.piece))
+
+
+@pytest.mark.parametrize("n_classes", [3])
+def test_the_gram_matrices_of_classes_outside_a_support(rows_and_naive):
+    rows, naive = rows_and_naive
+    found, expected = sweeps_at(rows, naive, soft(3))
+    close(rows.outside_grams(found.piece), naive.outside_grams(expected.piece))
+    assert rows.n_outside(found.piece) == naive.n_outside(expected.piece)
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_corrections_of_a_dual_point(rows_and_naive, n_classes, everywhere):
+    rows, naive = rows_and_naive
+    labeling = soft(n_classes)
+    found, expected = sweeps_at(rows, naive, labeling)
+    step = some_weights(naive, seed=4)
+    V, image, squares = rows.dual_step(step, found.piece, labeling, everywhere)
+    U, other_image, other_squares = naive.dual_step(step, expected.piece, labeling, everywhere)
+    close(values(V), U)
+    close(image, other_image)
+    assert squares == pytest.approx(other_squares, rel=1e-10)
+    bounds = [
+        rows.dual_overshoot(found.z, found.piece, V, left, labeling, everywhere)
+        for left in (0.0, 0.1)
+    ]
+    cost = naive.dual_overshoot(expected.z, expected.piece, U, 0.0, labeling, everywhere)
+    assert cost * (1.0 - 1e-10) <= bounds[0] < bounds[1]
+
+
+@pytest.mark.parametrize("n_classes", [2])
+def test_the_overshoot_on_active_rows_is_exact(rows_and_naive):
+    rows, naive = rows_and_naive
+    found, expected = sweeps_at(rows, naive, soft(2))
+    step = some_weights(naive, seed=4)
+    V, _, _ = rows.dual_step(step, found.piece, soft(2), False)
+    U, _, _ = naive.dual_step(step, expected.piece, soft(2), False)
+    cost = naive.dual_overshoot(expected.z, expected.piece, U, 0.0, soft(2), False)
+    bound = rows.dual_overshoot(found.z, found.piece, V, 0.0, soft(2), False)
+    assert bound == pytest.approx(cost, rel=1e-10)
+    assert cost > 0.0
+
+
+@pytest.mark.parametrize("make", [soft, hard])
+@pytest.mark.parametrize("before", [True, False])
+def test_labels_that_are_imputed_anew(rows_and_naive, n_classes, make, before):
+    rows, naive = rows_and_naive
+    labeling, w = make(n_classes), some_weights(naive, seed=1)
+    z, other_z = rows.decisions(some_weights(naive)), naive.decisions(some_weights(naive))
+    labels, others = rows.imputed(z, labeling), naive.imputed(other_z, labeling)
+    close(values(labels), others)
+    assert rows.loss(z, labeling) == pytest.approx(naive.loss(other_z, labeling), rel=1e-11)
+    labels = rows.read_labels(labels)
+    moment = rows.moment(labels)
+    close(moment, naive.moment(others))
+    found = rows.relabel(w, labels, moment, labeling, before=before)
+    expected = naive.relabel(w, others, moment, labeling, before=before)
+    free = ~naive.known
+    close(values(found.labels)[free], expected.labels[free])
+    close(found.moment, expected.moment)
+    close(found.loss, expected.loss)
+    close(found.loss_before, expected.loss_before)
+    assert found.changed == expected.changed > 0
+
+
+def test_classes_of_labels(rows_and_naive, n_classes):
+    rows, naive = rows_and_naive
+    w = some_weights(naive)
+    z, expected = rows.decisions(w), naive.decisions(w)
+    np.testing.assert_array_equal(rows.class_counts(z), naive.class_counts(expected))
+    labels = rows.imputed(z, hard(n_classes))
+    again = values(rows.labels_of(rows.classes_of(labels)))
+    free = ~naive.known
+    np.testing.assert_array_equal(again[free], naive.imputed(expected, hard(n_classes))[free])
+
+
+def test_other_weights_of_unlabeled_rows(rows_and_naive):
+    rows, naive = (one.reweighted(unlabeled_weight=0.7) for one in rows_and_naive)
+    assert rows.total_weight == pytest.approx(naive.total_weight)
+    close(rows.full_gram, naive.full_gram)
+    close(rows.labeled_gram, naive.labeled_gram)
+
+
+def test_a_sample_counts_for_all_rows(rows_and_naive):
+    rows, naive = rows_and_naive
+    sample = rows.sample(20, np.random.default_rng(0))
+    n_labeled = int(naive.known.sum())
+    assert n_labeled + 10 <= sample.n_rows <= n_labeled + 20
+    assert sample.total_weight == pytest.approx(naive.total_weight)
+    close(sample.labeled_gram, naive.labeled_gram)
+
+
+def test_solvers_and_certificates_take_any_rows(rows_and_naive, n_classes):
+    rows, naive = rows_and_naive
+    ends = []
+    for one in (rows, naive):
+        objective = Objective(one, soft(n_classes), 0.5)
+        start, _ = fit_labeled(objective)
+        found = minimise(objective, start)
+        assert duality_gap(objective, found.w).relative < 1e-9
+        labels = one.imputed(one.decisions(start), hard(n_classes))
+        descended = block_descent(objective.with_labeling(hard(n_classes)), labels)
+        ends.append((found.w, found.value, descended.w, descended.value))
+    for one, other in zip(*ends, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-8)
+
+
+def test_a_jump_onto_the_opposite_border_is_a_change():
+    X = np.array([[0.0], [1.0], [1.5], [0.5]])
+    rows = MemoryRows(
+        DenseTable(X), np.array([0, 1]), np.array([0.0, 1.0]), labeled_weight=np.ones(2)
+    )
+    before = rows.sweep(np.array([1.0, 0.0]), soft(2))
+    after = rows.sweep(np.array([1.0, -1.5]), soft(2), before.piece)
+    assert before.piece[2] == 1
+    assert (after.z[2], after.piece[2]) == (0.0, 0)
+    assert after.changed == 2  # the third row, and the last one, which fell below 0
