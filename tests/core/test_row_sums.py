@@ -332,7 +332,7 @@ def test_solvers_and_certificates_take_any_rows(rows_and_naive, n_classes):
     ends = []
     for one in (rows, naive):
         objective = Objective(one, soft(n_classes), 0.5)
-        start, _ = fit_labeled(objective)
+        start = fit_labeled(objective)
         found = minimise(objective, start)
         assert duality_gap(objective, found.w).relative < 1e-9
         labels = one.imputed(one.decisions(start), hard(n_classes))
