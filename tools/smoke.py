@@ -27,7 +27,8 @@ def core() -> None:
     place = Path(semisquares.__file__).parent
     expect(place.is_relative_to(sys.prefix), f"semisquares was imported from {place}")
     expect((place / "py.typed").is_file(), "py.typed is missing")
-    expect(any((place / "paper" / "datasets" / "tables").glob("*.csv")), "the data sets are missing")
+    bundled = place / "paper" / "datasets" / "tables"
+    expect(any(bundled.glob("*.csv")), "the data sets are missing")
     for name in PUBLIC:
         import_module(f"semisquares.{name}")
     about = metadata.metadata("semisquares")
