@@ -125,7 +125,8 @@ def _cancel(tasks: Sequence[Any]) -> None:
         client = get_client()
     except ValueError:  # no cluster
         return
-    if futures := [Future(task.key, client) for task in tasks if task.key in client.futures]:
+    futures: list[Any] = [Future(t.key, client) for t in tasks if t.key in client.futures]
+    if futures:
         client.cancel(futures, force=True)
 
 
