@@ -94,9 +94,11 @@ class Comparison:
             for name, frame in self.stored.scores.items()
         }
 
-    @property
+    @cached_property
     def tables(self) -> list[str]:
-        return list(self._shares)
+        """The tables that are measured in this regime."""
+        errors = self.stored.errors
+        return [str(name) for name in errors.loc[errors["regime"] == self.regime, "table"].unique()]
 
     @cached_property
     def competitors(self) -> list[str]:
