@@ -173,10 +173,10 @@ class Design:
     def simplex_triangle(self, support: Array, missing: Array, root: Array) -> Array:
         """Return the R factor of the equations that simplex labels impose on a step.
 
-        A row whose label has the support S gives 1 + K - |S| equations: its decision values sum to
-        one over S, and each of the others is 0; a labeled row (S empty) gives K. `missing` is what
-        the decision values lack. The columns are the intercepts of all classes (if any), the
-        features of the first class, of the second, …, and the right-hand side.
+        A row whose label has a support S of s classes gives 1 + K - s equations: its decision
+        values sum to one over S, and each of the others is 0; a labeled row (S empty) gives K.
+        `missing` is what the decision values lack. The columns are the intercepts of all classes
+        (if any), the features of the first class, of the second, …, and the right-hand side.
         """
         n_classes = support.shape[1]
         R = np.zeros((0, n_classes * self.n_weights + 1))

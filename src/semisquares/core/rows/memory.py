@@ -458,7 +458,7 @@ class MemoryRows:
         return self._product(V, lambda part, v: labeling.curve(piece[part], v))
 
     def outside_grams(self, support: Array) -> Array:
-        """Return, for each class, Σ a (1 + 1/|S|) x x' over the rows with the class outside S."""
+        """Return, for each class k, Σ a (1 + 1/s) x x' over rows whose label's s classes lack k."""
         size = support.sum(axis=1)
         grams = []
         for k in range(support.shape[1]):

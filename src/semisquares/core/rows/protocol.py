@@ -191,11 +191,11 @@ class RowSums(Protocol):
         """Return Σ a x curve(piece, x'V): the curvature of the loss, times V."""
 
     def outside_grams(self, support: PerRowValues) -> Array:
-        """Return, for each class, Σ a (1 + 1/|S|) x x' over the rows with the class outside S.
+        """Return, for each class, Σ a (1 + 1/s) x x' over the rows with the class outside S.
 
-        S is the support of a row's label on the simplex. The labeled rows have the weight a in
-        every class. In directions that sum to 0 over the classes, this is the whole curvature of a
-        row with one class outside S, and nearly all of it with more.
+        S is the support of a row's label on the simplex, and s its size. The labeled rows have the
+        weight a in every class. In directions that sum to 0 over the classes, this is the whole
+        curvature of a row with one class outside S, and nearly all of it with more.
         """
 
     def n_outside(self, support: PerRowValues) -> int:
