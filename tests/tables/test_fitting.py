@@ -2,6 +2,7 @@
 
 import io
 import re
+import threading
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.tables import TableError, compare_table, find, fit_table, prepare
+from semisquares.tables.compare import evaluation
 from semisquares.tables.compare.comparison import METRICS
 from semisquares.tables.compare.evaluation import evaluate
 from semisquares.tables.compare.intervals import honest_score, interval
@@ -102,6 +104,22 @@ def test_a_table_without_unlabeled_rows_has_one_method_whatever_is_asked_for():
     expected = LeastSquaresClassifier(1.0).fit(rows.X, rows.codes)
     for model in models:
         np.testing.assert_allclose(model.classifier.coef_, expected.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("given", [{"method": "soft", "alpha": 1.0, "weight": 1.0}, {}], ids=str)
+def test_two_processes_measure_what_one_does_whatever_shows_the_progress(monkeypatch, given):
+    monkeypatch.setattr(evaluation, "WORTH_PROCESSES", 0.0)  # as on a slow machine
+    lock = threading.Lock()  # cannot be sent to another process, like a progress bar
+
+    def progress(done, total):
+        with lock:
+            pass
+
+    one, two = (
+        fit_table(prepared(), folds=2, repeats=2, jobs=jobs, progress=progress, **given)
+        for jobs in (1, 2)
+    )
+    assert two.about["metrics"] == one.about["metrics"]
 
 
 def test_soft_labels_of_weight_zero_are_the_tuned_ridge():

@@ -190,7 +190,8 @@ def _measure_settings(rows: TableRows, names: Sequence[Any], options: FitOptions
         rows.codes, rows.groups, folds=options.folds, repeats=options.repeats, seed=options.seed,
         names=names,
     )  # fmt: skip
-    work = partial(_test_split, rows, resolve_method(options.method, None), options)
+    sent = replace(options, progress=None)  # a progress bar cannot be sent to other processes
+    work = partial(_test_split, rows, resolve_method(options.method, None), sent)
     tested = ordered_map(work, planned.tests, jobs=options.jobs, progress=options.progress)
     values = dict(zip(METRICS, np.array(tested).T, strict=True))
     scores = {name: interval(values[name], planned.ratio, lowest=0.0) for name in METRICS}
