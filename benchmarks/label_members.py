@@ -31,7 +31,7 @@ from semisquares.families import (
     LeastSquares,
     Logistic,
 )
-from semisquares.tables import example as pumps
+from semisquares.tables import _example as pumps
 from semisquares.tables import prepare
 
 from .peers import sets

@@ -14,8 +14,8 @@ import pandas as pd
 
 from semisquares.paper.datasets import DATASETS, load
 from semisquares.tables import compare_table, fit_table, prepare
-from semisquares.tables.compare.rows import TableRows
-from semisquares.tables.compare.tuning import fit_pair
+from semisquares.tables.compare._rows import TableRows
+from semisquares.tables.compare._tuning import fit_pair
 
 KEPT = 0.2
 _HEADER = (

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from semisquares.tables import TableModel, find, fit_table, load, prepare, read, save
+from semisquares.tables._predicting import PredictionCounts, predict_rows
 from semisquares.tables.io import MOST_COLUMNS, iter_chunks, writer
-from semisquares.tables.predicting import PredictionCounts, predict_rows
 
 from .report import Line
 from .timing import side_by_side

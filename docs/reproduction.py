@@ -12,8 +12,8 @@ from pathlib import Path
 
 from semisquares._html.tables import Grid
 from semisquares.paper.figures import FIGURES
-from semisquares.paper.report.differences import CHAPTERS, Chapter
-from semisquares.paper.report.page import VERDICTS, Page, Section, gather
+from semisquares.paper.report._differences import CHAPTERS, Chapter
+from semisquares.paper.report._page import VERDICTS, Page, Section, gather
 
 RESULTS = Path(__file__).parents[1] / "results"
 COMMAND = "semisquares reproduce all --preset authors --out results"

@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.report import Line, read_lines
 
+from semisquares.paper._store import read_table
 from semisquares.paper.figures import FIGURES, Finding, Table
-from semisquares.paper.store import read_table
 
 REPOSITORY = Path(__file__).parents[1]
 RATIOS = REPOSITORY / "benchmarks" / "results.txt"

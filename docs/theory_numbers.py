@@ -21,7 +21,7 @@ from semisquares.core.solvers.branch_and_bound import enumerate_labelings
 from semisquares.core.solvers.enumerate import label_quadratic
 from semisquares.paper.datasets import remove_labels, two_gaussians
 from semisquares.paper.datasets.generators import published_line
-from semisquares.paper.figures.descent import published_objective
+from semisquares.paper.figures._descent import published_objective
 from semisquares.paper.objectives import J_l, J_r, best_u, hessian_J_l
 
 from .example import SHOWN, draw

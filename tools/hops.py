@@ -66,7 +66,7 @@ def command(name: str, folder: Path) -> Callable[[], object]:
     from semisquares.cli.commands import commands
     from semisquares.cli.stopping import Stop
 
-    from semisquares.tables.example import TABLE, TARGET, write_example
+    from semisquares.tables._example import TABLE, TARGET, write_example
 
     write_example(folder)
     out = folder / {"fit": "pumps.model", "compare": "report.html"}[name]

@@ -20,8 +20,8 @@ from joblib import cpu_count
 from rich.console import Console
 
 from semisquares._utils.errors import UserError
-from semisquares.cli._progress import Progress
-from semisquares.paper.ledger import Ledger
+from semisquares.cli._progress import ProgressBar
+from semisquares.paper._ledger import Ledger
 
 from . import accuracy, cost, sets
 from .fitting import Fitter, Limits
@@ -119,7 +119,7 @@ def _measure(options: argparse.Namespace) -> None:
         others = [method for method in methods if method not in options.again]
         restore(ledger, read(options.out), part, others)
         try:
-            with Progress(console, options.part, "fits") as progress:
+            with ProgressBar(console, options.part, "fits") as progress:
                 if options.part == "accuracy":
                     accuracy.run(plan, ledger, new_fitter, jobs=options.jobs, progress=progress)
                 else:

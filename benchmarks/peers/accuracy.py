@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from semisquares.paper.ledger import Ledger, pack
+from semisquares.paper._ledger import Ledger, pack
 
 from . import sets
 from .fitting import OK, Fitter, Outcome

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from semisquares.paper.figures.ranking import LEVEL, holm, mean_and_error, paired_p, ranks
+from semisquares.paper.figures._ranking import LEVEL, holm, mean_and_error, paired_p, ranks
 
 from .fitting import NOT_INSTALLED
 from .methods import COMPETITORS

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from semisquares.paper.ledger import Ledger, pack
+from semisquares.paper._ledger import Ledger, pack
 
 from .fitting import OK, Fitter, Outcome
 from .keeping import agree

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from semisquares._utils.errors import UserError
-from semisquares.paper.ledger import Ledger, Record
+from semisquares.paper._ledger import Ledger, Record
 
 
 def agree(

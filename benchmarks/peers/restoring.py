@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from semisquares.paper.ledger import Ledger, Record, pack
+from semisquares.paper._ledger import Ledger, Record, pack
 
 from . import accuracy, cost
 from .fitting import OK

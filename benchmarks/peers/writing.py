@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from semisquares._utils.files import atomic_write
-from semisquares.paper.ledger import Ledger
+from semisquares.paper._ledger import Ledger
 
 from . import accuracy, cost, sets
 from .fitting import OK

@@ -9,14 +9,14 @@ from scipy.stats import multivariate_normal
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
-from semisquares.baselines.em_discriminant import EMDiscriminantClassifier
-from semisquares.baselines.gaussian import (
+from semisquares.baselines._gaussian import (
     GaussianClasses,
     Given,
     complete_log_likelihood,
     fit_gaussian,
     log_prior,
 )
+from semisquares.baselines.em_discriminant import EMDiscriminantClassifier
 
 PRIORS = {2: [0.3, 0.7], 3: [0.2, 0.3, 0.5], 4: [0.1, 0.2, 0.3, 0.4]}
 

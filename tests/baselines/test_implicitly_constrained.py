@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from semisquares import LeastSquaresClassifier
 from semisquares.baselines import ImplicitlyConstrainedClassifier
-from semisquares.baselines.least_labeling import least_labeling
+from semisquares.baselines._least_labeling import least_labeling
 from support.problems import SETTINGS, SHORT, make_problem
 from support.reference import (
     RSSL_NAMES,

@@ -9,7 +9,7 @@ from scipy.sparse import csc_matrix
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from semisquares.baselines.squared_hinge import solve
+from semisquares.baselines._squared_hinge import solve
 from semisquares.baselines.transductive_svm import FIRST_COST, TransductiveSVM, _pairs
 
 SHAPES = [(60, 3, 12), (200, 10, 20), (30, 50, 10)]  # the last is wider than it is long

@@ -19,7 +19,7 @@ from benchmarks.peers.writing import write_tables
 
 from semisquares import SoftLabelClassifierCV
 from semisquares._utils.errors import UserError
-from semisquares.paper.ledger import Ledger
+from semisquares.paper._ledger import Ledger
 from support import fake_peers
 from support.command_line import PATIENCE
 

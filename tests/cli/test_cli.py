@@ -274,7 +274,7 @@ def test_verdicts_are_words_if_the_terminal_cannot_encode_the_signs(monkeypatch,
     from rich.console import Console
 
     from semisquares.cli.reproduce import _print_findings
-    from semisquares.paper.figures.figure import Finding
+    from semisquares.paper.figures._figure import Finding
 
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     console = Console(file=stream, highlight=False, markup=False)
@@ -326,7 +326,7 @@ def test_a_bug_shows_its_traceback_and_how_to_report_it(semisquares, monkeypatch
     code, _, errors = semisquares("reproduce", "toy", "--jobs", "1", OUT, tmp_path)
     assert code == 3
     assert "ZeroDivisionError: one over zero" in errors
-    assert "CellError: Cell 'c/0' of toy failed" in errors
+    assert "FailedCell: Cell 'c/0' of toy failed" in errors
     assert "This is a bug in semisquares, not an error in your input. Please report it" in errors
     assert f"semisquares reproduce toy --jobs 1 --out {tmp_path}" in errors
     assert f"semisquares {__version__}, Python" in errors

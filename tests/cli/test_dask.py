@@ -9,12 +9,12 @@ import pytest
 from distributed import Client, LocalCluster
 
 from semisquares.tables import load
-from semisquares.tables.chunked import prepare_chunks
+from semisquares.tables._chunked import prepare_chunks
 from semisquares.tables.dataset import prepare
 from semisquares.tables.io import find, read, split
+from semisquares.tables.models._measuring import FitOptions
+from semisquares.tables.models._streaming import fit_streamed
 from semisquares.tables.models.fitting import fit_prepared
-from semisquares.tables.models.measuring import FitOptions
-from semisquares.tables.models.streaming import fit_streamed
 
 
 def frame(n_rows=600, seed=0):

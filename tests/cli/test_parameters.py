@@ -7,7 +7,7 @@ import pytest
 
 from semisquares._utils.messages import Message, Parameter
 from semisquares.cli._parameters import option
-from semisquares.tables.report.page import render_comparison
+from semisquares.tables.report._page import render_comparison
 from support.comparisons import binary
 
 GIVEN = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")

@@ -83,7 +83,7 @@ def test_a_stopped_prediction_leaves_no_file_and_no_folder(
     def rows(*given, **more):
         yield signal.raise_signal(number)
 
-    monkeypatch.setattr("semisquares.tables.predicting.predict_rows", rows)
+    monkeypatch.setattr("semisquares.tables._predicting.predict_rows", rows)
     code, _, errors = semisquares("predict", "m", "t.csv", "-o", "new/out.csv", "--quiet")
     assert (code, errors) == (128 + number, f"{NOTHING}\n")
     assert names(tmp_path) == ["m", "t.csv"]

@@ -16,7 +16,7 @@ import pytest
 
 from semisquares import cli
 from semisquares.tables import load
-from semisquares.tables.example import TABLE, TARGET, example_truth
+from semisquares.tables._example import TABLE, TARGET, example_truth
 from support.command_line import PATIENCE, begin, refused
 from support.comparisons import binary
 

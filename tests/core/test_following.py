@@ -22,7 +22,7 @@ from support.watching import watch
 
 memory = import_module("semisquares.core.rows.memory")
 newton_module = import_module("semisquares.core.solvers.newton")
-steps = import_module("semisquares.core.solvers.steps")
+steps = import_module("semisquares.core.solvers._steps")
 
 
 def follow_all(patch):

@@ -26,7 +26,8 @@ from semisquares.baselines import (
     MissingOutcomeRegressor,
     TransductiveSVM,
 )
-from semisquares.core import dense, interrupts
+from semisquares.core import _dense as dense
+from semisquares.core import _interrupts as interrupts
 from semisquares.core.rows import reduce, threads
 
 # -- the helper ---------------------------------------------------------------------------------

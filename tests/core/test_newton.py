@@ -16,7 +16,7 @@ from semisquares.core.certificate import duality_gap, gradient_bound
 from semisquares.core.labelings import SoftLabels
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows
-from semisquares.core.rows.design import Design
+from semisquares.core.rows._design import Design
 from semisquares.core.solvers import Status, StoppingTest, fit_labeled, minimise, newton
 from support.integer_problems import integer_problems
 from support.problems import SETTINGS, SHORT, Problem, make_problem

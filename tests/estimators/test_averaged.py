@@ -17,7 +17,8 @@ from sklearn.preprocessing import scale
 from semisquares import AveragedClassifier
 from semisquares.families import Forest, HardLabelRidges, LeastSquares, Logistic
 from semisquares.paper.datasets import remove_labels
-from semisquares.representations import KernelRepresentation, LinearRepresentation, summary
+from semisquares.representations import KernelRepresentation, LinearRepresentation
+from semisquares.representations import _summary as summary
 from support.made_rows import clusters, mixed_rows, one_hot_rows
 
 FEW_TREES = (LeastSquares(), Forest(20), Logistic(), HardLabelRidges())

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from semisquares.estimators._evidence import Evidence, LeftOutRows
-from semisquares.families.calibration import calibrate
-from semisquares.families.two_classes import calibrate_two
+from semisquares.families._calibration import calibrate
+from semisquares.families._two_classes import calibrate_two
 
 
 def slopes(n_rows=60, n_classes=2, seed=0):

@@ -6,10 +6,10 @@ from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
-from semisquares.core.rows.design import Design
+from semisquares.core.rows._design import Design
 from semisquares.estimators import _leave_one_out
 from semisquares.estimators._cross_validation import best_choices, clearly_positive
-from semisquares.families.calibration import calibrate
+from semisquares.families._calibration import calibrate
 from semisquares.families.least_squares import USUAL
 from semisquares.model_selection import LabeledStratifiedKFold
 

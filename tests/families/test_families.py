@@ -15,15 +15,15 @@ from semisquares.families import (
     LeastSquares,
     Logistic,
     UnlabeledRows,
-    calibration,
 )
+from semisquares.families import _calibration as calibration
 from semisquares.families import hard_labels as hard_module
 from semisquares.families import logistic as logistic_module
-from semisquares.families.calibration import Calibration, calibrate, member_weights
+from semisquares.families._calibration import Calibration, calibrate, member_weights
 from semisquares.families.least_squares import RidgePath, targets
 from semisquares.representations import LinearRepresentation
-from semisquares.representations.scaling import Scaling
-from semisquares.representations.summary import summarize
+from semisquares.representations._scaling import Scaling
+from semisquares.representations._summary import summarize
 
 STRENGTHS = (1e-3, 0.1, 10.0)
 CASES = {

@@ -59,7 +59,7 @@ def needs(monkeypatch):
         said.append(8.0 * n_numbers)
 
     monkeypatch.setattr("semisquares._inputs.arrays.check_memory", remember)
-    monkeypatch.setattr("semisquares.baselines.base.check_memory", remember)
+    monkeypatch.setattr("semisquares.baselines._base.check_memory", remember)
     monkeypatch.setattr("semisquares.estimators.averaged.check_memory", remember)
 
     def fit(model, X, y):

@@ -21,10 +21,10 @@ from semisquares.model_selection import (
     LabeledTestSplit,
 )
 from semisquares.tables import TableError, compare, compare_table, fit_table, prepare
-from semisquares.tables.compare.rows import TableRows
+from semisquares.tables.compare._rows import TableRows
+from semisquares.tables.compare._tuning import tune
 from semisquares.tables.compare.scores import score
 from semisquares.tables.compare.splits import plan, training_mask
-from semisquares.tables.compare.tuning import tune
 
 SPLITTERS = [
     LabeledStratifiedKFold(2),

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from semisquares.paper.runner import run
+from semisquares.paper._runner import run
 from support.command_line import PATIENCE
 from support.toy_figure import PlainToy, stored, use_plain_plots, wait_for_cells
 

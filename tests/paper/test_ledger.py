@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from semisquares.paper.ledger import Ledger, Record, ReproduceError, pack, unpack
+from semisquares.paper._ledger import Ledger, Record, ReproduceError, pack, unpack
 
 ARRAYS = {
     "floats": np.array([0.1, np.nan, -np.inf, 5e-324]),
@@ -97,7 +97,7 @@ def test_a_ledger_is_in_wal_mode_and_synced_at_every_commit(path):
         assert ledger._db.execute("pragma synchronous").fetchone() == (2,)
 
 
-OPEN = "import sys; from semisquares.paper.ledger import Ledger; Ledger(sys.argv[1])"
+OPEN = "import sys; from semisquares.paper._ledger import Ledger; Ledger(sys.argv[1])"
 
 
 @pytest.mark.parametrize("used", [False, True], ids=["new", "used"])

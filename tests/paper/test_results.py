@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+from semisquares.paper._store import read_table
 from semisquares.paper.figures import FIGURES
 from semisquares.paper.figures.fig6_learning_curves import z_scores
-from semisquares.paper.store import read_table
 
 RESULTS = Path(__file__).parents[2] / "results"
 

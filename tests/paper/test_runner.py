@@ -14,11 +14,12 @@ import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
-from semisquares.paper import runner, store
-from semisquares.paper.figures.figure import Settings, Table
-from semisquares.paper.ledger import Ledger, ReproduceError
-from semisquares.paper.runner import CellError, check, run
-from semisquares.paper.store import read_table, versions, write_table
+from semisquares.paper import _runner as runner
+from semisquares.paper import _store as store
+from semisquares.paper._ledger import Ledger, ReproduceError
+from semisquares.paper._runner import FailedCell, check, run
+from semisquares.paper._store import read_table, versions, write_table
+from semisquares.paper.figures._figure import Settings, Table
 from support.toy_figure import PlainToy, Toy, use_plain_plots, wait_for_cells
 
 
@@ -128,7 +129,7 @@ def test_a_finished_run_computes_nothing_again_and_changes_no_byte(tmp_path):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_cell_is_named_and_the_others_are_kept(tmp_path, jobs):
-    with pytest.raises(CellError, match=re.escape("Cell 'c/4' of toy failed")) as error:
+    with pytest.raises(FailedCell, match=re.escape("Cell 'c/4' of toy failed")) as error:
         run(Counted([], fails_at=["c/4"]), QUICK, tmp_path, jobs=jobs)
     printed = "".join(traceback.format_exception(error.value))
     assert "ZeroDivisionError: one over zero" in printed
@@ -152,7 +153,7 @@ def test_a_killed_worker_is_said_in_a_sentence_and_the_others_are_kept(tmp_path)
 
 
 def test_progress_counts_cells_and_cpu_seconds_of_earlier_runs(tmp_path):
-    with pytest.raises(CellError):
+    with pytest.raises(FailedCell):
         run(Counted([], fails_at=["c/4"]), QUICK, tmp_path)
     calls = []
     run(PlainToy(), QUICK, tmp_path, progress=lambda *words: calls.append(words))
@@ -204,7 +205,7 @@ OTHER = {
 
 
 def unfinished(out):
-    with pytest.raises(CellError):
+    with pytest.raises(FailedCell):
         run(Counted([], fails_at=["c/4"]), QUICK, out)
 
 
@@ -253,7 +254,7 @@ def test_other_versions_render_a_finished_run_and_keep_its_versions(tmp_path, mo
 
 
 def test_settings_may_change_as_long_as_there_is_no_cell(tmp_path):
-    with pytest.raises(CellError):
+    with pytest.raises(FailedCell):
         run(Counted([], fails_at=["c/0"]), QUICK, tmp_path)
     run(PlainToy(), replace(QUICK, seed=3), tmp_path)
     assert read_table(tmp_path / "toy").settings.seed == 3

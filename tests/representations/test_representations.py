@@ -12,12 +12,12 @@ from semisquares.representations import (
     GraphRepresentation,
     KernelRepresentation,
     LinearRepresentation,
-    summary,
 )
-from semisquares.representations.distances import squared_distances
+from semisquares.representations import _summary as summary
+from semisquares.representations._distances import squared_distances
+from semisquares.representations._scaling import Scaling, leading
+from semisquares.representations._summary import hash_rows, merge, summarize
 from semisquares.representations.graph import neighbours_agree
-from semisquares.representations.scaling import Scaling, leading
-from semisquares.representations.summary import hash_rows, merge, summarize
 from support.made_rows import mixed_rows, one_hot_rows
 
 MODELS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from semisquares.paper.figures import FIGURES
-from semisquares.paper.figures.protocol import ALL
+from semisquares.paper.figures._protocol import ALL
 from semisquares.paper.figures.rivals import METHODS
 
 RIVALS = FIGURES["rivals"]

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from semisquares.paper.figures.figure import Figure, Finding, Table
-from semisquares.paper.ledger import Ledger, ReproduceError
+from semisquares.paper._ledger import Ledger, ReproduceError
+from semisquares.paper.figures._figure import Figure, Finding, Table
 
 
 def stored(out, scratch):
@@ -105,7 +105,7 @@ def nursery():
     """Fork a run for every line of stdin, and print its events; forks start at once."""
     import pandas  # noqa: F401 (once, before the forks)
 
-    from semisquares.paper.runner import run
+    from semisquares.paper._runner import run
 
     use_plain_plots()
     words = os.fdopen(os.dup(1), "w", buffering=1)  # not shared with workers, which print if killed

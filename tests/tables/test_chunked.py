@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from semisquares.tables import TableError, prepare
-from semisquares.tables.chunked import prepare_chunks
+from semisquares.tables._chunked import prepare_chunks
 from semisquares.tables.columns._counts import MAX_KEPT, ValueCounts
 from semisquares.tables.columns._moments import Moments
 from semisquares.tables.columns._protocol import RowRange

@@ -14,12 +14,12 @@ from pyarrow import parquet
 
 from semisquares.tables import TableError, find, fit_table, prepare, read
 from semisquares.tables._options import check_column_options
+from semisquares.tables._written import predictions_among
 from semisquares.tables.io import MissingWords, TableFile, iter_chunks, split
 from semisquares.tables.io import _names as column_names
 from semisquares.tables.io._arrow import ArrowReader
 from semisquares.tables.io._names import check_exist, check_names, check_same
 from semisquares.tables.models.files import dumps, loads
-from semisquares.tables.written import predictions_among
 from support.table_files import bytes_of, put
 
 GROWTH = 2.2

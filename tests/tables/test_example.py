@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from semisquares.tables import TableError
+from semisquares.tables._example import NEW_ROWS, TABLE, TARGET, example_truth, write_example
+from semisquares.tables.compare._rows import TableRows
+from semisquares.tables.compare._tuning import fit_pair
 from semisquares.tables.compare.notices import NoticeContext, find_notices
-from semisquares.tables.compare.rows import TableRows
-from semisquares.tables.compare.tuning import fit_pair
 from semisquares.tables.dataset import prepare
-from semisquares.tables.example import NEW_ROWS, TABLE, TARGET, example_truth, write_example
 
 
 @pytest.fixture(scope="module")

@@ -10,16 +10,16 @@ import pytest
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.tables import TableError, compare_table, find, fit_table, prepare
-from semisquares.tables.compare import evaluation
+from semisquares.tables._predicting import PredictionCounts, predict_rows
+from semisquares.tables.compare import _evaluation as evaluation
+from semisquares.tables.compare._evaluation import evaluate
+from semisquares.tables.compare._rows import TableRows
+from semisquares.tables.compare._tuning import tune
 from semisquares.tables.compare.comparison import METRICS
-from semisquares.tables.compare.evaluation import evaluate
 from semisquares.tables.compare.intervals import honest_score, interval
 from semisquares.tables.compare.notices.leak import leaks
-from semisquares.tables.compare.rows import TableRows
 from semisquares.tables.compare.splits import plan, training_mask
-from semisquares.tables.compare.tuning import tune
-from semisquares.tables.models.measuring import FitOptions, Setting, choose
-from semisquares.tables.predicting import PredictionCounts, predict_rows
+from semisquares.tables.models._measuring import FitOptions, Setting, choose
 
 
 def table(n_rows=120, n_labels=40, n_classes=2, seed=0):

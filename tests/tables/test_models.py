@@ -30,8 +30,9 @@ from semisquares import (
     SoftLabelClassifierCV,
 )
 from semisquares.tables import TableError, fit_table, make_table_pipeline, prepare
-from semisquares.tables.models import TableModel, audit, files, load, save
-from semisquares.tables.models.audit import ALLOWED
+from semisquares.tables.models import TableModel, files, load, save
+from semisquares.tables.models import _audit as audit
+from semisquares.tables.models._audit import ALLOWED
 from semisquares.tables.models.files import dumps, loads, version_note
 from semisquares.tables.models.model import slim
 

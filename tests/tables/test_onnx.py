@@ -12,7 +12,7 @@ from packaging.version import parse
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.tables import TableError, make_table_pipeline
 from semisquares.tables.models import TableModel, export_onnx
-from semisquares.tables.models import graph as operators
+from semisquares.tables.models import _graph as operators
 from semisquares.tables.models import onnx as module
 
 onnx = pytest.importorskip("onnx")

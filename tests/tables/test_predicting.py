@@ -13,9 +13,9 @@ import pytest
 from pyarrow import parquet
 
 from semisquares.tables import fit_table, prepare
+from semisquares.tables._predicting import PredictionCounts, predict_rows
 from semisquares.tables.io import find, read
 from semisquares.tables.models.files import dumps, loads
-from semisquares.tables.predicting import PredictionCounts, predict_rows
 
 GIVEN = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
 

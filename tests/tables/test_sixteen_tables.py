@@ -7,8 +7,8 @@ from benchmarks.sixteen_tables import table_of
 
 from semisquares.paper.datasets import DATASETS
 from semisquares.tables import find, fit_table, load, prepare, read, save
+from semisquares.tables._predicting import PredictionCounts, predict_rows
 from semisquares.tables.io import writer
-from semisquares.tables.predicting import PredictionCounts, predict_rows
 from support.reference import at_hand
 
 WIDE = ("BCI", "COIL2", "Digit1", "g241c", "g241d", "USPS")

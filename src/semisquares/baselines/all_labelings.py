@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from .._inputs.checks import Number
 from .._inputs.labels import Labels
 from ..estimators._base import one_hot
-from .base import free_rows, label_all
-from .discriminant import GaussianDiscriminant
-from .gaussian import WhitenedRows, complete_log_likelihood, fit_gaussian, log_prior, singular
+from ._base import free_rows, label_all
+from ._discriminant import GaussianDiscriminant
+from ._gaussian import WhitenedRows, complete_log_likelihood, fit_gaussian, log_prior, singular
 
 Array = NDArray[Any]
 
@@ -39,7 +39,7 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
         Σ_i log π_{q_i} N(x_i; m_{q_i}, S) - s/2 [ log det S + tr(S⁻¹ T) ],
 
     s the shrinkage and T the diagonal of the variances of all rows. For given labels the best θ is
-    known (`semisquares.baselines.gaussian`), and leaves, up to a constant,
+    known (`semisquares.baselines._gaussian`), and leaves, up to a constant,
 
         Σ_k n_k log π_k - (n + s)/2 log det S(q).
 
@@ -118,7 +118,7 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
     def _fit_rows(self, X: Array, labels: Labels) -> None:
         given = self._given(X, labels)
         self._check_size(labels)
-        found = _Search.of(WhitenedRows.of(X, given), labels).best()
+        found = _LabelingSearch.of(WhitenedRows.of(X, given), labels).best()
         codes = label_all(labels, labels.codes, found)
         q = one_hot(codes, len(labels.classes))
         model = fit_gaussian(X, q, given)
@@ -141,7 +141,7 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _LabelingSearch:
     """Look at all labelings of the rows `free`, in whitened coordinates.
 
     With class sums c_k = Σ_{i in k} z_i, E = I - V'V has det E = det(N - CC'/(n+s)) / det N,
@@ -157,7 +157,7 @@ class _Search:
     rows: WhitenedRows
 
     @classmethod
-    def of(cls, rows: WhitenedRows, labels: Labels) -> _Search:
+    def of(cls, rows: WhitenedRows, labels: Labels) -> _LabelingSearch:
         known = one_hot(labels.codes, len(labels.classes))
         sums = known.T @ rows.Z[labels.labeled]
         return cls(rows.Z[free_rows(labels)], sums, known.sum(axis=0), rows)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.labels import Labels
-from ..core import dense
+from ..core import _dense as dense
 from ..core.linalg import EPS
 from ..estimators._base import one_hot
-from .base import NOT_NEGATIVE, STEPS, free_rows, label_all
-from .discriminant import GaussianDiscriminant
-from .gaussian import GaussianClasses, Given, complete_log_likelihood, fit_gaussian, log_prior
-from .least_labeling import labeling_gap, least_labeling
+from ._base import NOT_NEGATIVE, STEPS, free_rows, label_all
+from ._discriminant import GaussianDiscriminant
+from ._gaussian import GaussianClasses, Given, complete_log_likelihood, fit_gaussian, log_prior
+from ._least_labeling import labeling_gap, least_labeling
 
 Array = NDArray[Any]
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .._inputs.labels import Labels
-from ..core import dense
+from ..core import _dense as dense
 from ..core.linalg import EPS
 from ..estimators._base import one_hot
-from .base import NOT_NEGATIVE, STEPS, set_path
-from .discriminant import GaussianDiscriminant
-from .gaussian import (
+from ._base import NOT_NEGATIVE, STEPS, set_path
+from ._discriminant import GaussianDiscriminant
+from ._gaussian import (
     GaussianClasses,
     WhitenedRows,
     factor_of,

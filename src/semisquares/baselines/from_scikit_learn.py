@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._inputs.labels import Labels
-from .base import label_all
-from .wrapped import WrappedClassifier
+from ._base import label_all
+from ._wrapped import WrappedClassifier
 
 __all__ = ["SemiSupervisedAdapter"]
 

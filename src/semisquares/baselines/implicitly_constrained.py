@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from .._inputs.arrays import explain_overflow
 from .._inputs.labels import Labels
-from ..core import dense
+from ..core import _dense as dense
 from ..core.linalg import EPS, RANK_TOLERANCE, least_norm_step, triangle_of
 from ..estimators._base import one_hot
-from .base import NOT_NEGATIVE, STEPS, LinearClassifier, free_rows, label_all
-from .least_labeling import least_labeling
+from ._base import NOT_NEGATIVE, STEPS, LinearClassifier, free_rows, label_all
+from ._least_labeling import least_labeling
 
 Array = NDArray[Any]
 

@@ -25,9 +25,9 @@ from ..core.objective import Objective
 from ..core.rows import single_threaded_blas, to_own_columns
 from ..core.solvers import Status, Step, StoppingTest, block_descent
 from ..estimators._base import fitted_state_kept
-from .base import NOT_NEGATIVE, STEPS, set_path
-from .complete_case import complete_case, until_rounding, yates_values
-from .outcomes import filled, read_outcomes, read_start, write_rows
+from ._base import NOT_NEGATIVE, STEPS, set_path
+from ._complete_case import complete_case, until_rounding, yates_values
+from ._outcomes import filled, read_outcomes, read_start, write_rows
 
 Array = NDArray[Any]
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._inputs.labels import Labels, labeled_mask
-from .wrapped import WrappedClassifier
+from ._wrapped import WrappedClassifier
 
 __all__ = ["OracleClassifier"]
 

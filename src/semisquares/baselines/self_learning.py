@@ -11,8 +11,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
 
 from .._inputs.labels import Labels
-from .base import STEPS, free_rows, label_all
-from .wrapped import WrappedClassifier
+from ._base import STEPS, free_rows, label_all
+from ._wrapped import WrappedClassifier
 
 Array = NDArray[Any]
 

@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._inputs.checks import Number
 from .._inputs.labels import Labels
-from ..core import dense
-from .base import NOT_NEGATIVE, STEPS, LinearClassifier
-from .squared_hinge import decide, solve
+from ..core import _dense as dense
+from ._base import NOT_NEGATIVE, STEPS, LinearClassifier
+from ._squared_hinge import decide, solve
 
 __all__ = ["SwitchStep", "TransductiveSVM"]
 

@@ -13,7 +13,7 @@ from ._options import Columns, Reading
 from ._output import Output
 
 if TYPE_CHECKING:
-    from ..tables.chunked import ChunkedTable
+    from ..tables._chunked import ChunkedTable
 
 MEGABYTE = 1e6
 
@@ -48,9 +48,9 @@ def read_in_chunks(
     folder: str | None = None,
 ) -> ChunkedTable:
     """Read a table in chunks with Dask, and find out how to prepare it."""
-    from ..tables.chunked import prepare_chunks
+    from ..tables._chunked import prepare_chunks
     from ..tables.io import split
-    from ..tables.models.streaming import on_dask
+    from ..tables.models._streaming import on_dask
 
     with output.status(f"Scanning {name_of(table)} in chunks"):
         chunks = split(

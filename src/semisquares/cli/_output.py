@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ._parameters import in_options
-from ._progress import Progress
+from ._progress import ProgressBar
 
 _LONG_STEP = 2.0  # seconds
 _WIDTH = 120  # of tables in a file or a pipe
@@ -68,7 +68,7 @@ class Output:
         """Show a step of known length: call the function as `progress(done, total)`."""
         if self._quiet:
             return nullcontext(lambda done, total: None)
-        return Progress(self._stderr, name, unit)
+        return ProgressBar(self._stderr, name, unit)
 
 
 class _Console(Console):

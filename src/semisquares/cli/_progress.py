@@ -6,20 +6,20 @@ import time
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
+from rich.progress import Progress as RichBar
 
 from .._utils.words import counted, duration
 
 _SECONDS_BETWEEN_LINES = 10.0
 
 
-class Progress:
+class ProgressBar:
     """Call it as `progress(done, total)` inside a `with` block."""
 
     def __init__(self, console: Console, name: str, unit: str, at_end: str = "in all") -> None:
         self.done = self.total = 0
         self._console, self._unit, self._at_end = console, unit, at_end
-        self._bar = Bar(
+        self._bar = RichBar(
             TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(),
             TextColumn(f"{unit},"), TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             TextColumn("{task.fields[after]}"), console=console, transient=True,
@@ -41,7 +41,7 @@ class Progress:
             line = f"  {done} of {total} {self._unit}, about {duration(left)} left"
             self._console.print(line)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         if self._console.is_terminal:
             self._bar.start()
         return self
@@ -51,7 +51,7 @@ class Progress:
             self._bar.stop()
 
 
-class CellProgress(Progress):
+class CellProgress(ProgressBar):
     """Progress of the cells of a figure, with their CPU time."""
 
     def __init__(self, console: Console, name: str) -> None:

@@ -82,7 +82,7 @@ def compare(
         from ._inputs import read_prepared
 
         if page is not None:
-            from ..tables.report import page as _  # noqa: F401
+            from ..tables.report import _page as _  # noqa: F401
 
     prepared = read_prepared(output, table, reading, columns)
     describe(output, prepared)
@@ -120,7 +120,7 @@ def _default_report(table: str) -> str:
 
 
 def _report(output: Output, comparison: Comparison, out: str, command: str) -> None:
-    from ..tables.report.page import render_comparison, write_comparison
+    from ..tables.report._page import render_comparison, write_comparison
 
     if out == "-":
         click.echo(render_comparison(comparison, command, write=option), nl=False)
@@ -141,7 +141,7 @@ def _print(output: Output, comparison: Comparison) -> None:
 
 def _print_rivals(output: Output, comparison: Comparison) -> None:
     """Print a row for each rival: error, gain over the tuned ridge, and the other scores."""
-    from ..tables.compare.rivals import DECIDING
+    from ..tables.compare._rivals import DECIDING
 
     first, second = (rival.label for rival in comparison.rivals if rival.name in DECIDING)
     output.info(

@@ -25,7 +25,7 @@ def example(handler: SignalHandler, folder: Path, output: Output) -> None:
     """Write a small artificial table with missing labels to DIR; print commands to try on it."""
     require("pandas", extras="cli,tables")
     with checked_paths():
-        from ..tables.example import NEW_ROWS, TABLE, TARGET, write_example
+        from ..tables._example import NEW_ROWS, TABLE, TARGET, write_example
     handler.message = lambda: "Stopped; run the same command to write the missing files."
 
     written = write_example(folder)

@@ -106,9 +106,9 @@ def fit(
         writes={"-o": out, "--onnx": onnx},
         endings={"-o": ".model", "--onnx": ".onnx"},
     ):
+        from ..tables.models._measuring import FitOptions
+        from ..tables.models._streaming import fit_streamed
         from ..tables.models.fitting import fit_prepared
-        from ..tables.models.measuring import FitOptions
-        from ..tables.models.streaming import fit_streamed
         from ._describe import describe, facts
         from ._inputs import open_table, read_in_chunks, read_prepared
         from ._models import store_model

@@ -47,12 +47,12 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
     """Show what MODEL predicts, from which columns, how well, and which features count most."""
     format = None if plot is None else _image_format(plot)
     with checked_paths(reads=[model], writes={"--plot": plot}):
-        from ..tables.compare.strengths import strengths
+        from ..tables.compare._strengths import strengths
         from ._models import open_model
 
         if plot is not None:
             require("matplotlib", extras="cli,tables")
-            from ..tables.report import drawing  # noqa: F401
+            from ..tables.report import _drawing as drawing  # noqa: F401
 
     stored = open_model(output, model)
     names = tuple(map(str, stored.classes))
@@ -150,7 +150,7 @@ def _image_format(path: str) -> str:
 def _plot(ranked: tuple[Strength, ...], path: str, format: str) -> None:
     from .. import plotting
     from .._utils.files import atomic_write
-    from ..tables.report import drawing
+    from ..tables.report import _drawing as drawing
 
     picture = drawing.strengths(ranked, n_shown=len(ranked))
     try:

@@ -48,8 +48,8 @@ def predict(
     predicted and written in batches, so the table may be larger than memory.
     """
     with checked_paths(reads=[model, table], writes={"-o": out}):
+        from ..tables._predicting import PredictionCounts, predict_rows
         from ..tables.io import writer
-        from ..tables.predicting import PredictionCounts, predict_rows
         from ._inputs import name_of, open_table
         from ._models import open_model
 

@@ -16,7 +16,7 @@ from ._paths import checked_paths
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..paper.figures.figure import Figure, Finding, Settings
+    from ..paper.figures._figure import Figure, Finding, Settings
     from ._signals import SignalHandler
 
     _Plan = list[tuple[Figure, Settings]]
@@ -82,7 +82,7 @@ def reproduce(
     """
     with checked_paths():
         from ..paper import report  # noqa: F401
-        from ..paper.runner import check
+        from ..paper._runner import check
         from ._output import make_console
 
     console = make_console(sys.stdout)
@@ -149,8 +149,8 @@ def _plan(
 
 def _load_all(plan: _Plan) -> None:
     """Load every data set once, to report missing ones before hours of work."""
+    from ..paper._ledger import ReproduceError
     from ..paper.datasets import load
-    from ..paper.ledger import ReproduceError
 
     wanted = list(dict.fromkeys(name for _, settings in plan for name in settings.datasets))
     errors = {}
@@ -177,7 +177,7 @@ def _run(
     jobs: int,
 ) -> None:
     from .._utils.words import duration
-    from ..paper.runner import run
+    from ..paper._runner import run
     from ._progress import CellProgress
 
     console.print(f"{figure.name}: {figure.title}", style="bold")

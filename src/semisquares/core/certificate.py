@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import dense
-from .dependence import independent_columns
-from .exact_sums import exact_moment
+from . import _dense as dense
+from ._dependence import independent_columns
+from ._exact_sums import exact_moment
 from .labelings import ConvexLabeling
 from .linalg import EPS, triangle_of
 from .objective import Objective

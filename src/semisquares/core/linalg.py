@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.linalg import svd as scipy_svd
 
-from . import dense
+from . import _dense as dense
 
 Array = NDArray[Any]
 

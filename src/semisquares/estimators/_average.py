@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ..core.rows import single_threaded_blas
 from ..families import Family, Features, FittedFamily, LabeledRows
-from ..families.calibration import Calibration, calibrate, member_weights
-from ..representations.base import Representation
-from ..representations.scaling import Scaling
+from ..families._calibration import Calibration, calibrate, member_weights
+from ..representations._base import Representation
+from ..representations._scaling import Scaling
 
 Array = NDArray[Any]
 

@@ -18,14 +18,7 @@ from ..core.curvature import fit_labeled
 from ..core.labelings import soft
 from ..core.objective import Objective
 from ..core.solvers import ActiveSet, Solution, StoppingTest, minimise
-from ._evidence import (
-    Choice,
-    SearchResult,
-    center,
-    choose_by_evidence,
-    no_shifts,
-    weigh_choices,
-)
+from ._evidence import Choice, SearchResult, center, choose_by_evidence, no_shifts, weigh_choices
 from .supervised import LeastSquaresClassifier
 
 Array = NDArray[Any]

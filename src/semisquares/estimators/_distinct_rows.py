@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._inputs.labels import Labels
 from ..families import LabeledRows, UnlabeledRows
-from ..representations.summary import hash_rows
+from ..representations._summary import hash_rows
 from ._average import Learned
 
 Array = NDArray[Any]

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.arrays import Problem
-from ..families.calibration import Calibration, calibrate, member_weights
+from ..families._calibration import Calibration, calibrate, member_weights
+from ..families._two_classes import calibrate_two
 from ..families.least_squares import SAME, USUAL
-from ..families.two_classes import calibrate_two
 from ._base import one_hot
 
 Array = NDArray[Any]

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from .._inputs.arrays import Problem
 from .._inputs.untested import rows_to_test
-from ..core import dense, linalg
+from ..core import _dense as dense
+from ..core import linalg
 from ..core.curvature import active_curvature, fit_labeled
 from ..core.labelings import soft
 from ..core.objective import Objective

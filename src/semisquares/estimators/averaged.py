@@ -34,11 +34,11 @@ from ..core.rows import single_threaded_blas
 from ..families import Family, Forest, HardLabelRidges, LeastSquares, Logistic
 from ..families.least_squares import STRENGTHS
 from ..representations import GraphRepresentation, KernelRepresentation, LinearRepresentation
-from ..representations.base import Representation
+from ..representations._base import Representation
+from ..representations._in_blocks import read_blocks
+from ..representations._scaling import Scaling
+from ..representations._summary import Summary, summarize
 from ..representations.graph import neighbours_agree
-from ..representations.in_blocks import read_blocks
-from ..representations.scaling import Scaling
-from ..representations.summary import Summary, summarize
 from ._average import Average, Learned, priors_of, score_members, usable
 from ._base import DecidingClassifier, fitted_state_kept, one_hot
 from ._distinct_rows import DistinctRows

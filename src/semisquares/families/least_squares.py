@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..core import dense
+from ..core import _dense as dense
 from ..core.certificate import duality_gap
 from ..core.labelings import soft
 from ..core.linalg import EPS
 from ..core.objective import Objective
 from ..core.rows import DenseTable, MemoryRows
-from ..representations.distances import centred_products
+from ..representations._distances import centred_products
 from .protocol import Features, LabeledRows, Member
 
 __all__ = ["STRENGTHS", "LeastSquares", "RidgePath"]

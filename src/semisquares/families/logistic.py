@@ -20,8 +20,8 @@ from scipy import linalg, sparse, special
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from ..core import dense
-from ..representations.distances import centred_products
+from ..core import _dense as dense
+from ..representations._distances import centred_products
 from .protocol import Features, LabeledRows, Member
 
 __all__ = ["Logistic"]

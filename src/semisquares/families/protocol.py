@@ -19,8 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..representations.base import Points, Representation
-from ..representations.scaling import Scaling
+from ..representations._base import Points, Representation
+from ..representations._scaling import Scaling
 
 __all__ = ["Family", "Features", "FittedFamily", "LabeledRows", "Member", "UnlabeledRows"]
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .._inputs.checks import Number
-from ..core.interrupts import interruptible
-from .base import Points, Representation
-from .distances import squared_distances
+from ..core._interrupts import interruptible
+from ._base import Points, Representation
+from ._distances import squared_distances
+from ._scaling import leading, with_signs
+from ._summary import SAMPLE_ROWS, Summary
 from .linear import POWER
-from .scaling import leading, with_signs
-from .summary import SAMPLE_ROWS, Summary
 
 __all__ = ["GraphRepresentation", "neighbours_agree"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.checks import Number
-from ..core import dense
-from .base import Points, Representation
-from .distances import squared_distances
+from ..core import _dense as dense
+from ._base import Points, Representation
+from ._distances import squared_distances
+from ._summary import SAMPLE_ROWS, Summary
 from .linear import POWER
-from .summary import SAMPLE_ROWS, Summary
 
 __all__ = ["KernelRepresentation"]
 

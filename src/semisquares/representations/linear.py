@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.checks import Number
-from .base import Points, Representation
+from ._base import Points, Representation
 
 __all__ = ["LinearRepresentation"]
 

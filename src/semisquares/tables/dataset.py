@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from .._utils.messages import Message, Parameter
 from .._utils.words import counted
+from ._arguments import column_kinds, columns_to_drop, mark_text, optional_text, text
 from ._options import check_column
-from .arguments import column_kinds, columns_to_drop, mark_text, optional_text, text
+from ._written import filled_note, marker_column, predictions_among
 from .columns import Column, Feature
 from .columns._cells import factorize_texts, storage_type, text_of
 from .columns.boolean import to_booleans
@@ -22,7 +23,6 @@ from .encoder import TableEncoder, as_frame
 from .errors import TableError
 from .schema import check_schema_options
 from .target import Target, read_target
-from .written import filled_note, marker_column, predictions_among
 
 Array = NDArray[Any]
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators import SoftLabelClassifierCV
-from .arguments import refuse, whole_number
+from ._arguments import refuse, whole_number
 from .columns import COLUMN_TYPES, Column, Encoder
 from .errors import TableError
 from .io import check_width

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pandas as pd
 
 from .._utils.messages import Message, Parameter, join
+from ._arguments import column_kinds, columns_to_drop
 from ._options import check_column_options
-from .arguments import column_kinds, columns_to_drop
 from .columns import COLUMN_TYPES, Column, ColumnType, Profile, most_specific_first
 from .columns._cells import storage_type
 from .columns._protocol import Cells, RowRange

@@ -148,7 +148,7 @@ def _factorize(values: pd.Series, name: str, as_levels: bool) -> tuple[Array, Ar
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class TargetCoder:
     """A target with decided classes, and the class of each different cell."""
 
     target: Target
@@ -169,7 +169,7 @@ class Labels:
 
 def infer_target(
     profile: TargetProfile, name: str, *, unlabeled: str | None = None, as_levels: bool = False
-) -> Labels:
+) -> TargetCoder:
     """Decide what the classes are; parameters as in `read_target`."""
     cells = profile.cells.values.tolist()
     _check_complete(profile, name, as_levels)
@@ -196,7 +196,7 @@ def infer_target(
         _spelling(labels, values, classes),
         _find_hints(name, classes, marks, unlabeled),
     )
-    return Labels(target, dict(zip(labels, codes.tolist(), strict=True)), as_levels)
+    return TargetCoder(target, dict(zip(labels, codes.tolist(), strict=True)), as_levels)
 
 
 def has_label(values: pd.Series, unlabeled: str | None = None) -> Array:

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from scipy.io import loadmat
 
 from semisquares.paper.datasets import DATASETS, find, load, sources_table
-from semisquares.paper.datasets.reading import Table
+from semisquares.paper.datasets._reading import RawTable
 from support.reference import SHARED, absent, at_hand
 from support.sentences import is_one_sentence
 
@@ -267,9 +267,9 @@ def test_the_circulating_mammographic_table_without_incomplete_rows_is_refused(t
 def test_the_hash_knows_one_nan_and_one_zero():
     other = np.array([0x7FF0000000000001], dtype=np.uint64).view(np.float64)[0]
     target = np.array([0, 1])
-    plain = Table(np.array([[np.nan, 0.0], [1.0, 2.0]]), target)
-    assert Table(np.array([[other, -0.0], [1.0, 2.0]], order="F"), target).sha256 == plain.sha256
-    assert Table(plain.data, target[::-1]).sha256 != plain.sha256
+    plain = RawTable(np.array([[np.nan, 0.0], [1.0, 2.0]]), target)
+    assert RawTable(np.array([[other, -0.0], [1.0, 2.0]], order="F"), target).sha256 == plain.sha256
+    assert RawTable(plain.data, target[::-1]).sha256 != plain.sha256
 
 
 # What it needs.

@@ -16,7 +16,8 @@ import pytest
 import requests
 from numpy.testing import assert_array_equal
 
-from semisquares.paper.datasets import DATASETS, downloads, load
+from semisquares.paper.datasets import DATASETS, load
+from semisquares.paper.datasets import _downloads as downloads
 from support.reference import at_hand
 from support.sentences import is_one_sentence
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from semisquares.paper.datasets._r_random import RRandom
 from semisquares.paper.datasets.generators import (
     diagonal_classes,
     published_line,
@@ -12,7 +13,6 @@ from semisquares.paper.datasets.generators import (
     remove_labels,
     two_gaussians,
 )
-from semisquares.paper.datasets.r_random import RRandom
 from support.reference import reference_table
 
 DIGITS = {"rtol": 0, "atol": 1e-12}

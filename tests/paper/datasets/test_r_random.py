@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtri
 
-from semisquares.paper.datasets.r_random import RRandom
+from semisquares.paper.datasets._r_random import RRandom
 
 # set.seed(seed); runif(3), rnorm(3), sample(1:10) of R before 3.6
 UNIFORM = {

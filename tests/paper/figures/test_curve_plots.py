@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from semisquares.paper._store import read_table, write_table
 from semisquares.paper.datasets import learning_curve_table
 from semisquares.paper.figures import FIGURES, Table
-from semisquares.paper.figures.curves import N_COMPONENTS, limits, log_marks, n_components
+from semisquares.paper.figures._curves import N_COMPONENTS, limits, log_marks, n_components
+from semisquares.paper.figures._protocol import ALL
+from semisquares.paper.figures._published import learning_curves
 from semisquares.paper.figures.fig5_local_optima import spread
-from semisquares.paper.figures.protocol import ALL
-from semisquares.paper.figures.published import learning_curves
 from semisquares.paper.figures.ridge import CURVES as CURVES_OF_RIDGE
-from semisquares.paper.store import read_table, write_table
 from semisquares.plotting import method_style, render
 
 FIG5, FIG6, RIDGE, FRACTIONS = (FIGURES[name] for name in ("fig5", "fig6", "ridge", "fractions"))

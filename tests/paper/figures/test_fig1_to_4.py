@@ -11,6 +11,7 @@ from scipy.optimize import lsq_linear
 
 from semisquares import HardLabelClassifier, SoftLabelClassifier
 from semisquares.core.solvers import fit_labeled
+from semisquares.paper._store import read_table, write_table
 from semisquares.paper.datasets.generators import published_plane
 from semisquares.paper.figures.fig1_example import FIG1
 from semisquares.paper.figures.fig2_paths import (
@@ -31,7 +32,6 @@ from semisquares.paper.figures.fig3_first_step import (
 )
 from semisquares.paper.figures.fig4_failure import FIG4
 from semisquares.paper.objectives import J_l, grad_J_l
-from semisquares.paper.store import read_table, write_table
 from semisquares.plotting import render
 from support.reference import reference_table
 

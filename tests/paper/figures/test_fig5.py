@@ -7,7 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from semisquares.core.labelings import HardLabels, SoftLabels
-from semisquares.paper.figures import FIGURES, published
+from semisquares.paper.figures import FIGURES
+from semisquares.paper.figures import _published as published
+from semisquares.paper.figures._protocol import raw_table, with_constant
 from semisquares.paper.figures.fig5_local_optima import (
     LABEL_TOL,
     MAX_STEPS,
@@ -19,7 +21,6 @@ from semisquares.paper.figures.fig5_local_optima import (
     run,
     solve,
 )
-from semisquares.paper.figures.protocol import raw_table, with_constant
 
 FIG5 = FIGURES["fig5"]
 

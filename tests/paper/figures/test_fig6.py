@@ -8,11 +8,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import RidgeClassifierCV
 
-from semisquares.paper.figures import FIGURES, Settings, Table, published
+from semisquares.paper.figures import FIGURES, Settings, Table
+from semisquares.paper.figures import _published as published
 from semisquares.paper.figures import fig6_learning_curves as fig6
+from semisquares.paper.figures._nested import METHODS, Draw
+from semisquares.paper.figures._protocol import ALL, OFFLINE, labeled_first
 from semisquares.paper.figures.fractions_of_labels import SHARES
-from semisquares.paper.figures.nested import METHODS, Draw
-from semisquares.paper.figures.protocol import ALL, OFFLINE, labeled_first
 from semisquares.paper.figures.ridge import tuned_ridge
 from support.reference import reference_table
 

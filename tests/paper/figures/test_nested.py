@@ -10,8 +10,8 @@ from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelCl
 from semisquares.core.curvature import fit_labeled
 from semisquares.paper.figures import FIGURES
 from semisquares.paper.figures import fig6_learning_curves as fig6
-from semisquares.paper.figures.nested import METHODS, Draw, authors_solution, nested_weights
-from semisquares.paper.figures.protocol import error_and_loss
+from semisquares.paper.figures._nested import METHODS, Draw, authors_solution, nested_weights
+from semisquares.paper.figures._protocol import error_and_loss
 from semisquares.paper.objectives import J_l
 
 SIZES = (2, 4, 8, 16, 32, 64)

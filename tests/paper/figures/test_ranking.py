@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from semisquares.paper.figures.ranking import (
+from semisquares.paper.figures._ranking import (
     critical_difference,
     friedman,
     holm,

@@ -17,7 +17,7 @@ from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelCl
 from semisquares.baselines import EMDiscriminantClassifier, OracleClassifier
 from semisquares.paper.figures import FIGURES
 from semisquares.paper.figures import fig6_learning_curves as fig6
-from semisquares.paper.figures.protocol import OFFLINE, block_names
+from semisquares.paper.figures._protocol import OFFLINE, block_names
 from semisquares.paper.figures.ridge import CURVES as CURVES_OF_RIDGE
 from semisquares.paper.figures.rivals import (
     COMPETITORS,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from semisquares.paper.figures.protocol import ALL
+from semisquares.paper._store import read_table, write_table
+from semisquares.paper.figures._protocol import ALL
 from semisquares.paper.figures.rivals import COMPETITORS, LABELS_ALONE, METHODS, shown_with
-from semisquares.paper.store import read_table, write_table
 from semisquares.plotting import render
 from support.made_rivals import NAMES, RIVALS, SOME, finding, made
 

@@ -19,19 +19,14 @@ import pytest
 from semisquares import plotting
 from semisquares._html.pictures import embed
 from semisquares.paper import figures, report
+from semisquares.paper._ledger import ReproduceError
+from semisquares.paper._store import read_table, write_plots, write_table
 from semisquares.paper.datasets import DATASETS
-from semisquares.paper.figures import (
-    FIGURES,
-    PRESETS,
-    fig5_local_optima,
-    fig6_learning_curves,
-    published,
-)
-from semisquares.paper.figures.figure import Figure, Finding, Settings, Table
-from semisquares.paper.ledger import ReproduceError
-from semisquares.paper.report.differences import ALL, CHAPTERS, TEXT_AND_SCRIPTS
-from semisquares.paper.report.page import command_of
-from semisquares.paper.store import read_table, write_plots, write_table
+from semisquares.paper.figures import FIGURES, PRESETS, fig5_local_optima, fig6_learning_curves
+from semisquares.paper.figures import _published as published
+from semisquares.paper.figures._figure import Figure, Finding, Settings, Table
+from semisquares.paper.report._differences import ALL, CHAPTERS, TEXT_AND_SCRIPTS
+from semisquares.paper.report._page import command_of
 from support.command_line import PATIENCE
 from support.html_pages import BROWSER, NARROW, SWITCHES, WIDE, Sound, contrast, needs_browser
 

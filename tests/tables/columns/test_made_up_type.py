@@ -22,7 +22,8 @@ from semisquares.tables import (
     read,
     save,
 )
-from semisquares.tables.chunked import prepare_chunks
+from semisquares.tables._chunked import prepare_chunks
+from semisquares.tables._predicting import PredictionCounts, predict_rows
 from semisquares.tables.columns import COLUMN_TYPES
 from semisquares.tables.columns._cells import check_texts, factorize_texts, text_of
 from semisquares.tables.columns._moments import Moments
@@ -30,8 +31,7 @@ from semisquares.tables.columns._protocol import ColumnType, Encoder, Feature, m
 from semisquares.tables.columns.excluded import unless_constant
 from semisquares.tables.errors import TableError
 from semisquares.tables.io import split
-from semisquares.tables.predicting import PredictionCounts, predict_rows
-from semisquares.tables.report.page import render_comparison
+from semisquares.tables.report._page import render_comparison
 
 # -- the file that one would add to semisquares/tables/columns ------------------------------------
 

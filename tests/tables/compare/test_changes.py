@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
-from semisquares.tables.compare.changes import BLOCK, changes
-from semisquares.tables.compare.strengths import strengths
+from semisquares.tables.compare._changes import BLOCK, changes
+from semisquares.tables.compare._strengths import strengths
 from semisquares.tables.encoder import TableEncoder
 
 NAMES = ("red", "green", "blue")

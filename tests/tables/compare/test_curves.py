@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from semisquares import LeastSquaresClassifier
-from semisquares.tables.compare import curves
-from semisquares.tables.compare.curves import label_curve, label_trend, unlabeled_curve
-from semisquares.tables.compare.evaluation import evaluate
-from semisquares.tables.compare.rows import TableRows
+from semisquares.tables.compare import _curves as curves
+from semisquares.tables.compare._curves import label_curve, label_trend, unlabeled_curve
+from semisquares.tables.compare._evaluation import evaluate
+from semisquares.tables.compare._rows import TableRows
+from semisquares.tables.compare._tuning import Choice, Pair
 from semisquares.tables.compare.splits import Plan
-from semisquares.tables.compare.tuning import Choice, Pair
 
 
 def table(n_rows=120, n_labels=24, d=3, n_classes=2, seed=0):

@@ -16,13 +16,14 @@ from semisquares import (
 )
 from semisquares._utils.errors import CollapsedLabelsWarning
 from semisquares.tables import TableError
-from semisquares.tables.compare import evaluation, rivals
+from semisquares.tables.compare import _evaluation as evaluation
+from semisquares.tables.compare import _rivals as rivals
+from semisquares.tables.compare._evaluation import evaluate, ordered_map
+from semisquares.tables.compare._rivals import ALL, RivalFits, Training
+from semisquares.tables.compare._rows import TableRows
+from semisquares.tables.compare._words import describe_fit
 from semisquares.tables.compare.comparison import METRICS, TrainingSize
-from semisquares.tables.compare.evaluation import evaluate, ordered_map
-from semisquares.tables.compare.rivals import ALL, RivalFits, Training
-from semisquares.tables.compare.rows import TableRows
 from semisquares.tables.compare.scores import score
-from semisquares.tables.compare.words import describe_fit
 
 TWO = ("ridge", "soft_cv")
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
-from semisquares.tables.compare import tuning
-from semisquares.tables.compare.rows import TableRows, subsample
-from semisquares.tables.compare.tuning import fit_pair, fit_rows, tune
+from semisquares.tables.compare import _tuning as tuning
+from semisquares.tables.compare._rows import TableRows, subsample
+from semisquares.tables.compare._tuning import fit_pair, fit_rows, tune
 
 
 def table(n_rows=120, n_labels=30, d=4, n_classes=2, seed=0):

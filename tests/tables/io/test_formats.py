@@ -25,7 +25,7 @@ from semisquares.tables.io import (
     split,
     writer,
 )
-from semisquares.tables.models.streaming import on_dask
+from semisquares.tables.models._streaming import on_dask
 from support.sentences import sentence
 
 

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 from semisquares.plotting import render
 from semisquares.tables.compare.comparison import Estimate
-from semisquares.tables.report import drawing
-from semisquares.tables.report.drawing import LOOKS, pinned, plain
+from semisquares.tables.report import _drawing as drawing
+from semisquares.tables.report._drawing import LOOKS, pinned, plain
 from support.comparisons import (
     LONG,
     PICTURES,

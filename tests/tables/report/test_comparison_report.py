@@ -13,9 +13,9 @@ import pytest
 
 from semisquares.tables import TableError
 from semisquares.tables.compare.comparison import Estimate
-from semisquares.tables.report import page as comparison_page
-from semisquares.tables.report.page import render_comparison, write_comparison
-from semisquares.tables.report.words import GLOSSARY, curve_words
+from semisquares.tables.report import _page as comparison_page
+from semisquares.tables.report._page import render_comparison, write_comparison
+from semisquares.tables.report._words import GLOSSARY, curve_words
 from support.command_line import PATIENCE
 from support.comparisons import (
     HOSTILE,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..labelings import ConvexLabeling, Labeling
 from ..linalg import EPS
-from .design import Design
+from ._design import Design
 from .protocol import Relabeling, Sweep
 from .reduce import check_finite
 from .table import NumberTable

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
-from .. import dense
+from .. import _dense as dense
 from .table import BLOCK_BYTES, DenseTable
 
 Array = NDArray[Any]

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
-from .. import dense
+from .. import _dense as dense
 
 Floats = NDArray[np.float64]
 Tangent = tuple[Floats, float, Floats]  # a point, the lower bound it gives, the gradient there

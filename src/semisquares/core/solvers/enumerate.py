@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dense
+from .. import _dense as dense
 from ..linalg import EPS
 from ..objective import Objective
 from .block_descent import block_descent

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._exact_sums import exact_products
 from ..curvature import fit_labeled
-from ..exact_sums import exact_products
 from ..objective import Objective
 from ..rows import DenseTable, to_own_columns
 from .least_norm import leaves_weights_open, vanishing_ridge

@@ -24,8 +24,8 @@ from scipy.optimize import brentq
 
 from ..objective import Objective
 from ..rows import Sweep
+from ._steps import ConjugateSteps, DirectSteps
 from .solution import ActiveSet, Callback, Solution, State, Status, Step, StoppingTest
-from .steps import ConjugateSteps, DirectSteps
 
 Array = NDArray[Any]
 

@@ -1,7 +1,7 @@
 """The sixteen data sets of the paper: their contents, their authors, and their hashes.
 
 Class 0 is the first level of the authors' factor, which they encode as 1. The hash is that of
-`reading.Table`: it depends on the values, not on the file format.
+`_reading.RawTable`: it depends on the values, not on the file format.
 """
 
 from __future__ import annotations

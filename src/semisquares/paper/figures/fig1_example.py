@@ -12,7 +12,7 @@ from ... import plotting
 from ...plotting._rows import draw_labeled_rows, draw_unlabeled_rows
 from ...plotting._style import TWO_COLUMNS
 from ..datasets.generators import published_line
-from .figure import Agreement, Arrays, Figure, Finding, Settings, Table
+from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,8 +32,8 @@ from ...plotting._runs import (
 )
 from ...plotting._style import BLACK, GREY, INK
 from ..datasets.generators import published_line, published_starts
-from .descent import LABEL_TOL, LABELINGS, published_descent, published_objective
-from .figure import Agreement, Arrays, Figure, Finding, Settings, Table
+from ._descent import LABEL_TOL, LABELINGS, published_descent, published_objective
+from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table
 
 if TYPE_CHECKING:
     import pandas as pd

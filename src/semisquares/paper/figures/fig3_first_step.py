@@ -21,7 +21,7 @@ import numpy as np
 from ... import plotting
 from ..._html.tables import grid
 from ...plotting._style import BLACK, GREY, LIGHT
-from .figure import Agreement, Arrays, Figure, Finding, Settings, Table
+from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table
 
 if TYPE_CHECKING:
     import pandas as pd

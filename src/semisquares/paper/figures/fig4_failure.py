@@ -21,8 +21,8 @@ from ...plotting._pictures import letter_panels
 from ...plotting._rows import draw_labeled_rows, draw_unlabeled_rows
 from ...plotting._style import BLACK, GREY, LIGHT, METHOD_STYLES
 from ..datasets.generators import PUBLISHED_SEED, PublishedPlane, published_plane
-from .descent import LABEL_TOL, published_descent, published_objective
-from .figure import Agreement, Arrays, Figure, Finding, Settings, Table
+from ._descent import LABEL_TOL, published_descent, published_objective
+from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table
 
 if TYPE_CHECKING:
     import pandas as pd

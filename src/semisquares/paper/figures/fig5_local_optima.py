@@ -31,11 +31,11 @@ from ...core.solvers import newton
 from ...core.solvers.least_norm import leaves_weights_open, vanishing_ridge
 from ...plotting._pictures import title_panel
 from ...plotting._style import BLACK, LIGHT, MUTED
-from . import published
-from .curves import label_axes, mark_round, n_columns, panel_grid, put_legend
-from .descent import LABEL_TOL, Descents, descend
-from .figure import Agreement, Arrays, Figure, Finding, Settings, Table, clearly_lower
-from .protocol import DATASETS_BY_PRESET, raw_table, with_constant
+from . import _published as published
+from ._curves import label_axes, mark_round, n_columns, panel_grid, put_legend
+from ._descent import LABEL_TOL, Descents, descend
+from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table, clearly_lower
+from ._protocol import DATASETS_BY_PRESET, raw_table, with_constant
 
 if TYPE_CHECKING:
     import pandas as pd

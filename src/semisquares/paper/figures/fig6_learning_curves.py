@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from ... import plotting
 from ..._html.tables import grid
 from ..._utils.words import minus
-from . import published
-from .curves import Curves, draw_curves, n_components
-from .figure import Agreement, Arrays, Figure, Finding, Settings, Table, clearly_lower
-from .nested import METHODS, Draw, nested_weights
-from .protocol import (
+from . import _published as published
+from ._curves import Curves, draw_curves, n_components
+from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table, clearly_lower
+from ._nested import METHODS, Draw, nested_weights
+from ._protocol import (
     DATASETS_BY_PRESET,
     MEASURES,
     block_names,

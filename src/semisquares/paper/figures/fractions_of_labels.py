@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import plotting
-from .curves import Curves, draw_curves, n_components
-from .fig6_learning_curves import REPEATS_PER_CELL
-from .figure import Agreement, Arrays, Figure, Finding, Settings, Table
-from .nested import METHODS, Draw, nested_weights
-from .protocol import (
+from ._curves import Curves, draw_curves, n_components
+from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table
+from ._nested import METHODS, Draw, nested_weights
+from ._protocol import (
     DATASETS_BY_PRESET,
     MEASURES,
     block_names,
@@ -31,6 +30,7 @@ from .protocol import (
     mean_and_error,
     parse_cell,
 )
+from .fig6_learning_curves import REPEATS_PER_CELL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

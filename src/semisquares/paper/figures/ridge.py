@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from ... import plotting
 from . import fig6_learning_curves as fig6
-from .curves import draw_curves
-from .figure import Arrays, Figure, Finding, Settings, Table
-from .nested import Draw, nested_weights
-from .protocol import DATASETS_BY_PRESET, MEASURES, compare_errors, describe_repeats, parse_cell
+from ._curves import draw_curves
+from ._figure import Arrays, Figure, Finding, Settings, Table
+from ._nested import Draw, nested_weights
+from ._protocol import DATASETS_BY_PRESET, MEASURES, compare_errors, describe_repeats, parse_cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

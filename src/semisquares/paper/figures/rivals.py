@@ -37,11 +37,10 @@ from ...plotting._curves import draw_band
 from ...plotting._pictures import title_panel
 from ...plotting._style import BLUE, GREY, INK, LIGHT, METHOD_STYLES, ORANGE, PURPLE, SKY, VERMILION
 from . import fig6_learning_curves as fig6
-from .curves import draw_curves, log_ticks, mark_round
-from .fig6_learning_curves import ENOUGH_REPEATS, ENOUGH_SETS
-from .figure import Arrays, Figure, Finding, Settings, Table
-from .nested import Draw, nested_weights
-from .protocol import (
+from ._curves import draw_curves, log_ticks, mark_round
+from ._figure import Arrays, Figure, Finding, Settings, Table
+from ._nested import Draw, nested_weights
+from ._protocol import (
     ALL,
     MEASURES,
     block_names,
@@ -50,7 +49,7 @@ from .protocol import (
     describe_repeats,
     parse_cell,
 )
-from .ranking import (
+from ._ranking import (
     LEVEL,
     critical_difference,
     friedman,
@@ -60,6 +59,7 @@ from .ranking import (
     paired_p,
     ranks,
 )
+from .fig6_learning_curves import ENOUGH_REPEATS, ENOUGH_SETS
 from .ridge import tuned_ridge
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ BLUE_IS_BETTER = (VERMILION, "white", BLUE)
 
 
 @dataclass(frozen=True)
-class Fitted:
+class RivalPredictions:
     """The predictions of a method for all rows after the labeled ones."""
 
     z: Array
@@ -253,7 +253,7 @@ def measure(drawn: Draw, at: Sequence[int]) -> dict[str, Array]:
             if method.at_most is not None and size > method.at_most:
                 continue
             if name in weights:
-                fitted = Fitted(rest @ weights[name][k])
+                fitted = RivalPredictions(rest @ weights[name][k])
             else:
                 fitted = once[name] if name in once else _fit(method, drawn, size)
             z, truth = fitted.z[size:], y[size:]
@@ -265,7 +265,7 @@ def measure(drawn: Draw, at: Sequence[int]) -> dict[str, Array]:
     return found
 
 
-def _fit(method: Method, drawn: Draw, n_unlabeled: int) -> Fitted:
+def _fit(method: Method, drawn: Draw, n_unlabeled: int) -> RivalPredictions:
     """Fit one method to the labeled rows and the first `n_unlabeled` unlabeled rows."""
     assert method.make is not None
     L, n_train = drawn.n_labeled, drawn.n_labeled + n_unlabeled
@@ -281,7 +281,7 @@ def _fit(method: Method, drawn: Draw, n_unlabeled: int) -> Fitted:
                 z = model.decision_function(X[L:]) + 0.5
         except (ValueError, ArithmeticError):  # raised for unsuitable data; other errors are bugs
             z = np.full(len(X) - L, np.nan)
-    return Fitted(z, any(issubclass(w.category, ConvergenceWarning) for w in caught))
+    return RivalPredictions(z, any(issubclass(w.category, ConvergenceWarning) for w in caught))
 
 
 def missing_outcomes(drawn: Draw, at: Sequence[int]) -> Array:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ..._html.environment import load_templates, style
 from ..._utils.files import atomic_write
 from ..._utils.words import os_error
-from ..ledger import ReproduceError
-from .page import Page, gather
+from .._ledger import ReproduceError
+from ._page import Page, gather
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -29,7 +29,7 @@ def write(out: str | Path, command: str) -> Path:
     Parameters
     ----------
     out : path
-        Folder of `semisquares.paper.runner.run`.
+        Folder of `semisquares.paper._runner.run`.
     command : str
         The command that made the folder, for readers who want to run it again.
     """

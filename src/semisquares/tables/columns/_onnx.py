@@ -17,7 +17,7 @@ OUTPUTS = ("label", "soft_label", "decision")
 
 
 @dataclass
-class Graph:
+class OnnxGraph:
     """A graph under construction, in which every result has a unique name."""
 
     nodes: list[Any] = field(default_factory=list)

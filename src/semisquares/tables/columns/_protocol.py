@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ._cells import factorize_texts, level_of, storage_type, text_of
 from ._counts import ValueCounts
-from ._onnx import Graph
+from ._onnx import OnnxGraph
 
 Array = NDArray[Any]
 Plain = dict[str, Any]
@@ -301,7 +301,7 @@ class Encoder(ABC):
         """Count the values of a raw table that `fit` has not seen: column, value, rows."""
         return {}
 
-    def add_to_graph(self, graph: Graph) -> list[str]:
+    def add_to_graph(self, graph: OnnxGraph) -> list[str]:
         """Add inputs and operators to an ONNX graph; return the outputs that are the features."""
         raise NotImplementedError
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._cells import check_texts, factorize_texts, level_of
 from ._counts import LevelCounts
-from ._onnx import Graph
+from ._onnx import OnnxGraph
 from ._protocol import Cells, Column, ColumnType, Encoder, Feature, Profile, missing_flag
 from .excluded import unless_constant
 
@@ -60,7 +60,7 @@ class BooleanEncoder(Encoder):
         """Return false, true and a missing cell."""
         return np.array([0.0, 1.0, np.nan])
 
-    def add_to_graph(self, graph: Graph) -> list[str]:
+    def add_to_graph(self, graph: OnnxGraph) -> list[str]:
         """Add a double input for each column, filled and flagged."""
         return [graph.add_filled(self.columns, self.modes, self.missing)]
 

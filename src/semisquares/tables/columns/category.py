@@ -16,7 +16,7 @@ from ..._utils.words import counted
 from ..errors import TableError
 from ._cells import factorize_texts, level_of
 from ._counts import LevelCounts
-from ._onnx import Graph
+from ._onnx import OnnxGraph
 from ._protocol import Column, ColumnType, Encoder, Feature, Profile
 from .excluded import classify_words, unless_constant
 
@@ -83,7 +83,7 @@ class CategoryEncoder(Encoder):
                 found[name] = new
         return found
 
-    def add_to_graph(self, graph: Graph) -> list[str]:
+    def add_to_graph(self, graph: OnnxGraph) -> list[str]:
         """Add a string input for each column, and look up the features of its level."""
         return [
             graph.add_lookup(

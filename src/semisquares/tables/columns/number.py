@@ -32,7 +32,7 @@ from ._numerals import (
     parse_amounts,
     parse_floats,
 )
-from ._onnx import Graph
+from ._onnx import OnnxGraph
 from ._protocol import (
     Cells,
     Column,
@@ -322,7 +322,7 @@ class NumberEncoder(Encoder):
         numbers = rng.normal(self.means[place], 3.0 * self.scales[place], 79)
         return np.append(numbers, [np.nan] * 20)
 
-    def add_to_graph(self, graph: Graph) -> list[str]:
+    def add_to_graph(self, graph: OnnxGraph) -> list[str]:
         """Add a double input for each column, filled and scaled."""
         filled = graph.add_filled(self.columns, self.means[: len(self.columns)], self.missing)
         centred = graph.add("Sub", filled, graph.constant(self.means[None]))

@@ -7,17 +7,17 @@ from contextlib import AbstractContextManager, nullcontext
 
 from ..._utils.versions import versions
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier
-from ..arguments import check_splits, instance, some_function
+from .._arguments import check_splits, instance, some_function
 from ..dataset import PREPARED, Prepared
 from ..errors import TableError
-from .changes import changes
+from ._changes import changes
+from ._curves import curve_repeats, label_curve, unlabeled_curve
+from ._evaluation import Progress, evaluate
+from ._rows import TableRows, subsample
+from ._strengths import strengths
+from ._tuning import Pair, fit_pair, fit_rows
 from .comparison import Changes, Comparison
-from .curves import curve_repeats, label_curve, unlabeled_curve
-from .evaluation import Progress, evaluate
 from .notices import NoticeContext, Results, find_notices
-from .rows import TableRows, subsample
-from .strengths import strengths
-from .tuning import Pair, fit_pair, fit_rows
 
 __all__ = ["Comparison", "compare_table"]
 

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..._utils.messages import join
-from ..arguments import refuse, text
+from .._arguments import refuse, text
 from ..columns import Column
-from . import words
+from . import _words as words
 
 METRICS = ("accuracy", "balanced_accuracy", "auc", "squared_loss")
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import path_text, some_function, texts, whole_number
+from .._arguments import path_text, some_function, texts, whole_number
 from ._columns import common_type, is_text, to_pandas, to_plain_type
 from ._names import check_exist
 from ._read import as_source, missing_words, no_rows, open_readers

@@ -10,8 +10,8 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 
+from .._arguments import text
 from .._numbers import amount, fraction, grouped
-from ..arguments import text
 from ..errors import TableError
 
 SAMPLE = 1 << 18

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import refuse, texts, whole_number
+from .._arguments import refuse, texts, whole_number
 from ..errors import TableError
 from ._columns import (
     NO_LABEL,

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from ..._utils.messages import Parameter
 from ..._utils.words import did_you_mean
-from ..arguments import path_text, refuse
+from .._arguments import path_text, refuse
 from ..errors import TableError
 from . import _dialect
 from ._dialect import Dialect, checked_decimal, checked_delimiter, checked_encoding

@@ -25,9 +25,9 @@ from ..._utils.files import atomic_write
 from ..._utils.messages import Parameter, render
 from ..._utils.versions import versions
 from ..._utils.words import os_error
-from ..arguments import instance, path_text
+from .._arguments import instance, path_text
 from ..errors import TableError
-from .audit import ALLOWED, checked_model, import_skops, refuse_other_types
+from ._audit import ALLOWED, checked_model, import_skops, refuse_other_types
 from .model import MODEL, TableModel, slim, without_cells
 
 __all__ = ["dumps", "load", "loads", "save", "version_note", "write_whole"]

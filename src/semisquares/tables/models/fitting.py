@@ -18,14 +18,14 @@ from ..._utils.errors import CollapsedLabelsWarning
 from ..._utils.messages import Message, Parameter
 from ..._utils.versions import versions
 from ..._utils.words import percent
-from ..arguments import instance, texts
+from .._arguments import instance, texts
+from .._written import filled_note
+from ..compare._rows import TableRows, subsample
 from ..compare.comparison import plain
 from ..compare.notices.leak import leaks
 from ..compare.notices.majority import compare_with_majority
-from ..compare.rows import TableRows, subsample
 from ..dataset import PREPARED, Prepared, TableInfo
-from ..written import filled_note
-from .measuring import (
+from ._measuring import (
     METHODS,
     FitOptions,
     Measurement,

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from ..._utils.messages import Parameter, render
 from ...estimators._base import soft_labels
-from ..arguments import instance, optional_text, refuse, text, texts, whole_number
+from .._arguments import instance, optional_text, refuse, text, texts, whole_number
 from ..encoder import TableEncoder, as_frame
 
 __all__ = ["Prediction", "TableModel", "slim", "without_cells"]

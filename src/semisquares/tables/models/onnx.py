@@ -27,13 +27,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ... import __version__
-from ..arguments import instance, path_text
+from .._arguments import instance, path_text
 from ..columns import COLUMN_TYPES, most_specific_first
-from ..columns._onnx import OUTPUTS, Graph, element_type, import_onnx
+from ..columns._onnx import OUTPUTS, OnnxGraph, element_type, import_onnx
 from ..encoder import as_frame, clean
 from ..errors import TableError
+from ._graph import add_classifier, add_encoder, class_values
 from .files import write_whole
-from .graph import add_classifier, add_encoder, class_values
 from .model import MODEL, Prediction, TableModel
 
 __all__ = ["OnnxExport", "export_onnx"]
@@ -99,7 +99,7 @@ def export_onnx(
     path = path_text("path", path)
     sample = None if sample is None else as_frame(sample, "sample")
     import_onnx()
-    graph = Graph()
+    graph = OnnxGraph()
     reason = _why_partial(model)
     if reason:
         features = graph.input("features", "double", len(model.encoder.features_))
@@ -144,7 +144,7 @@ def _some(names: tuple[str, ...]) -> str:
     return ", ".join(map(repr, names[:_SHOWN])) + ", …" * (len(names) > _SHOWN)
 
 
-def _serialized(graph: Graph, model: TableModel, reason: str) -> bytes:
+def _serialized(graph: OnnxGraph, model: TableModel, reason: str) -> bytes:
     onnx = import_onnx()
     n_classes = len(model.classes)
     kind = {"O": "string", "b": "bool", "f": "double"}.get(class_values(model).dtype.kind, "int64")
@@ -175,7 +175,7 @@ def _serialized(graph: Graph, model: TableModel, reason: str) -> bytes:
 
 
 def _compare(
-    data: bytes, graph: Graph, model: TableModel, sample: pd.DataFrame | None
+    data: bytes, graph: OnnxGraph, model: TableModel, sample: pd.DataFrame | None
 ) -> tuple[int, float]:
     """Compare graph and model; return the number of rows and the largest difference."""
     session = _session(data)
@@ -189,7 +189,7 @@ def _compare(
     return n_checked, largest
 
 
-def _inputs(graph: Graph, model: TableModel, frame: pd.DataFrame) -> dict[str, Array]:
+def _inputs(graph: OnnxGraph, model: TableModel, frame: pd.DataFrame) -> dict[str, Array]:
     """Return the rows of a table as inputs of the graph."""
     features = model.features(frame)
     if _why_partial(model):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from semisquares.tables.compare.evaluation import WarningCount
+from semisquares.tables.compare._evaluation import WarningCount
 from semisquares.tables.compare.notices import NoticeContext, Results, fit_warnings
 
 

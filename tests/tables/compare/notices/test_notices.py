@@ -3,7 +3,7 @@
 import pytest
 
 from semisquares.tables.compare import notices as package
-from semisquares.tables.report import page
+from semisquares.tables.report import _page as page
 from support.comparisons import binary
 from support.partly_labeled import kinds, notices, table
 

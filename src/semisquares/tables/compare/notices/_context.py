@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...dataset import Prepared
 
 if TYPE_CHECKING:
-    from ..evaluation import Evaluation
-    from ..tuning import Pair
+    from .._evaluation import Evaluation
+    from .._tuning import Pair
 
 __all__ = ["NoticeContext", "Results"]
 

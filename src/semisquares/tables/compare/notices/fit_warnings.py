@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._rivals import LABELS
 from ..comparison import Notice
-from ..rivals import LABELS
 from ._context import NoticeContext
 
 __all__ = ["FitWarning", "find"]

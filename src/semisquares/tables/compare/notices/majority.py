@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...._utils.words import percent, points_between
+from .._rivals import LABELS
 from ..comparison import Estimate, Notice
 from ..intervals import honest_gain, interval
-from ..rivals import LABELS
 from ..splits import Plan
 from ._context import NoticeContext
 

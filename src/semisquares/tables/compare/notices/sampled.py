@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._rows import MOST_TESTED
+from .._tuning import search_size
 from ..comparison import Notice
-from ..rows import MOST_TESTED
-from ..tuning import search_size
 from ._context import NoticeContext
 
 __all__ = ["Sampled", "find"]

@@ -1,0 +1,108 @@
+"""The complete-case fit, and the missing outcomes that go with it, solved directly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import _dense as dense
+from ..core.curvature import full_curvature
+from ..core.linalg import RANK_TOLERANCE
+from ..core.objective import Objective
+from ..core.rows import MemoryRows
+
+__all__ = ["complete_case", "until_rounding", "yates_values"]
+
+Array = NDArray[Any]
+
+MAX_MISSING = 5000
+"""Up to so many missing outcomes make a system that "analytic" solves."""
+PATIENCE = 50
+"""The distance to the end falls at every step: so many without a new lowest are rounding."""
+SEEN = 1e-9
+"""A direction that moves rows by less, with columns scaled to unit norm, is not seen by them."""
+
+
+def complete_case(objective: Objective) -> tuple[Callable[[Array], float], Array]:
+    """Say how far weights are from the complete-case fit, and what that leaves open.
+
+    J is quadratic: half its gradient is h = Ae, with A = X'X + λD over the complete rows and e the
+    way from the end of the iteration. The first result is ``‖X_e e‖² + λ e'De`` as a function of h;
+    the second an orthonormal basis of the directions of u that no complete row has a say in, where
+    the iteration keeps what it began with.
+    """
+    rows, factor = objective.memory_rows, objective.labeled_factor
+    labels = np.zeros((rows.n_unlabeled, 0))
+    solve, null = _pseudo_inverse(objective) if factor is None else (factor.solve, labels)
+    if factor is None:
+        labels = _open_directions(rows, null)
+
+    def distance(h: Array) -> float:
+        e = solve(h)
+        moved = rows.decisions(e)  # by the rows: where columns nearly agree, their Gram is blind
+        moved[rows.unlabeled] -= labels @ (labels.T @ moved[rows.unlabeled])
+        return float(moved @ moved + objective.ridge(e))
+
+    return distance, labels
+
+
+def until_rounding(distance: Callable[[Array], float]) -> Callable[[Array], float]:
+    """Return the distance, and 0 once it has stopped falling."""
+    lowest, since = np.inf, 0
+
+    def told(h: Array) -> float:
+        nonlocal lowest, since
+        now = distance(h)
+        since = 0 if now < lowest else since + 1
+        lowest = min(lowest, now)
+        return now if since < PATIENCE else 0.0
+
+    return told
+
+
+def _pseudo_inverse(objective: Objective) -> tuple[Callable[[Array], Array], Array]:
+    """Return a generalised inverse of A, by an SVD of the rows' R factor, and what A maps to 0."""
+    rows = objective.memory_rows
+    ridge = np.sqrt(objective.alpha) * np.eye(rows.n_features, rows.n_weights)
+    columns = np.roll(rows.triangle(rows.labeled, None), -int(rows.intercept), axis=1)
+    columns = np.vstack((columns, ridge))
+    scale = np.linalg.norm(columns, axis=0)
+    scale[scale == 0.0] = 1.0
+    _, size, right = dense.svd(columns / scale)
+    inside = size > RANK_TOLERANCE * size[0]
+    root = right[inside].T / scale[:, None] / size[inside]
+    return lambda h: root @ (root.T @ h), right[~inside].T / scale[:, None]
+
+
+def _open_directions(rows: MemoryRows, null: Array) -> Array:
+    """Return, orthonormal, how missing outcomes move with directions of w."""
+    full = np.sqrt(np.where(rows.diagonal > 0.0, rows.diagonal, 1.0))[:, None]
+    null = dense.qr(full * null)[0] / full  # orthonormal for columns of unit norm
+    moved = dense.product(rows.table.take(rows.unlabeled), null[: rows.n_features])
+    moved = moved + (null[-1] if rows.intercept else 0.0)
+    left, size, _ = dense.svd(moved)
+    return left[:, size > SEEN]
+
+
+def yates_values(objective: Objective, open_labels: Array) -> Array:
+    """Solve ``(I - H_uu) u = H_ul y`` for the missing outcomes; of least norm where they are open.
+
+    An open direction q has (I - H_uu) q = 0: with qq' added the system is regular and q'u = 0.
+    """
+    rows = objective.memory_rows
+    if rows.n_unlabeled > MAX_MISSING:
+        raise ValueError(
+            f"method='analytic' solves a system for up to {MAX_MISSING} missing outcomes, got "
+            f"{rows.n_unlabeled}; use method='iterate'."
+        )
+    unit = np.zeros((rows.n_rows, rows.n_unlabeled + 1))  # what is fitted: each u alone, then y
+    unit[rows.unlabeled, np.arange(rows.n_unlabeled)] = 1.0
+    unit[rows.labeled, -1] = rows.y
+    moment = rows.weighted_moment(unit)[1]
+    fit = full_curvature(objective).step(np.zeros(moment.shape), -moment, lambda: -unit)
+    hat = rows.decisions_of(rows.unlabeled, fit)
+    system = np.eye(rows.n_unlabeled) - hat[:, :-1] + dense.product(open_labels, open_labels.T)
+    return dense.solve(system, hat[:, -1])

@@ -1,0 +1,251 @@
+"""Gaussian classes with one covariance: the model of linear discriminant analysis.
+
+A row of class k has the density N(x; m_k, S), and a row is of class k with probability π_k. Rows
+may be shared out: q_ik ≥ 0 says how much of row i is of class k. The model θ = (π, m, S) has
+
+    L(θ, q) = Σ_i Σ_k q_ik [ log π_k + log N(x_i; m_k, S) ]        complete-data log likelihood
+    R(θ)    = -s/2 [ log det S + tr(S⁻¹ T) ]                       log prior of S, up to a constant
+
+with the shrinkage s, in rows, and a fixed diagonal target T: R is the logarithm of the inverse
+Wishart density ``det(S)^(-s/2) exp(-tr(S⁻¹ sT) / 2)``, what s more rows of covariance T would add.
+With n_k = Σ_i q_ik and n = Σ_k n_k, L + R is largest at
+
+    π_k = n_k / n,   m_k = Σ_i q_ik x_i / n_k,
+    S = (Σ_ik q_ik (x_i - m_k)(x_i - m_k)' + s T) / (n + s).
+
+What is here:
+
+``level(X)``
+    X without the rounding of columns that are constant but for it.
+``Given.of(X, shrinkage, priors)``
+    What is fixed before any label: s, the diagonal of T, π where a user knows it, and how much of
+    each column is rounding.
+``fit_gaussian(X, q, given)``
+    The maximiser of L + R as a `GaussianClasses`; ValueError where the covariance is singular.
+``GaussianClasses``
+    θ, with ``log_joint(X)`` (log π_k + log N(x_i; m_k, S), which is also ∂L/∂q),
+    ``posteriors(X)`` and ``linear()`` (weights and intercepts).
+``complete_log_likelihood(model, X, q)``, ``marginal_log_likelihood(model, X, labels)``
+    L(θ, q), and L with the missing labels summed out.
+``log_prior(model, given)``
+    R(θ).
+``WhitenedRows.of(X, given)``
+    The rows in coordinates where every S is I less a matrix of rank K: loops work there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve
+from scipy.special import logsumexp, softmax
+
+from .._inputs.labels import Labels
+from ..core import _dense as dense
+from ..core.linalg import EPS
+from ._base import free_rows
+
+Array = NDArray[Any]
+
+ROUNDING = 1e-11
+"""A column that varies by less than this share of its largest number varies by rounding only."""
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianClasses:
+    """Hold θ: K Gaussian classes of one covariance."""
+
+    priors: Array
+    """π, of shape (K,)."""
+    means: Array
+    """m, of shape (K, d)."""
+    covariance: Array
+    """S, of shape (d, d)."""
+    factor: Array
+    """The lower Cholesky factor of S."""
+
+    @property
+    def log_det(self) -> float:
+        """Return log det S."""
+        return 2.0 * float(np.log(self.factor.diagonal()).sum())
+
+    def log_joint(self, X: Array) -> Array:
+        """Return ``log π_k + log N(x_i; m_k, S)``, of shape (n, K)."""
+        centre = self.means.mean(axis=0)  # differences of whitened rows keep their digits
+        rows = dense.solve_triangular(self.factor, (X - centre).T)
+        means = dense.solve_triangular(self.factor, (self.means - centre).T)
+        distances = np.stack([((rows - m[:, None]) ** 2).sum(axis=0) for m in means.T], axis=1)
+        constant = X.shape[1] * np.log(2.0 * np.pi) + self.log_det
+        return np.log(self.priors) - 0.5 * (distances + constant)
+
+    def posteriors(self, X: Array) -> Array:
+        """Return the probability of each class given each row, of shape (n, K)."""
+        return softmax(self.log_joint(X), axis=1)
+
+    def linear(self) -> tuple[Array, Array]:
+        """Return weights (K, d) and intercepts (K,) whose scores are log π_k N(x; m_k, S).
+
+        Up to a number that all classes of a row share: the weights are ``S⁻¹ (m_k - c)`` with the
+        mean c of the means, so that columns far from zero cost no digits.
+        """
+        centre = self.means.mean(axis=0)
+        means = self.means - centre
+        weights = cho_solve((self.factor, True), means.T).T
+        squares = np.einsum("kd,kd->k", weights, means)
+        return weights, np.log(self.priors) - 0.5 * squares - weights @ centre
+
+
+def rounding(X: Array) -> Array:
+    """Return the spread up to which each column is constant; its unit is that of the column."""
+    return ROUNDING * np.abs(X).max(axis=0)
+
+
+def level(X: Array) -> Array:
+    """Return X where columns that vary by rounding only are constant."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        flat = X.std(axis=0) <= rounding(X)
+    return np.where(flat, X[0], X) if flat.any() else X
+
+
+def variances(X: Array) -> Array:
+    """Return the variance of each column, the diagonal of T; 1 where it is zero."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = X.var(axis=0)
+    if not np.isfinite(found).all():
+        raise ValueError(
+            f"X holds numbers as large as {abs(X).max():.3g}, whose squares overflow; rescale the "
+            "columns, for instance with sklearn.preprocessing.StandardScaler."
+        )
+    found[(np.ptp(X, axis=0) == 0.0) | (found == 0.0)] = 1.0
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What is fixed before any label is known."""
+
+    shrinkage: float
+    """s, in rows."""
+    target: Array
+    """The diagonal of T, of shape (d,)."""
+    priors: Array | None
+    """π, of shape (K,), where it is not to be learned."""
+    rounding: Array
+    """What each column may vary by and still be constant, of shape (d,)."""
+
+    @classmethod
+    def of(cls, X: Array, shrinkage: float, priors: Array | None = None) -> Given:
+        """Take the variances of all rows as the target, and the size of all rows' rounding."""
+        return cls(shrinkage, variances(X), priors, rounding(X))
+
+    def priors_of(self, mass: Array) -> Array:
+        """Return π where the classes have so many rows."""
+        return mass / mass.sum(axis=-1, keepdims=True) if self.priors is None else self.priors
+
+
+def fit_gaussian(X: Array, q: Array, given: Given) -> GaussianClasses:
+    """Return the maximiser of L(θ, q) + R(θ).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows.
+    q : ndarray of shape (n, K)
+        How much of each row is of each class, not negative; every class has some.
+    given : Given
+        s, T, and π where it is not learned.
+    """
+    centre = X.mean(axis=0)
+    rows = X - centre
+    mass = q.sum(axis=0)
+    means = (q.T @ rows) / mass[:, None]
+    scatter = np.zeros((X.shape[1], X.shape[1]))
+    for share, mean in zip(q.T, means, strict=True):
+        held = share > 0.0  # in hard labelings every row is in one class only
+        part = np.sqrt(share[held])[:, None] * (rows[held] - mean)
+        scatter += dense.product(part.T, part)
+    scatter[np.diag_indices_from(scatter)] += given.shrinkage * given.target
+    covariance = scatter / (mass.sum() + given.shrinkage)
+    factor = factor_of(covariance, len(X), given)
+    return GaussianClasses(given.priors_of(mass), means + centre, covariance, factor)
+
+
+def factor_of(covariance: Array, n_rows: int, given: Given) -> Array:
+    """Return the lower Cholesky factor, or say that the covariance is singular and what to do."""
+    d = len(covariance)
+    triangle, failed = dense.cholesky(covariance.copy())
+    factor = np.zeros((d, d)) if failed else np.tril(triangle)
+    left = factor.diagonal()  # the spread that the columns before a column do not explain
+    explained = left**2 <= 16.0 * max(d, 8) * EPS * covariance.diagonal()
+    constant = left <= (given.rounding if given.shrinkage == 0.0 else 0.0)
+    if (explained | constant).any():
+        raise singular(n_rows, d)
+    return factor
+
+
+def singular(n_rows: int, n_columns: int) -> ValueError:
+    """Return the error that a singular covariance is answered with."""
+    return ValueError(
+        f"The covariance of {n_rows} rows in {n_columns} columns is singular within the classes, "
+        "and the likelihood has no maximum; pass a larger shrinkage, or drop columns that are "
+        "constant within the classes or combinations of others."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class WhitenedRows:
+    """Rows z = F⁻¹(x - c), c their mean and FF' = A = (Σ_i (x_i-c)(x_i-c)' + s T) / (n + s).
+
+    In these coordinates the covariance that `fit_gaussian` finds for any q whose rows sum to one is
+    ``S = I - V V'`` with the K columns ``v_k = (n_k / (n + s))^½ m_k``. So K×K matrices are enough:
+
+        log det S = log det E,   S⁻¹ V = V E⁻¹,   tr S⁻¹ = d - K + tr E⁻¹,   E = I - V'V.
+
+    With s > 0 no eigenvalue of E is near 0, as S ⪰ s/(n+s) T: no digits are lost.
+    """
+
+    Z: Array
+    centre: Array
+    factor: Array
+    """F, the lower Cholesky factor of A."""
+    given: Given
+
+    @classmethod
+    def of(cls, X: Array, given: Given) -> WhitenedRows:
+        """Whiten the rows of X; ValueError where their covariance is singular."""
+        one_class = fit_gaussian(X, np.ones((len(X), 1)), given)
+        centre, factor = one_class.means[0], one_class.factor
+        Z = dense.solve_triangular(factor, (X - centre).T).T
+        return cls(np.ascontiguousarray(Z), centre, factor, given)
+
+    @property
+    def total(self) -> float:
+        """Return n + s."""
+        return len(self.Z) + self.given.shrinkage
+
+    @property
+    def log_det(self) -> float:
+        """Return log det A."""
+        return 2.0 * float(np.log(self.factor.diagonal()).sum())
+
+
+def complete_log_likelihood(model: GaussianClasses, X: Array, q: Array) -> float:
+    """Return L(θ, q)."""
+    return float(np.sum(q * model.log_joint(X)))
+
+
+def marginal_log_likelihood(model: GaussianClasses, X: Array, labels: Labels) -> float:
+    """Return the log likelihood of all rows, the missing labels summed out."""
+    joint = model.log_joint(X)
+    known = joint[labels.labeled, labels.codes].sum()
+    return float(known + logsumexp(joint[free_rows(labels)], axis=1).sum())
+
+
+def log_prior(model: GaussianClasses, given: Given) -> float:
+    """Return R(θ) = -s/2 [log det S + tr(S⁻¹ T)]."""
+    inverse = dense.solve_triangular(model.factor, np.eye(len(given.target)))
+    trace = float((inverse**2).sum(axis=0) @ given.target)
+    return -0.5 * given.shrinkage * (model.log_det + trace)

@@ -1,0 +1,137 @@
+"""The interior point method of the two pessimists.
+
+The labels of U unlabeled rows among K classes are a point q of simplex^U. The pessimists,
+`implicitly_constrained` and `contrastive_pessimistic`, look for the labeling that minimises a
+convex function f of the K·p sums ``Aq = q'V`` over the rows, V of shape (U, p): the Hessian in q is
+``A'RR'A`` with a small R, so that a Newton step costs O(U p² K²), however many rows there are.
+`least_labeling`:
+
+1. start in the middle, q = 1/K, with slacks z > 0 of the constraints q ≥ 0;
+2. the gradient g of f, and the gap ``Σ_ik q_ik (g_ik - min_l g_il)``: f is convex, so that no
+   labeling is better by more (Frank and Wolfe); stop where it is small;
+3. the Newton step towards ``q z = 0``, only to see how much of it can be taken;
+4. the Newton step towards ``q z = σμ``, corrected to second order (Mehrotra 1992): σ is small where
+   much could be taken, and 1 where z is not yet the slack of g, as f need not be quadratic;
+5. take it, up to 0.99 of the way to the boundary.
+
+Where many labelings are least, it ends in the middle of them: no label leans more than it has to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import _dense as dense
+from ..core.linalg import EPS
+
+__all__ = ["LeastLabeling", "Local", "labeling_gap", "least_labeling"]
+
+Array = NDArray[Any]
+
+PATIENCE = 10
+"""So many steps in a row may leave the gap as it is, before what is left of it is rounding."""
+
+Local = Callable[[Array], tuple[Array, Array, Array]]
+"""From q: the gradient (U, K), V (U, p) and R (K p, any), with A'RR'A the Hessian."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeastLabeling:
+    """Labels q of the unlabeled rows, and how far from the least f they can be."""
+
+    q: Array
+    gap: float
+    n_iter: int
+
+
+def least_labeling(
+    f: Local, n_rows: int, n_classes: int, *, tol: float, max_iter: int
+) -> LeastLabeling:
+    """Minimise a convex f over labels on the simplex, until the gap is at most `tol`."""
+    q = np.full((n_rows, n_classes), 1.0 / n_classes)
+    if not n_rows:
+        return LeastLabeling(q, 0.0, 0)
+    g, V, R = _local(f, q)  # 1
+    z = g + (g.max(axis=1).mean() or 1.0)
+    best, last = LeastLabeling(q, labeling_gap(q, g), 0), 0
+    for n_iter in range(1, max_iter + 1):
+        if best.gap <= tol or n_iter - last > PATIENCE:  # 2
+            break
+        mu = float(np.mean(q * z))
+        newton = _Newton(q, z, g, V, R)
+        dq, dz = newton.step(0.0)  # 3
+        share = min(1.0, newton.longest(dq, dz))
+        sigma = float(np.mean((q + share * dq) * (z + share * dz)) / mu) ** 3
+        if newton.is_slack():  # 4
+            dq, dz = newton.step(max(sigma, 1e-6) * mu - dq * dz)
+        else:
+            dq, dz = newton.step(mu)
+        share = min(1.0, 0.99 * newton.longest(dq, dz))  # 5
+        q, z = q + share * dq, z + share * dz
+        q /= q.sum(axis=1, keepdims=True)
+        g, V, R = _local(f, q)
+        gap = labeling_gap(q, g)
+        if gap < best.gap:
+            best, last = LeastLabeling(q, gap, n_iter), n_iter
+    return best
+
+
+def labeling_gap(q: Array, gradient: Array) -> float:
+    """Bound how far f(q) is from the least: ``max over s of <gradient, q - s>``."""
+    return float(np.sum(q * (gradient - gradient.min(axis=1, keepdims=True))))
+
+
+def _local(f: Local, q: Array) -> tuple[Array, Array, Array]:
+    g, V, R = f(q)
+    return g - g.min(axis=1, keepdims=True), V, R  # what a row's classes share only costs digits
+
+
+class _Newton:
+    """Newton steps at one point: ``(A'RR'A + z/q) dq = target/q - g``, each row of dq summing to 0.
+
+    By Woodbury's identity all is solved in the space of R. With ``a = q/z``, the inverse of z/q on
+    rows that sum to zero is ``v ↦ a_k Σ_l a_l (v_k - v_l) / Σ_l a_l``: written in differences, as
+    a ranges over all sizes.
+    """
+
+    def __init__(self, q: Array, z: Array, g: Array, V: Array, R: Array) -> None:
+        self.q, self.z, self.g, self.V, self.R = q, z, g, V, R
+        self.a = q / z
+        self.share = self.a / self.a.sum(axis=1, keepdims=True)
+        K, p = q.shape[1], V.shape[1]
+        gram = np.zeros((K, p, K, p))
+        for k in range(K):
+            for other in range(k):
+                block = dense.product(V.T, (self.a[:, k] * self.share[:, other])[:, None] * V)
+                gram[k, :, other] = gram[other, :, k] = -block
+                gram[k, :, k] += block
+                gram[other, :, other] += block
+        inner = dense.product(dense.product(R.T, gram.reshape(K * p, K * p)), R)
+        self.values, self.vectors = dense.eigh(inner)
+
+    def step(self, target: Array | float) -> tuple[Array, Array]:
+        """Return the step of q and of z towards ``q z = target``."""
+        b = target / self.q - self.g
+        y = self.vectors.T @ (self.R.T @ (self._invert(b).T @ self.V).ravel())
+        y = self.vectors @ (y / (1.0 + np.maximum(self.values, 0.0)))
+        dq = self._invert(b - self.V @ (self.R @ y).reshape(-1, self.V.shape[1]).T)
+        return dq, (target - self.z * dq) / self.q - self.z
+
+    def _invert(self, v: Array) -> Array:
+        parts = (self.share[:, [k]] * (v - v[:, [k]]) for k in range(v.shape[1]))
+        return self.a * sum(parts)
+
+    def longest(self, dq: Array, dz: Array) -> float:
+        """Return how much of a step leads to the boundary."""
+        return 1.0 / max(float((-dq / self.q).max()), float((-dz / self.z).max()), EPS)
+
+    def is_slack(self) -> bool:
+        """Tell whether z is g up to a number per row, compared with what q z is."""
+        off = self.g - self.z
+        off -= np.sum(self.q * off, axis=1, keepdims=True)
+        return bool(np.sum(self.q * np.abs(off)) <= np.sum(self.q * self.z))

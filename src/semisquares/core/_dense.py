@@ -1,0 +1,200 @@
+"""Dense linear algebra that Ctrl-C can interrupt, however large the matrices are.
+
+Each function is that of numpy or LAPACK whose name it has, with a count of its operations. Calls
+that hold Python's global lock, as all of `scipy.linalg.lapack` do, would keep the main thread from
+listening: large ones are cut into parts, or done by numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import lapack
+
+from . import _interrupts as interrupts
+from ._interrupts import interruptible, parts_needed
+
+__all__ = [
+    "cholesky",
+    "cholesky_factor",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "pivoted_cholesky",
+    "pivoted_qr",
+    "product",
+    "qr",
+    "solve",
+    "solve_cholesky",
+    "solve_triangular",
+    "svd",
+    "triangle_of",
+]
+
+Array = NDArray[Any]
+
+PANEL = 128
+"""Columns of a pivoted Cholesky factor that are found before the others are updated."""
+
+
+def product(A: Any, B: Any) -> Any:
+    """Return ``A @ B``."""
+    entries = 10.0 * A.nnz if sparse.issparse(A) else float(np.prod(A.shape))
+    columns = B.shape[1] if B.ndim > 1 else 1
+    return interruptible(lambda: A @ B, 2.0 * entries * columns)
+
+
+def qr(matrix: Array) -> tuple[Array, Array]:
+    """Return the factors of a reduced QR decomposition."""
+    Q, R = interruptible(lambda: np.linalg.qr(matrix), 4.0 * _cubic(matrix))
+    return Q, R
+
+
+def triangle_of(matrix: Array) -> Array:
+    """Return the R factor of a QR decomposition."""
+    return interruptible(lambda: np.asarray(np.linalg.qr(matrix, mode="r")), 2.0 * _cubic(matrix))
+
+
+def pivoted_qr(matrix: Array) -> tuple[Array, Array, Array]:
+    """Return the factors of an economic QR decomposition with pivoting, and the pivots."""
+    return interruptible(
+        lambda: scipy.linalg.qr(matrix, mode="economic", pivoting=True), 4.0 * _cubic(matrix)
+    )
+
+
+def svd(matrix: Array, *, full_matrices: bool = False) -> tuple[Array, Array, Array]:
+    """Return left vectors, singular values and right vectors."""
+    return interruptible(
+        lambda: np.linalg.svd(matrix, full_matrices=full_matrices), 20.0 * _cubic(matrix)
+    )
+
+
+def eigh(matrix: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix."""
+    values, vectors = interruptible(lambda: np.linalg.eigh(matrix), 10.0 * _cubic(matrix))
+    return values, vectors
+
+
+def eigvalsh(matrix: Array) -> Array:
+    """Return the eigenvalues of a symmetric matrix, ascending."""
+    return interruptible(lambda: np.linalg.eigvalsh(matrix), 2.0 * _cubic(matrix))
+
+
+def inv(matrix: Array) -> Array:
+    """Return the inverse of a matrix."""
+    return interruptible(lambda: np.linalg.inv(matrix), 3.0 * _cubic(matrix))
+
+
+def solve(matrix: Array, b: Array) -> Array:
+    """Solve ``matrix x = b``."""
+    return interruptible(lambda: np.linalg.solve(matrix, b), _cubic(matrix) + 2.0 * b.size)
+
+
+def lstsq(matrix: Array, b: Array) -> Array:
+    """Return the least squares solution of least norm."""
+    return interruptible(lambda: np.linalg.lstsq(matrix, b)[0], 20.0 * _cubic(matrix))
+
+
+def cholesky_factor(matrix: Array) -> Array:
+    """Return the lower Cholesky factor; LinAlgError if the matrix is not positive definite."""
+    return interruptible(lambda: np.linalg.cholesky(matrix), _cubic(matrix) / 3.0)
+
+
+def cholesky(matrix: Array) -> tuple[Array, bool]:
+    """Factor a symmetric matrix, which may be overwritten; return it, and whether that failed.
+
+    The factor is below the diagonal. What was above it stays there.
+    """
+    if _cubic(matrix) / 3.0 <= interrupts.LONG:
+        triangle, info = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+        return triangle, info != 0
+    try:
+        lower = cholesky_factor(matrix)
+    except np.linalg.LinAlgError:
+        return matrix, True
+    return np.asfortranarray(lower + np.triu(matrix, 1)), False
+
+
+def solve_cholesky(triangle: Array, b: Array) -> Array:
+    """Solve ``LL' x = b`` for the columns of b, with L of `cholesky`."""
+    return _by_columns(
+        lambda part: np.asarray(lapack.dpotrs(triangle, part, lower=1)[0]),
+        b,
+        2.0 * len(triangle) * b.size,
+    )
+
+
+def solve_triangular(triangle: Array, b: Array, *, transposed: bool = False) -> Array:
+    """Solve ``L x = b``, or ``L' x = b``, with L below the diagonal."""
+    trans = "T" if transposed else "N"
+    return _by_columns(
+        lambda part: np.asarray(
+            scipy.linalg.solve_triangular(triangle, part, lower=True, trans=trans)
+        ),
+        b,
+        1.0 * len(triangle) * b.size,
+    )
+
+
+def pivoted_cholesky(matrix: Array, tol: float) -> tuple[Array, Array, int]:
+    """Factor a positive semidefinite matrix: ``A[order][:, order] = LL'`` up to a rank.
+
+    The pivot is the largest number that is left on the diagonal; at `tol` or less all that is left
+    is rounding, and the rank is found. Returns L (below the diagonal), order and rank.
+    """
+    n = len(matrix)
+    if _cubic(matrix) / 3.0 <= interrupts.LONG:
+        packed, order, rank, _ = lapack.dpstrf(matrix, lower=1, tol=tol)
+        return packed, order - 1, int(rank)
+    L = np.array(matrix, order="F")
+    order = np.arange(n)
+    for start in range(0, n, PANEL):
+        stop = min(start + PANEL, n)
+        left = L.diagonal().copy()  # what is left of the diagonal
+        for j in range(start, stop):
+            if j > start:
+                left[j:] -= L[j:, j - 1] ** 2
+            pivot = j + int(left[j:].argmax())
+            if not left[pivot] > tol:
+                return L, order, j
+            _swap(L, left, order, j, pivot)
+            L[j, j] = np.sqrt(left[j])
+            L[j + 1 :, j] -= L[j + 1 :, start:j] @ L[j, start:j]
+            L[j + 1 :, j] /= L[j, j]
+        panel = L[stop:, start:stop]
+        L[stop:, stop:] -= product(panel, panel.T)
+    return L, order, n
+
+
+def _swap(L: Array, left: Array, order: Array, j: int, pivot: int) -> None:
+    """Swap two rows and columns of what is below the diagonal, and of what is left to factor."""
+    if j == pivot:
+        return
+    L[[j, pivot], :j] = L[[pivot, j], :j]
+    L[[j, pivot], [j, pivot]] = L[[pivot, j], [pivot, j]]
+    between = slice(j + 1, pivot)
+    L[between, j], L[pivot, between] = L[pivot, between].copy(), L[between, j].copy()
+    L[pivot + 1 :, [j, pivot]] = L[pivot + 1 :, [pivot, j]]
+    left[[j, pivot]] = left[[pivot, j]]
+    order[[j, pivot]] = order[[pivot, j]]
+
+
+def _by_columns(work: Callable[[Array], Array], b: Array, operations: float) -> Array:
+    """Do work for the columns of b, as many at once as is not long."""
+    n_parts = parts_needed(operations)
+    if n_parts == 1 or b.ndim == 1:
+        return work(b)
+    parts = np.array_split(b, min(n_parts, b.shape[1]), axis=1)
+    return np.hstack([work(part) for part in parts])
+
+
+def _cubic(matrix: Array) -> float:
+    """Return m n min(m, n), which decompositions take some multiple of."""
+    m, n = matrix.shape
+    return float(m) * n * min(m, n)

@@ -1,0 +1,196 @@
+"""Newton's steps, to the minimiser of the quadratic that J is at a sweep.
+
+With two classes the curvature is factored, and a step goes on while boundary rows change their
+piece (`DirectSteps`). With more classes, or too many columns for a Gram matrix, conjugate gradients
+find the step by products with the curvature (`ConjugateSteps`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _dense as dense
+from .. import linalg
+from ..curvature import MAX_PRODUCTS, Curvature, active_curvature, full_curvature, jacobi
+from ..labelings import ConvexLabeling
+from ..linalg import EPS
+from ..objective import Objective
+from ..rows import Sweep
+from .solution import ActiveSet, StoppingTest
+
+Array = NDArray[Any]
+
+
+MAX_TURNS = 16
+"""Boundary rows are given up if they still change their piece after this many corrections."""
+
+
+class DirectSteps:
+    """Steps with the factored curvature of the labeled and active rows (two classes)."""
+
+    solved = True
+    products = 0
+
+    def __init__(self, objective: Objective, active: ActiveSet | None) -> None:
+        self.objective = objective
+        self.active = active
+        """The predicted pieces of all rows after the step."""
+        self._last: Curvature | None = None
+
+    def __call__(self, sweep: Sweep) -> Array:
+        last = None if sweep.changed else self._last
+        settled = last is not None
+        if last is None:
+            last = self._last = self._curvature_at(sweep)
+        gradient = self.objective.gradient(sweep)
+        objective = self.objective
+        step = last.step(
+            sweep.w,
+            gradient,
+            lambda: objective.memory_rows.residual(sweep.z, objective.labeling),
+        )
+        if settled or last.factor is None:
+            return step
+        return self._correct_boundary_rows(sweep, step, gradient)
+
+    def _correct_boundary_rows(self, sweep: Sweep, step: Array, gradient: Array) -> Array:
+        """Extend a step until no boundary row changes its piece any more.
+
+        A step assumes that every row keeps its piece. Most rows are far from a boundary and do; the
+        boundary rows are tracked separately if they are few. Those that changed their piece leave
+        ``Σ a x (residual - predicted residual)`` of the gradient; solving for it with the updated
+        curvature extends the step. The next pass over all rows then mostly finds each on its
+        predicted piece.
+        """
+        rows = self.objective.rows
+        labeling: ConvexLabeling = self.objective.labeling  # type: ignore[assignment]
+        near = rows.boundary_rows(sweep, -float(gradient @ step), labeling)
+        if near is None:
+            return step
+        assert self.active is not None  # set with the curvature at the sweep
+        index, few = near
+        start, side = sweep.z[index], sweep.piece[index]
+        end, z, residual = step, start, start - labeling.impute(start)
+        piece, gram, curvature = sweep.piece.copy(), self.active.gram, self._last
+        for _ in range(MAX_TURNS):
+            there = start + few.decisions(end)
+            new_side = labeling.piece(there)
+            moved = new_side != side
+            if not moved.any():
+                if gradient @ end >= 0.0:  # rounding: this is not a descent direction
+                    break
+                self.active, self._last = ActiveSet(piece, gram), curvature
+                return end
+            predicted = residual + labeling.curve(side, there - z)
+            z, residual = there, there - labeling.impute(there)
+            unsolved = few.weighted_moment(np.where(moved, residual - predicted, 0.0))[1]
+            gram = few.updated_gram(gram, side != 0, new_side != 0)
+            piece[index] = side = new_side
+            curvature = active_curvature(self.objective, piece, gram)
+            if curvature.factor is None:
+                break
+            end = end - curvature.factor.solve(unsolved)
+        return step  # the corrections cycle; the original step lowers J
+
+    def _curvature_at(self, sweep: Sweep) -> Curvature:
+        before = self.active
+        curvature = self._curvature(sweep.piece, before)
+        if curvature.factor is None and before is not None:
+            # an updated Gram matrix loses digits: try once with a new one
+            curvature = self._curvature(sweep.piece, None)
+        return curvature
+
+    def _curvature(self, piece: Array, before: ActiveSet | None) -> Curvature:
+        since = None if before is None else (before.piece, before.gram)
+        gram = self.objective.rows.active_gram(piece, since)
+        self.active = ActiveSet(piece, gram)
+        return active_curvature(self.objective, piece, gram)
+
+
+class ConjugateSteps:
+    """Steps by conjugate gradients, for many classes or too many columns for a Gram matrix."""
+
+    active = None
+
+    def __init__(self, objective: Objective, test: StoppingTest | None) -> None:
+        self.objective = objective
+        self.test = test
+        self.products = 0
+        self.solved = True
+        self._first = 0.0
+        self._precondition: Callable[[Array], Array] | None = None
+
+    def __call__(self, sweep: Sweep) -> Array:
+        if self._precondition is None:
+            self._precondition = _preconditioner(self.objective, sweep)
+        rows, alpha = self.objective.rows, self.objective.alpha
+        gradient = self.objective.gradient(sweep)
+        size = float(np.linalg.norm(gradient))
+        self._first = self._first or size
+        # inexact steps suffice far from the solution; near it they are almost exact
+        enough = size * min(0.1, max(1e-10, size / max(self._first, 1e-300)))
+        if sweep.changed == 0:
+            enough = 1e-10 * size
+        enough = max(enough, self._rounding(sweep))
+        test = self.test
+
+        def done(residual: Array) -> bool:
+            if np.linalg.norm(residual) <= enough:
+                return True
+            return test is not None and test.bound(residual) <= 0.1 * test.target
+
+        step, products, self.solved = linalg.conjugate_gradient(
+            lambda V: (
+                rows.curvature_product(V, sweep.piece, self.objective.labeling)  # type: ignore[arg-type]
+                + linalg.penalty(alpha, rows.intercept, V)
+            ),
+            -gradient,
+            precondition=self._precondition,
+            done=done,
+            max_iter=MAX_PRODUCTS,
+        )
+        self.products += products
+        return step
+
+    def _rounding(self, sweep: Sweep) -> float:
+        """Return the rounding error of the gradient at a sweep."""
+        loss = max(sweep.loss, 1e-10 * self.objective.scale)
+        return 64.0 * EPS * float(np.sqrt(loss * self.objective.rows.diagonal.sum()))
+
+
+def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Array]:
+    """Return a solve with an approximation of the curvature at a sweep."""
+    rows = objective.rows
+    if not objective.direct:
+        return jacobi(objective)
+    left_out = rows.n_outside(sweep.piece) if objective.labeling.per_class else np.inf
+    cheap = left_out <= 2 * rows.n_rows and rows.n_weights**2 <= 20 * rows.n_rows
+    if rows.intercept and cheap:
+        by_class = [
+            linalg.factor(gram, objective.alpha, True) for gram in rows.outside_grams(sweep.piece)
+        ]
+        # the inverses are summed below, so each must be well conditioned and have all columns
+        if all(f is not None and f.rcond > 1e-6 and not f.dead.any() for f in by_class):
+            return _solve_by_class([f.solve(np.eye(rows.n_weights)) for f in by_class if f])
+    full = full_curvature(objective).factor
+    return jacobi(objective) if full is None else full.solve
+
+
+def _solve_by_class(inverses: list[Array]) -> Callable[[Array], Array]:
+    """Solve with one matrix per class, for steps that sum to 0 over the classes.
+
+    With an intercept, decision values always sum to one, so steps sum to 0.
+    """
+    together = dense.inv(sum(inverses[1:], inverses[0]))
+
+    def solve(r: Array) -> Array:
+        r = r - r.mean(axis=1, keepdims=True)
+        apart = np.stack([inverse @ r[:, k] for k, inverse in enumerate(inverses)], axis=1)
+        excess = together @ apart.sum(axis=1)
+        return apart - np.stack([inverse @ excess for inverse in inverses], axis=1)
+
+    return solve

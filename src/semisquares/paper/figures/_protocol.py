@@ -1,0 +1,128 @@
+"""Shared by the experiments on data sets: the sets, the draws of rows, and error measures."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._utils.words import counted
+from ..datasets import DATASETS, features, learning_curve_table
+from ._figure import Finding, Settings, clearly_lower
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[Any]
+
+ALL = tuple(DATASETS)
+OFFLINE = tuple(name for name, found in DATASETS.items() if found.bundled or name == "WDBC")
+"""Data sets that need neither a download nor another package."""
+DATASETS_BY_PRESET = {"authors": ALL, "paper": ALL, "quick": OFFLINE}
+
+MEASURES = {
+    "error": "share of test rows that get the wrong class, mean over repeats",
+    "error_se": "its standard error",
+    "loss": "mean squared loss of the decision values on the test rows",
+    "loss_se": "its standard error",
+    "repeats": "number of repeats",
+}
+"""The columns that measure a method over repeats."""
+
+
+@lru_cache(maxsize=2)
+def raw_table(name: str) -> tuple[Array, Array]:
+    """Return a data set with gaps filled and factors encoded, and the authors' targets.
+
+    All columns of Transfusion are numbers here, as the published accuracies of Figure 5 show.
+    """
+    X, classes = features(name)
+    return X, targets(classes)
+
+
+@lru_cache(maxsize=2)
+def component_table(name: str, preset: str) -> tuple[Array, Array]:
+    """Return the principal components of a data set and a constant, and the authors' targets."""
+    X, classes = learning_curve_table(name, text_columns=preset != "paper")
+    return with_constant(X), targets(classes)
+
+
+def targets(classes: Array) -> Array:
+    """Encode classes as the authors do: the first is 1."""
+    return 1.0 - classes
+
+
+def with_constant(X: Array) -> Array:
+    """Append a column of ones; the last weight is then the intercept."""
+    return np.column_stack((X, np.ones(len(X))))
+
+
+def labeled_first(y: Array, rng: np.random.Generator) -> Array:
+    """Return a random order of the rows that starts with one row of each class."""
+    ones = [rng.choice(np.flatnonzero(y == value)) for value in (0.0, 1.0)]
+    rest = np.delete(np.arange(len(y)), ones)
+    return np.concatenate((ones, rng.permutation(rest)))
+
+
+def error_and_loss(X: Array, y: Array, w: Array) -> tuple[float, float]:
+    """Return the classification error and the mean squared loss of the decision values."""
+    z = X @ w
+    return float(np.mean((z > 0.5) != (y > 0.5))), float(np.mean((z - y) ** 2))
+
+
+def mean_and_error(values: Array) -> tuple[Array, Array]:
+    """Return the mean over repeats (the first axis) and its standard error."""
+    n = len(values)
+    deviation = values.std(axis=0, ddof=1) if n > 1 else np.full(values.shape[1:], np.nan)
+    return values.mean(axis=0), deviation / np.sqrt(n)
+
+
+def compare_errors(
+    claim: str, first: pd.DataFrame, second: pd.DataFrame, *, key: str = ""
+) -> Finding:
+    """Check the claim that the first method has the lower error, on average over data sets.
+
+    Both frames have `error` and `error_se` by data set. The methods share their draws, so the
+    standard error of the difference is overstated.
+    """
+    second = second.loc[first.index]
+    a, b = first["error"], second["error"]
+    spread = np.sqrt((first["error_se"] ** 2 + second["error_se"] ** 2).sum()) / len(first)
+    wins, losses = int((a < b).sum()), int((a > b).sum())
+    return Finding(
+        claim,
+        clearly_lower(a.mean(), b.mean(), spread),
+        f"mean error {a.mean():.3f} against {b.mean():.3f} (±{2.0 * spread:.3f}); lower on {wins}, "
+        f"higher on {losses} of {len(first)} data sets",
+        key=key,
+        numbers={"error": float(a.mean()), "other_error": float(b.mean())},
+    )
+
+
+def describe_repeats(settings: Settings) -> str:
+    """Return the beginning of a sentence about a run: "100 repeats on each of 16 data sets"."""
+    repeats = counted(settings.repeats, "repeat")
+    return f"{repeats} on each of {counted(len(settings.datasets), 'data set')}"
+
+
+def block_names(repeats: int, per_cell: int) -> list[str]:
+    """Return the names of the blocks of repeats: "0-19", "20-39", …"""
+    starts = range(0, repeats, per_cell)
+    return [f"{start}-{min(start + per_cell, repeats) - 1}" for start in starts]
+
+
+def cell_names(settings: Settings, per_cell: int) -> list[str]:
+    """Return the names of all cells, expensive data sets first, so that none is left to the end."""
+    order = sorted(settings.datasets, key=lambda name: name in OFFLINE)
+    return [
+        f"{name}/{block}" for name in order for block in block_names(settings.repeats, per_cell)
+    ]
+
+
+def parse_cell(cell: str) -> tuple[str, range]:
+    """Return the data set and the repeats of a cell."""
+    name, block = cell.split("/")
+    first, last = map(int, block.split("-"))
+    return name, range(first, last + 1)

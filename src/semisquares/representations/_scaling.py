@@ -1,0 +1,127 @@
+"""Rows in scaled columns, and along the directions in which all rows vary.
+
+Columns are centred by all rows. Those with more than two values are divided by their standard
+deviation; those with two, such as dummies of a category, are not: a rare category would be blown up
+to the size of everything else. With Σ = V diag(s) V' the covariance of the scaled columns,
+
+    X₀ = X,      X_p = X V diag(s^{p/2})
+
+A ridge on X_p is a penalty ``w'Σ⁻ᵖw`` on weights of X: directions in which rows hardly vary cost
+more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..core import _dense as dense
+from ._distances import centred_products
+from ._summary import Summary
+
+__all__ = ["Scaling", "leading", "with_signs"]
+
+Array = NDArray[Any]
+
+MOST_DIRECTIONS = 300
+"""With many columns, directions come from the sample, and at most this many are kept."""
+ROUNDING = 1e-12
+"""Relative size of eigenvalues that are 0 but for rounding."""
+GAP = 1e-6
+"""Relative distance of two eigenvalues between which a list of directions may be cut off."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Centre and scale of each column, and the covariance of the scaled columns."""
+
+    mean: Array
+    scale: Array
+    """What a column is divided by: its standard deviation, 1 for columns of two values or one."""
+    summary: Summary
+
+    @classmethod
+    def of(cls, summary: Summary) -> Scaling:
+        """Return the scaling that a summary of all rows gives."""
+        deviation = np.sqrt(summary.squares / summary.weight)
+        # a spread at the size of rounding is that of a constant column
+        rounding = 1e-15 * np.maximum(abs(summary.low), abs(summary.high))
+        free = ~summary.two_valued & (deviation > rounding)
+        return cls(summary.mean, np.where(free, deviation, 1.0), summary)
+
+    def apply(self, X: Any, power: int) -> Any:
+        """Return X_p of some rows: dense, or for power 0 of sparse rows sparse and not centred."""
+        if power == 0:
+            if sparse.issparse(X):
+                scaled = X.astype(np.float64, copy=True)
+                scaled.data /= self.scale[scaled.indices]
+                return scaled
+            return (X - self.mean) / self.scale
+        return self.project(X, self.components(power))
+
+    def project(self, X: Any, components: Array) -> Array:
+        """Return centred rows times components."""
+        if sparse.issparse(X):
+            return X @ components - self.mean @ components
+        return (X - self.mean) @ components
+
+    def components(self, power: int, most: int | None = None) -> Array:
+        """Return the matrix that maps centred columns to X_p, or to its `most` first columns."""
+        directions, spectrum = self._directions
+        if most is not None:
+            kept = leading(spectrum, most)
+            directions, spectrum = directions[:, :kept], spectrum[:kept]
+        return directions * spectrum ** (power / 2) / self.scale[:, None]
+
+    @cached_property
+    def _directions(self) -> tuple[Array, Array]:
+        """V and s, largest first."""
+        summary = self.summary
+        if summary.scatter is not None:
+            covariance = summary.scatter / summary.weight / np.outer(self.scale, self.scale)
+            spectrum, directions = dense.eigh(covariance)
+            kept = leading(spectrum[::-1], len(spectrum))
+            return with_signs(directions[:, ::-1][:, :kept]), spectrum[::-1][:kept]
+        rows = self.apply(summary.sample, 0)
+        origin = self.mean / self.scale if sparse.issparse(rows) else np.zeros(rows.shape[1])
+        rooted = np.sqrt(summary.sample_weight / summary.sample_weight.sum())[:, None]
+        gram = centred_products(rows, origin)
+        spectrum, left = dense.eigh(gram * rooted * rooted.T)
+        spectrum, left = np.maximum(spectrum[::-1], 0.0), left[:, ::-1]
+        kept = leading(spectrum, MOST_DIRECTIONS)
+        spectrum, left = spectrum[:kept], left[:, :kept] * rooted
+        directions = rows.T @ left - np.outer(origin, left.sum(axis=0))
+        return with_signs(directions / np.sqrt(spectrum)), spectrum
+
+
+def with_signs(vectors: Array) -> Array:
+    """Make the first of the largest entries of each vector positive: signs are arbitrary else."""
+    sizes = abs(vectors)
+    first = (sizes >= (1.0 - GAP) * sizes.max(axis=0, initial=0.0)).argmax(axis=0)
+    return vectors * np.sign(vectors[first, np.arange(vectors.shape[1])])
+
+
+def leading(values: Array, most: int) -> int:
+    """Return how many of some descending eigenvalues to keep: never a part of equal ones.
+
+    Eigenvectors of equal eigenvalues are arbitrary, and so would be the half of them that a cut
+    leaves. Values at the size of rounding are left out.
+
+    Examples
+    --------
+    >>> leading(np.array([3.0, 2.0, 2.0, 1.0]), 2), leading(np.array([3.0, 2.0, 1.0, 0.0]), 9)
+    (1, 3)
+    """
+    size = abs(values).max(initial=0.0)
+    kept = int(np.sum(values > ROUNDING * size))
+    if kept <= most:
+        return kept
+    kept = most
+    while kept and values[kept - 1] - values[kept] <= GAP * size:
+        kept -= 1
+    return kept

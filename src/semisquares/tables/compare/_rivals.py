@@ -1,0 +1,247 @@
+"""The rivals: the methods of a comparison, fitted to the training rows of one split."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.model_selection import StratifiedKFold
+from sklearn.semi_supervised import SelfTrainingClassifier
+
+from ..._utils.errors import CollapsedLabelsWarning
+from ...estimators import HardLabelClassifier, SoftLabelClassifier
+from ._rows import TableRows, sample_rows
+from ._tuning import FOLDS, Pair, fit_pair, fit_rows
+from .splits import grouped_folds, stratified_order
+
+__all__ = ["ALL", "LABELS", "CaughtWarning", "FittedRival", "RivalFits", "Training"]
+
+Array = NDArray[Any]
+
+LABELS = {
+    "ridge": "tuned ridge",
+    "logistic": "logistic regression",
+    "soft": "soft labels",
+    "hard": "hard labels",
+    "soft_cv": "soft labels, chosen by the labels",
+    "self_training": "self-training",
+}
+"""What each rival is called."""
+ALL = tuple(LABELS)
+DECIDING = ("ridge", "soft_cv")
+"""The two that the verdict compares: if one of them fails, there is no answer."""
+MOST_HARD = 50_000
+MOST_SELF_TRAINING = 5_000
+"""More unlabeled rows than this are sampled: these two methods are slow."""
+MOST_LOGISTIC = 20_000
+"""More labeled rows than this are sampled for logistic regression and self-training."""
+PENALTIES = np.logspace(-3, 3, 7)
+"""The values of C that logistic regression chooses from."""
+MAX_ITER = 1000
+"""Iterations of logistic regression; the default of 100 is not always enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The rows that one split lets a classifier learn from."""
+
+    rows: TableRows
+    inside: Array
+    """A mask of the rows to learn from; all others are off limits."""
+    seed: int = 0
+
+    @cached_property
+    def labeled(self) -> Array:
+        """The labeled rows to learn from."""
+        return np.flatnonzero(self.inside & (self.rows.codes >= 0))
+
+    @cached_property
+    def n_unlabeled(self) -> int:
+        """The number of unlabeled rows to learn from."""
+        return int(self.inside.sum()) - len(self.labeled)
+
+    def sample(self, most: int) -> TableRows:
+        """Return the labeled rows to learn from, and a sample of the others."""
+        places = np.flatnonzero(self.inside)
+        return self.rows.take(*sample_rows(places, self.rows.codes, most, self.seed))
+
+
+@dataclass(frozen=True)
+class CaughtWarning:
+    """A warning that a fit gave."""
+
+    kind: str
+    """"lost_class", "convergence" or "other"."""
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRival:
+    """A rival after its fit."""
+
+    model: Any
+    n_unlabeled: int = 0
+    seconds: float = 0.0
+    """Time of all steps that led to the model, including those that rivals share."""
+    failed: str = ""
+    warnings: tuple[CaughtWarning, ...] = ()
+
+
+class RivalFits:
+    """All rivals on one training set; they share the searches for alpha and for C.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(2, size=80)
+    >>> X = rng.normal(size=(80, 2)) + 3 * truth[:, None]
+    >>> codes = np.where(np.arange(80) < 20, truth, -1)
+    >>> fits = RivalFits(Training(TableRows(X, codes), inside=np.ones(80, dtype=bool)))
+    >>> fits.fit("hard").n_unlabeled, bool(fits.fit("hard").model.score(X, truth) > 0.9)
+    (60, True)
+    """
+
+    def __init__(self, training: Training) -> None:
+        self.training = training
+        self._rivals: dict[str, Callable[[], FittedRival]] = {
+            "ridge": self._ridge,
+            "logistic": lambda: self._logistic,
+            "soft": self._soft,
+            "hard": self._hard,
+            "soft_cv": self._soft_cv,
+            "self_training": self._self_training,
+        }
+
+    def fit(self, name: str) -> FittedRival:
+        """Fit a rival; if that fails, the result says why, but ridge and soft_cv raise."""
+        try:
+            return self._rivals[name]()
+        except Exception as error:
+            if name in DECIDING:
+                raise
+            return FittedRival(None, failed=_sentence(error))
+
+    @cached_property
+    def _pair(self) -> tuple[Pair, FittedRival]:
+        """The search behind tuned ridge and soft_cv; soft and hard take its alpha."""
+        t = self.training
+        found = _timed(lambda: fit_pair(t.rows, inside=t.inside, seed=t.seed))
+        return found.model, found
+
+    def _ridge(self) -> FittedRival:
+        pair, search = self._pair
+        return FittedRival(pair.ridge, seconds=search.seconds)
+
+    def _soft_cv(self) -> FittedRival:
+        pair, search = self._pair
+        return replace(search, model=pair.soft_cv, n_unlabeled=self.training.n_unlabeled)
+
+    def _soft(self) -> FittedRival:
+        t = self.training
+        alpha = self._pair[0].choice.supervised_alpha
+        model = SoftLabelClassifier(alpha, unlabeled_weight=t.rows.count)
+        fitted = _timed(lambda: fit_rows(model, t.rows, t.inside))
+        return self._after(self._pair[1], replace(fitted, n_unlabeled=t.n_unlabeled))
+
+    def _hard(self) -> FittedRival:
+        t = self.training
+        rows = t.sample(MOST_HARD)
+        alpha = self._pair[0].choice.supervised_alpha
+        model = HardLabelClassifier(alpha, unlabeled_weight=rows.count, random_state=t.seed)
+        fitted = _timed(lambda: model.fit(rows.X, rows.codes))
+        n_unlabeled = len(rows.codes) - len(t.labeled)
+        return self._after(self._pair[1], replace(fitted, n_unlabeled=n_unlabeled))
+
+    @cached_property
+    def _logistic(self) -> FittedRival:
+        rows = self.training.rows.take(self._logistic_rows)
+        X, codes = rows.X, rows.codes
+        splits = _logistic_splits(codes, rows.groups, self.training.seed)
+        if not splits:
+            return _timed(lambda: _logistic_regression(1.0).fit(X, codes))
+        model = LogisticRegressionCV(
+            Cs=PENALTIES,
+            cv=splits,
+            l1_ratios=(0.0,),
+            scoring="neg_log_loss",
+            max_iter=MAX_ITER,
+            use_legacy_attributes=False,
+        )
+        return _timed(lambda: model.fit(X, codes))
+
+    @cached_property
+    def _logistic_rows(self) -> Array:
+        """The labeled rows that logistic regression sees."""
+        labeled = self.training.labeled
+        if len(labeled) <= MOST_LOGISTIC:
+            return labeled
+        rng = np.random.default_rng(self.training.seed)
+        order = stratified_order(self.training.rows.codes[labeled], rng)
+        return np.sort(labeled[order[:MOST_LOGISTIC]])
+
+    def _self_training(self) -> FittedRival:
+        labeled = self.training.rows.take(self._logistic_rows)
+        sample = self.training.sample(MOST_SELF_TRAINING)
+        unlabeled = sample.codes < 0
+        X = np.concatenate((labeled.X, sample.X[unlabeled]))
+        codes = np.concatenate((labeled.codes, sample.codes[unlabeled]))
+        penalty = float(getattr(self._logistic.model, "C_", 1.0))
+        model = SelfTrainingClassifier(_logistic_regression(penalty))
+        fitted = _timed(lambda: model.fit(X, codes))
+        n_unlabeled = int(unlabeled.sum())
+        return self._after(self._logistic, replace(fitted, n_unlabeled=n_unlabeled))
+
+    def _after(self, shared: FittedRival, fitted: FittedRival) -> FittedRival:
+        return replace(fitted, seconds=shared.seconds + fitted.seconds)
+
+
+def _logistic_regression(penalty: float) -> LogisticRegression:
+    return LogisticRegression(C=penalty, max_iter=MAX_ITER)
+
+
+def _logistic_splits(
+    codes: Array, groups: Array | None, seed: int
+) -> list[tuple[Array, Array]] | None:
+    """Split labeled rows for the choice of C; None if a class has only one."""
+    everything = np.arange(len(codes))
+    if groups is not None and (repeats := grouped_folds(codes, groups, folds=FOLDS, seed=seed)):
+        return [(np.setdiff1d(everything, test), test) for test in repeats[0]]
+    n_folds = min(FOLDS, int(np.bincount(codes).min()))
+    if n_folds < 2:
+        return None
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return list(folds.split(codes, codes))
+
+
+def _timed(work: Callable[[], Any]) -> FittedRival:
+    """Fit a model; record the time and the warnings."""
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = work()
+    seconds = time.perf_counter() - start
+    return FittedRival(model, seconds=seconds, warnings=tuple(map(_classify, caught)))
+
+
+def _classify(caught: warnings.WarningMessage) -> CaughtWarning:
+    kind = "other"
+    if issubclass(caught.category, CollapsedLabelsWarning):
+        kind = "lost_class"
+    elif issubclass(caught.category, ConvergenceWarning):
+        kind = "convergence"
+    return CaughtWarning(kind, str(caught.message))
+
+
+def _sentence(error: Exception) -> str:
+    """Write an error as one sentence."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if text.endswith(".") else f"{text}."

@@ -1,0 +1,136 @@
+"""`fit_table` on Dask, for a table in chunks that need not fit in memory.
+
+Choosing and testing use all labeled rows and a sample of the others, as they do in memory. The fit
+uses all rows: each pass reads the chunks again on Dask's workers, which return sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ...core.rows import compute
+from .._chunked import ChunkedTable
+from ..columns._cells import factorize_texts, text_of
+from ..compare._rows import MOST_TESTED, TableRows
+from ..compare._tuning import move_intercept
+from ..dataset import Prepared
+from ..errors import TableError
+from ..io import Chunk
+from ._measuring import FitOptions, choose, measure, resolve_method
+from .fitting import Fit, assemble, capture_warnings
+from .model import TableModel
+
+__all__ = ["fit_streamed", "on_dask"]
+
+Array = NDArray[Any]
+
+MOST_LABELED = 1_000_000_000
+"""Bytes of labeled rows that are collected for choosing and testing at most."""
+
+
+def on_dask(function: Any, chunks: Iterable[Chunk]) -> tuple[Any, ...]:
+    """Call a function with every chunk on Dask's workers; return the results in order.
+
+    Pass it as `run` to `split` and `prepare_chunks`.
+    """
+    import dask
+
+    tasks = [dask.delayed(function, pure=False)(chunk) for chunk in chunks]
+    return compute(tasks, len(tasks))[1]
+
+
+def fit_streamed(
+    table: ChunkedTable, options: FitOptions | None = None, *, missing: Sequence[str] = ()
+) -> TableModel:
+    """Fit a classifier to a table in chunks.
+
+    Parameters
+    ----------
+    table : ChunkedTable
+        From `prepare_chunks`.
+    options : FitOptions, optional
+        See `fit_table`.
+    missing : sequence of str
+        As in `fit_table`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from semisquares.tables._chunked import prepare_chunks
+    >>> from semisquares.tables.io import find, split
+    >>> rows = b"size,kind\\n1,a\\n2,a\\n3,a\\n7,b\\n8,b\\n9,b\\n2,\\n8,\\n"
+    >>> chunks = split(find("-", stdin=io.BytesIO(rows)), labels=["kind"], n_bytes=32)
+    >>> table = prepare_chunks(chunks, "kind", run=on_dask)
+    >>> model = fit_streamed(table, FitOptions("soft", alpha=1.0, weight=1.0))
+    >>> model.predict(chunks[1].read()).labels.tolist(), model.about["rows"]
+    (['a', 'b'], 8)
+    """
+    options = options or FitOptions()
+    rows = _subsample(table, options.seed)
+    measured = measure(rows, table.target.classes, options)
+    method = resolve_method(options.method, measured.verdict)
+    with capture_warnings() as notes:
+        setting = choose(rows, method, options)
+        classifier = setting.classifier().fit(*_blocks(table))
+    move_intercept(classifier, setting.shift)
+    fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes)
+    target = replace(table.target, codes=rows.codes)
+    sample = Prepared(source=table.source, target=target, encoder=table.encoder, X=rows.X)
+    return assemble(table, sample, options, measured, fit, missing)
+
+
+def _blocks(table: ChunkedTable) -> tuple[Any, Any]:
+    """Return the encoded rows and their labels as Dask arrays, one block per chunk."""
+    import dask
+    import dask.array as da
+
+    read = dask.delayed(table.transform, pure=False)
+    width = len(table.features)
+    X, y = [], []
+    for chunk in table.chunks:
+        rows = read(chunk)
+        X.append(da.from_delayed(rows[0], (chunk.n_rows, width), dtype=np.float64))
+        y.append(da.from_delayed(rows[1], (chunk.n_rows,), dtype=np.intp))
+    return da.concatenate(X), da.concatenate(y)
+
+
+def _subsample(table: ChunkedTable, seed: int) -> TableRows:
+    """Collect the labeled rows and a sample of the others."""
+    target = table.target
+    width = len(table.features)
+    if 8 * width * target.n_labeled > MOST_LABELED:
+        raise TableError(
+            f"{target.n_labeled:,} labeled rows of {width:,} features are too many to be collected "
+            "for choosing and testing; empty the labels of some of them."
+        )
+    share = min(1.0, MOST_TESTED / max(1, target.n_unlabeled))
+    samples = on_dask(partial(_sample_chunk, table=table, share=share, seed=seed), table.chunks)
+    X, codes, names = (np.concatenate(part) for part in zip(*samples, strict=True))
+    groups = None if table.group is None else pd.factorize(names)[0]
+    count = max(1.0, target.n_unlabeled / max(1, int((codes < 0).sum())))
+    return TableRows(X, codes, groups, count)
+
+
+def _sample_chunk(
+    chunk: Chunk, table: ChunkedTable, share: float, seed: int
+) -> tuple[Array, Array, Array]:
+    """Return the labeled rows of a chunk and a share of the others; codes; group names."""
+    X, codes = table.transform(chunk)
+    kept = np.ones(len(codes), dtype=bool)
+    if share < 1.0:
+        kept = np.random.default_rng([seed, chunk.start]).random(len(codes)) < share
+    kept |= codes >= 0
+    names = np.empty(0, dtype=object)
+    if table.group is not None:
+        places, texts = factorize_texts(chunk.read([table.group])[table.group], text_of)
+        # a row without a group gets its number, which differs from every text
+        alone = chunk.start + np.arange(len(places))
+        names = np.where(places >= 0, np.append(texts, "")[places], alone)[kept]
+    return X[kept], codes[kept], names

@@ -1,0 +1,272 @@
+"""The pictures of a comparison: they show its values and compute nothing.
+
+A ``narrow`` picture has its panels one below the other, for a phone. Names in a picture come from
+the user's table: `plain` prevents that they are read as formulas.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import plotting
+from ...plotting import MethodStyle
+from ...plotting._style import (
+    BLUE,
+    GREY,
+    INK,
+    LIGHT,
+    METHOD_STYLES,
+    MUTED,
+    ORANGE,
+    PURPLE,
+    SKY,
+    TWO_COLUMNS,
+    VERMILION,
+)
+from ..compare._rivals import LABELS
+from ..compare.comparison import Changes, Comparison, CurvePoint, Estimate, Rival, Strength
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+Array = NDArray[Any]
+
+LOOKS = {
+    "soft_cv": MethodStyle(LABELS["soft_cv"], BLUE, "D", (0, (5, 1))),
+    **{name: METHOD_STYLES[name] for name in ("ridge", "soft", "hard")},
+    "logistic": MethodStyle(LABELS["logistic"], PURPLE, "X", (0, (1, 1))),
+    "self_training": MethodStyle(LABELS["self_training"], SKY, "P", (0, (3, 1, 1, 1))),
+}
+"""The rivals, the two of the verdict first."""
+WIDE, NARROW = TWO_COLUMNS, 3.6
+"""Widths in inches of pictures with panels side by side, and one below the other."""
+LONGEST = 34
+_LEFT_OUT = "\N{WHITE SQUARE}"  # stands for a character that the font does not have
+
+
+def plain(name: str, longest: int = LONGEST) -> str:
+    """Shorten a name to one line, and escape it so that it is not read as a formula.
+
+    Examples
+    --------
+    >>> plain("a_b costs $5 or $6"), plain("x" * 50, longest=9)
+    ('a_b costs \\\\$5 or \\\\$6', 'xxxx…xxxx')
+    """
+    text = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    text = text or "(blank)"
+    if len(text) > longest:
+        half = (longest - 1) // 2
+        text = f"{text[: longest - 1 - half]}…{text[-half:]}"
+    known = _characters()
+    return "".join(c if ord(c) in known else _LEFT_OUT for c in text).replace("$", r"\$")
+
+
+@cache
+def _characters() -> frozenset[int]:
+    from matplotlib.font_manager import findfont, get_font
+
+    return frozenset(get_font(findfont("DejaVu Sans")).get_charmap())
+
+
+def rivals(comparison: Comparison, *, narrow: bool = False) -> Picture:
+    """Draw the gain of each rival over the tuned ridge, and its error, with intervals."""
+    shown = scored_rivals(comparison)
+    with plotting.style():
+        picture, (gains, errors) = _panels(2, 0.95 + 0.29 * len(shown), narrow)
+        for place, rival in enumerate(shown):
+            gain = rival.gains.get("accuracy", Estimate(0.0, 0.0, 0.0))  # ridge against itself
+            _dot(gains, place, rival, _points(gain))
+            _dot(errors, place, rival, _error(rival.scores["accuracy"]))
+        gains.axvline(0.0, color=INK, linewidth=0.8, zorder=1)
+        gains.annotate(
+            "tuned ridge", (0.0, 1.0), (0, 2), xycoords=("data", "axes fraction"),
+            textcoords="offset points", ha="center", va="bottom", color=MUTED, fontsize=7.5,
+        )  # fmt: skip
+        gains.set_xlabel("error points better than tuned ridge")
+        errors.set_xlabel("error on labels held back, %")
+        for panel in (gains, errors):
+            _name_rows(panel, [textwrap.fill(rival.label, 20) for rival in shown])
+        if not narrow:
+            errors.tick_params(labelleft=False)
+    return picture
+
+
+def scored_rivals(comparison: Comparison) -> list[Rival]:
+    """Return the rivals that have scores, the two of the verdict first."""
+    order = {name: place for place, name in enumerate(LOOKS)}
+    scored = [one for one in comparison.rivals if not one.failed and "accuracy" in one.scores]
+    return sorted(scored, key=lambda rival: order.get(rival.name, len(order)))
+
+
+def unlabeled_curve(comparison: Comparison, *, narrow: bool = False) -> Picture:
+    """Draw the error against the number of unlabeled rows used."""
+    return _curve(comparison.unlabeled_curve, "unlabeled rows used", narrow)
+
+
+def label_curve(comparison: Comparison, *, narrow: bool = False) -> Picture:
+    """Draw the error against the number of labeled rows in training."""
+    return _curve(comparison.label_curve, "labeled rows in training", narrow)
+
+
+def changes(comparison: Comparison, *, narrow: bool = False) -> Picture:
+    """Draw decision values without and with the unlabeled rows, and a histogram of soft labels."""
+    found = comparison.changes
+    with plotting.style():
+        picture, (values, labels) = _panels(2, 2.9, narrow)
+        _draw_values(values, found, comparison.classes)
+        _draw_histogram(labels, found, comparison.classes)
+    return picture
+
+
+def strengths(
+    items: Sequence[Strength], target: str = "", *, n_shown: int = 15, narrow: bool = False
+) -> Picture:
+    """Draw the strongest features as bars: to the right if they speak for a class, else left.
+
+    Parameters
+    ----------
+    items : sequence of Strength
+        The strongest first.
+    target : str
+        The column of the labels, named beside the class.
+    n_shown : int
+        The number of features to draw.
+    narrow : bool
+        Draw for a phone.
+    """
+    shown = list(items)[:n_shown]
+    classes = list(dict.fromkeys(plain(item.class_name, 16) for item in shown))
+    names = [plain(item.feature, 22 if narrow else LONGEST) for item in shown]
+    if len(classes) > 1:
+        pairs = zip(names, shown, strict=True)
+        names = [f"{name}: {plain(item.class_name, 12)}" for name, item in pairs]
+    with plotting.style():
+        picture = plotting.new_picture(NARROW if narrow else 5.4, 0.9 + 0.22 * max(len(shown), 1))
+        panel = picture.subplots()
+        for place, item in enumerate(shown):
+            colour, hatch = (BLUE, "") if item.weight > 0 else (ORANGE, "////")
+            panel.barh(place, item.weight, 0.7, color=colour, hatch=hatch, ec="white", lw=0)
+        _name_rows(panel, names)
+        panel.axvline(0.0, color=INK, linewidth=0.8)
+        whom = classes[0] if len(classes) == 1 else "the class"
+        whom = f"{plain(target, 16)} {whom}" if target else whom
+        label = f"against  ←  {whom}  →  for\nchange of the decision value per standard deviation"
+        picture.supxlabel(label, fontsize="medium")  # it may be wider than the panel
+    return picture
+
+
+def _name_rows(panel: Axes, names: Sequence[str]) -> None:
+    """Label the rows at 0, 1, …, from the top down."""
+    panel.set_yticks(range(len(names)), names)
+    panel.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="x")
+    panel.margins(x=0.08)
+
+
+def _panels(n: int, height: float, narrow: bool) -> tuple[Picture, list[Axes]]:
+    across = 1 if narrow else n
+    return plotting.facets(n, across, width=NARROW if narrow else WIDE, row_height=height)
+
+
+def _points(gain: Estimate) -> Estimate:
+    return Estimate(100 * gain.mean, 100 * gain.low, 100 * gain.high)
+
+
+def _error(accuracy: Estimate) -> Estimate:
+    return Estimate(*(100 * (1 - end) for end in (accuracy.mean, accuracy.high, accuracy.low)))
+
+
+def _dot(panel: Axes, place: int, rival: Rival, value: Estimate) -> None:
+    looks = LOOKS[rival.name]
+    panel.plot([value.low, value.high], [place, place], color=looks.colour, linewidth=1.8)
+    panel.plot(
+        value.mean, place, color=looks.colour, marker=looks.marker, markersize=6.0,
+        markeredgecolor="white", markeredgewidth=0.6, linestyle="", label=rival.label,
+    )  # fmt: skip
+
+
+def _curve(points: Sequence[CurvePoint], x_label: str, narrow: bool) -> Picture:
+    """Draw errors with their intervals."""
+    of_method = {
+        method: sorted((one for one in points if one.method == method), key=lambda one: one.n)
+        for method in LOOKS
+    }
+    shown = plotting.LearningCurveDisplay(
+        [_errors(LOOKS[method], found) for method, found in of_method.items() if found],
+        x_label=x_label,
+        y_label="error on labels held back, %",
+        bands="95 % interval",
+    )
+    with plotting.style():
+        picture = plotting.new_picture(*(NARROW, 3.3) if narrow else (5.4, 3.2))
+        panel = picture.subplots()
+        shown.plot(panel, at_most=5 if narrow else 8, edged=True)
+        plotting.legend(picture, [panel], n_columns=1 if narrow else 2, more=shown.handles_)
+    return picture
+
+
+def _errors(look: MethodStyle, points: Sequence[CurvePoint]) -> plotting.Curve:
+    """Return the errors of a method in percent."""
+    mean, low, high = (
+        np.array([100 * getattr(point.error, end) for point in points])
+        for end in ("mean", "low", "high")
+    )
+    return plotting.Curve(look, np.array([point.n for point in points]), mean, low, high)
+
+
+def _draw_values(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
+    """Draw the decision values of each row before and after; mark the rows that flipped."""
+    before, after = np.array(found.before), np.array(found.after)
+    flipped = np.array(found.flipped, dtype=bool)
+    for line in (panel.axhline, panel.axvline):
+        line(0.0, color=GREY, linewidth=0.8, zorder=1)
+    panel.axline((0.0, 0.0), slope=1.0, color=LIGHT, linewidth=0.8, zorder=0.5)
+    for rows, colour, marker, label in (
+        (~flipped, SKY, "o", "same class"),
+        (flipped, VERMILION, "^", "another class"),
+    ):
+        panel.plot(
+            before[rows], after[rows], linestyle="", marker=marker, color=colour, alpha=0.75,
+            markersize=2.6 if marker == "o" else 4.0, markeredgewidth=0, label=label,
+        )  # fmt: skip
+    if len(classes) == 2:
+        ends = f"← {plain(classes[0], 12)}   |   {plain(classes[1], 12)} →"
+        panel.set_xlabel(f"without the unlabeled rows\n{ends}")
+        panel.set_ylabel(f"with them\n{ends}")
+    else:
+        panel.set_xlabel("lead of the likeliest class\nwithout the unlabeled rows")
+        panel.set_ylabel("lead with them")
+    panel.set_title("Decision values")
+    panel.legend(
+        loc="upper left", markerscale=1.6, handlelength=1.0, borderpad=0.2, frameon=True,
+        framealpha=0.85, edgecolor="none", fontsize=7.5,
+    )  # fmt: skip
+
+
+def _draw_histogram(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
+    """Draw the soft labels; the dark part of the outer bars are those that are exactly 0 or 1."""
+    whose = plain(classes[1], 18) if len(classes) == 2 else "the likeliest class"
+    ends = pinned(found, len(classes))
+    edges = np.array(found.histogram_edges)
+    plotting.SoftLabelsDisplay(found.histogram, ends, edges=edges, whose=whose).plot(panel)
+    panel.set_title("Soft labels")
+
+
+def pinned(found: Changes, n_classes: int) -> tuple[float, float]:
+    """Return the shares of the drawn rows whose soft label is exactly 0, and exactly 1.
+
+    The soft label of a decision value d is d + ½, clipped to 0 and 1. With more than two classes,
+    the soft label of the likeliest class is 1 if its lead is 1 or more.
+    """
+    after = np.array(found.after or [0.0])
+    if n_classes > 2:
+        return 0.0, float(np.mean(after >= 1.0))
+    return float(np.mean(after <= -0.5)), float(np.mean(after >= 0.5))

@@ -1,0 +1,287 @@
+"""The sentences on the page of a comparison, and descriptions of its pictures.
+
+Names from the table are inserted as they are; the templates escape them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..._utils.words import counted, points
+from ..compare.comparison import Comparison, CurvePoint, Rival
+from . import _drawing as drawing
+from ._drawing import LOOKS, scored_rivals
+from ._numbers import few_digits, percent, spread
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+ANSWERS = {"yes": "Yes", "no": "No", "unclear": "Cannot tell"}
+METRICS = {
+    "accuracy": "accuracy, %",
+    "balanced_accuracy": "balanced accuracy, %",
+    "auc": "AUC",
+    "squared_loss": "squared loss",
+}
+GLOSSARY: Mapping[str, str] = {
+    "Tuned ridge": (
+        "A linear classifier that learns from the labeled rows alone. Every feature gets a weight, "
+        "large weights are held down (the ridge), and how firmly is tuned on the training rows. "
+        "It is what the unlabeled rows have to beat."
+    ),
+    "Soft label": (
+        "A number between 0 and 1 in the place of a missing label: how much of the row belongs to "
+        "a class. All soft labels and all weights are found together, so that they fit each other "
+        "best. It is not a calibrated probability."
+    ),
+    "Soft labels, chosen by the labels": (
+        "The method of the verdict. It uses soft labels, and lets the labeled rows decide by "
+        "cross-validation how much an unlabeled row counts. “Not at all” is among the choices; "
+        "then it is the tuned ridge."
+    ),
+    "Hard labels": (
+        "As soft labels, but all or nothing: each unlabeled row is put into one class, the "
+        "classifier is fitted again, and so on until nothing changes."
+    ),
+    "Self-training": (
+        "A logistic regression that labels the rows it is most certain about, learns from them, "
+        "and repeats this."
+    ),
+    "Error": (
+        "The share of labeled rows, held back from training, that get a wrong class. A point is "
+        "one in a hundred rows. The accuracy is the share of the others; the balanced accuracy "
+        "gives every class the same weight, however few rows it has."
+    ),
+    "AUC": (
+        "How well the rows are ranked: 1 is perfect, ½ is guessing. With more than two classes it "
+        "is the mean over the classes."
+    ),
+    "Squared loss": (
+        "The mean squared difference between the prediction, as a number between 0 and 1, and the "
+        "label as 0 or 1: smaller is better."
+    ),
+    "95 % interval": (
+        "It contains the true number in about 95 of 100 such analyses. The folds of "
+        "cross-validation share most of their training rows; the interval allows for that, so it "
+        "is wider than the usual one."
+    ),
+    "Decision value": (
+        "The weighted sum of the features of a row. With two classes its sign decides; with more, "
+        "the class with the largest value wins, and its lead is the distance to the next one."
+    ),
+}
+
+
+def empty_cells(comparison: Comparison) -> str:
+    """Count the empty cells in the columns that are used."""
+    used = [column for column in comparison.columns if column.used]
+    empty = sum(column.n_missing for column in used)
+    share = percent(empty / max(comparison.n_rows * len(used), 1))
+    return f"{empty:,} ({share})" if empty else "none"
+
+
+def cross_validation(comparison: Comparison) -> str:
+    """Say how the rivals were tested."""
+    grouped = ""
+    if comparison.group is not None:
+        grouped = f" Rows with the same {shortened(comparison.group)} stay together."
+    times = "once" if comparison.repeats == 1 else f"{comparison.repeats:,} times at random"
+    return (
+        f"The {counted(comparison.n_labeled, 'labeled row was', 'labeled rows were')} split into "
+        f"{comparison.folds} parts, {times}. Each part was held back once, while every rival "
+        "learned from the other parts and, if it can, from the unlabeled rows. The numbers are "
+        f"means over all parts held back.{grouped}"
+    )
+
+
+def scored(comparison: Comparison) -> list[Rival]:
+    """Return the rivals that have scores, the two of the verdict first."""
+    return scored_rivals(comparison)
+
+
+def effort(rival: Rival, comparison: Comparison) -> str:
+    """Say how many unlabeled rows a rival was given.
+
+    The page does not show the time of a fit, as it differs from run to run; the terminal does.
+    """
+    total = comparison.n_unlabeled
+    given = f"{rival.n_unlabeled:,} of {total:,}"
+    if rival.n_unlabeled in (0, total):
+        given = f"all {total:,}" if rival.n_unlabeled else "none"
+    return f"Unlabeled rows in a fit: {given}."
+
+
+def fewer_rows(comparison: Comparison) -> str:
+    """Name the rivals that got a sample of the unlabeled rows; "" if none did."""
+    most = max((rival.n_unlabeled for rival in comparison.rivals), default=0)
+    sampled = [
+        f"{rival.label} ({rival.n_unlabeled:,})"
+        for rival in comparison.rivals
+        if 0 < rival.n_unlabeled < most and not rival.failed
+    ]
+    if not sampled:
+        return ""
+    total = counted(most, "unlabeled row")
+    return f"To save time, a random sample of the {total} was given to {', '.join(sampled)}."
+
+
+def unlabeled_words(comparison: Comparison) -> str:
+    """Describe the first and the last point of each curve over unlabeled rows."""
+    sentences = []
+    for method, first, last in _ends(comparison.unlabeled_curve):
+        name, error = _capital(LOOKS[method].label), percent(last.error.mean)
+        if method == "ridge":
+            sentences.append(f"{name}, which uses none of them: error {error}.")
+        elif first.n == last.n:
+            sentences.append(f"{name}: error {error} with {_rows(last.n, comparison)}.")
+        else:
+            start = f"{percent(first.error.mean)} with {_rows(first.n, comparison)}"
+            sentences.append(f"{name}: error {start}, {error} with {_rows(last.n, comparison)}.")
+    return " ".join(sentences)
+
+
+def curve_words(comparison: Comparison) -> str:
+    """Say why the numbers of the curves differ a little from those of the rivals; "" if not."""
+    if comparison.curve_repeats == comparison.repeats:
+        return ""
+    return (
+        "To save time the curves rest on "
+        f"{counted(comparison.curve_repeats, 'repeat')} of the folds, not on "
+        f"{comparison.repeats} as the verdict does, so their numbers may differ a little."
+    )
+
+
+def change_words(comparison: Comparison) -> str:
+    """Say how many predictions the unlabeled rows changed, or would have changed."""
+    found = comparison.changes
+    share = percent(found.n_flipped / max(found.n_rows, 1))
+    of = f"Of {counted(found.n_rows, 'unlabeled row')}, {found.n_flipped:,}"
+    if found.used:
+        verb = "gets" if found.n_flipped == 1 else "get"
+        return (
+            f"{of} ({share}) {verb} another class if the unlabeled rows are used in training, not "
+            "only the labeled rows."
+        )
+    return (
+        "The labels chose to leave the unlabeled rows out, so these changed nothing. Had they been "
+        f"used: o{of[1:]} ({share}) would get another class."
+    )
+
+
+def sample_words(comparison: Comparison) -> str:
+    """Say how many rows are drawn; "" if all are."""
+    found = comparison.changes
+    if len(found.before) >= found.n_rows:
+        return ""
+    return f"The dots are a random sample of {len(found.before):,} rows."
+
+
+def strength_words(comparison: Comparison) -> str:
+    """Say which classifier has these strongest features, and what their numbers mean."""
+    which = "soft labels, chosen by the labels"
+    if not comparison.unlabeled_weight:
+        which = "tuned ridge (the labels chose to leave the unlabeled rows out)"
+    return (
+        f"The classifier is that of {which}, fitted to all rows; the bars show what one standard "
+        "deviation of a feature does. This holds for levels, too; “semisquares inspect” shows the "
+        "whole step from rows without a level to rows with it."
+    )
+
+
+def certificate_words(comparison: Comparison) -> Markup:
+    """Say how close to the optimum the fit is proven to be."""
+    from markupsafe import Markup
+
+    if not comparison.unlabeled_weight:
+        return Markup(
+            "The labels chose to leave the unlabeled rows out. The tuned ridge that remains is one "
+            "system of linear equations, solved directly: no search could end too early."
+        )
+    if not math.isfinite(comparison.certificate):
+        return Markup("No bound on the distance to the optimum was found.")
+    return Markup(
+        "The classifier fitted to all rows minimises a sum of squared errors, and comes with a "
+        "proof: its sum is at most {} above the smallest possible one, relative to the sum of a "
+        "constant guess. So it depends neither on a starting point nor on when a search was "
+        "stopped. This does not mean that the predictions are right."
+    ).format(few_digits(comparison.certificate))
+
+
+def rivals_alt(comparison: Comparison) -> str:
+    shown = scored_rivals(comparison)
+    gains = [
+        f"{rival.label} {points(gain.mean)}{_between(points(gain.low), points(gain.high))}"
+        for rival in shown
+        if (gain := rival.gains.get("accuracy"))
+    ]
+    errors = [f"{r.label} {percent(1 - r.scores['accuracy'].mean)}" for r in shown]
+    return (
+        "Dots with 95 % intervals. Error points better than tuned ridge: "
+        f"{'; '.join(gains)}. Errors: {'; '.join(errors)}."
+    )
+
+
+def curve_alt(points: Sequence[CurvePoint], rows: str) -> str:
+    """Describe a picture of errors against a number of rows."""
+    lines = [
+        f"{LOOKS[method].label} from {percent(first.error.mean)} at {first.n:,} to "
+        f"{percent(last.error.mean)} at {last.n:,}"
+        for method, first, last in _ends(points)
+    ]
+    return f"Lines of the error against the number of {rows}: {'; '.join(lines)}."
+
+
+def changes_alt(comparison: Comparison) -> str:
+    found = comparison.changes
+    return (
+        f"Two panels. The first has {len(found.before):,} dots, one for a row: the decision value "
+        f"without the unlabeled rows across, with them upwards; {sum(found.flipped):,} marked dots "
+        "changed their class. The second is a histogram of the soft labels: "
+        f"{pinned_words(comparison)}."
+    )
+
+
+def pinned_words(comparison: Comparison) -> str:
+    """Say how many soft labels are exactly 0 or 1."""
+    zero, one = drawing.pinned(comparison.changes, len(comparison.classes))
+    if len(comparison.classes) > 2:
+        return f"{percent(one, 0)} are exactly 1"
+    return f"{percent(zero, 0)} are exactly 0 and {percent(one, 0)} exactly 1"
+
+
+def shortened(name: str, longest: int = 60) -> str:
+    """Shorten a long name, and make a blank one visible.
+
+    Examples
+    --------
+    >>> shortened("a long name", 7), shortened(" ")
+    ('a long…', '(blank)')
+    """
+    name = name if name.strip() else "(blank)"
+    return name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…"
+
+
+def _ends(points: Sequence[CurvePoint]) -> list[tuple[str, CurvePoint, CurvePoint]]:
+    """Return the first and the last point of each method."""
+    lines = {
+        method: sorted((one for one in points if one.method == method), key=lambda one: one.n)
+        for method in LOOKS
+    }
+    return [(method, line[0], line[-1]) for method, line in lines.items() if line]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _rows(n: int, comparison: Comparison) -> str:
+    if n in (0, comparison.n_unlabeled):
+        return f"all {n:,}" if n else "none of the unlabeled rows"
+    return f"{n:,} unlabeled rows"
+
+
+def _between(low: str, high: str) -> str:
+    interval = spread(low, high)
+    return f" ({interval})" if interval else ""
