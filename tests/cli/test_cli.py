@@ -113,7 +113,7 @@ def test_datasets_prints_citation_licence_and_source_of_all_sixteen(semisquares)
         ("click", "--version"),
         ("rich", "datasets"),
         ("pyarrow", "compare"),
-        ("skops", "predict"),
+        ("pandas", "predict"),
         ("onnxruntime", "export"),
         ("pandas", "reproduce"),
         ("jinja2", "reproduce"),

@@ -11,7 +11,7 @@ from semisquares.cli import fit, reproduce
 from semisquares.paper.figures import PRESETS
 from semisquares.tables.models.fitting import METHODS
 
-HEAVY = {"joblib", "matplotlib", "numpy", "pandas", "pyarrow", "rich", "scipy", "sklearn", "skops"}
+HEAVY = {"joblib", "matplotlib", "numpy", "pandas", "pyarrow", "rich", "scipy", "sklearn"}
 
 
 def tab(*words):

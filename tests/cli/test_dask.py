@@ -61,8 +61,8 @@ def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, grou
     chunks = split(source, labels=["ill"], n_bytes=4096)
     table = prepare_chunks(chunks, "ill", group=group)
     expected, found = fit_prepared(prepared, ORDERS[name]), fit_streamed(table, ORDERS[name])
-    one, other = expected.pipeline["classifier"], found.pipeline["classifier"]
-    np.testing.assert_allclose(other.coef_, one.coef_, rtol=0, atol=1e-9 * abs(one.coef_).max())
+    one, other = expected.classifier.coef, found.classifier.coef
+    np.testing.assert_allclose(other, one, rtol=0, atol=1e-9 * abs(one).max())
     same = ("method", "alpha", "unlabeled_weight", "rows", "labeled", "metrics", "verdict", "notes")
     for key in same:
         assert flat_entry(found, key) == pytest.approx(flat_entry(expected, key), rel=1e-9), key

@@ -434,7 +434,7 @@ def test_predict_accepts_and_counts_new_levels(semisquares, model):
         (("fit", "T", "--target", "state", "-o", "m", "--unlabeled", "?", "--unlabeled", "-"),
          "--unlabeled was given twice; give it once, and the other spellings with --missing."),
         (("compare", "T"), "--target"),
-        (("predict", "T", "T", "-o", "out.csv"), "no semisquares model"),
+        (("predict", "T", "T", "-o", "out.csv"), "not a semisquares model"),
         (("predict", "nothing", "T", "-o", "out.csv"), "'nothing'"),
         (("predict", "M", "T", "-o", "out.xyz"), "out.xyz"),
         (("predict", "M", "T", "-o", "-", "--json"), "standard output"),

@@ -125,7 +125,8 @@ CALLS = {
     ),
     "TableModel": (
         tables.TableModel,
-        lambda: {"pipeline": model().pipeline, "target": "kind", "classes": ("a", "b"),
+        lambda: {"encoder": model().encoder, "classifier": model().classifier, "target": "kind",
+                 "classes": ("a", "b"),
                  "group": None, "unlabeled": None, "missing": (), "about": {}},
     ),
     "TableModel.predict": (lambda frame: model().predict(frame), lambda: {"frame": FRAME}),

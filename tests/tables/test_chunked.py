@@ -112,15 +112,14 @@ def table(n=N, seed=0):
 
 def assert_equal_encoders(one, other):
     """Check everything that a fitted encoder keeps."""
-    assert one.columns_ == other.columns_
-    assert one.get_params() == other.get_params()
-    assert one.feature_names_in_.tolist() == other.feature_names_in_.tolist()
-    assert [replace(f, scale=0.0) for f in one.features_] == [
-        replace(f, scale=0.0) for f in other.features_
+    assert one.columns == other.columns
+    assert one.names == other.names
+    assert [replace(f, scale=0.0) for f in one.features] == [
+        replace(f, scale=0.0) for f in other.features
     ]
-    assert list(one.encoders_) == list(other.encoders_) == ["number", "category", "boolean", "date"]
-    for kind in one.encoders_:
-        found, expected = (table.encoders_[kind].to_plain() for table in (one, other))
+    assert list(one.encoders) == list(other.encoders) == ["number", "category", "boolean", "date"]
+    for kind in one.encoders:
+        found, expected = (table.encoders[kind].to_plain() for table in (one, other))
         assert found.keys() == expected.keys()
         for name, values in found.items():
             if isinstance(values, np.ndarray):

@@ -113,11 +113,13 @@ def objects_in_file(n_columns):
     prepared = prepare(wide(n_columns), "y")
     data = dumps(fit_table(prepared, method="soft", alpha=1.0, weight=1.0))
     with ZipFile(io.BytesIO(data)) as archive:
-        return archive.read("schema.json").count(b"__loader__")
+        return len(archive.namelist()), archive.read("model.json").count(b"{")
 
 
-def test_a_model_file_describes_few_objects_for_each_column():
-    assert objects_in_file(60) - objects_in_file(20) <= 8 * 40
+def test_a_model_file_has_as_many_arrays_for_many_columns_and_few_objects():
+    (arrays, objects), (more_arrays, more_objects) = objects_in_file(20), objects_in_file(60)
+    assert more_arrays == arrays
+    assert more_objects - objects <= 2 * 40
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_a_given_alpha_and_weight_give_the_classifier_itself(method, n_classes):
     expected, options = GIVEN[method]
     model = fit_table(rows, method=method, repeats=1, folds=2, **options)
     expected.fit(rows.X, rows.codes)
-    np.testing.assert_allclose(model.classifier.coef_, expected.coef_, atol=1e-12)
+    np.testing.assert_allclose(model.classifier.coef, expected.coef_, atol=1e-12)
     assert model.about["alpha"] == 2.0
     assert model.about["unlabeled_weight"] == options.get("weight", 0.0)
 
@@ -93,7 +93,7 @@ def test_auto_is_the_tuned_ridge_unless_the_answer_is_yes():
     assert model.about["verdict"]["sentence"] == compared.verdict.sentence
     assert compared.verdict.answer != "yes"
     expected = LeastSquaresClassifier(compared.supervised_alpha).fit(rows.X, rows.codes)
-    np.testing.assert_allclose(model.classifier.coef_, expected.coef_, atol=1e-12)
+    np.testing.assert_allclose(model.classifier.coef, expected.coef_, atol=1e-12)
 
 
 def test_a_table_without_unlabeled_rows_has_one_method_whatever_is_asked_for():
@@ -103,7 +103,7 @@ def test_a_table_without_unlabeled_rows_has_one_method_whatever_is_asked_for():
     ]
     expected = LeastSquaresClassifier(1.0).fit(rows.X, rows.codes)
     for model in models:
-        np.testing.assert_allclose(model.classifier.coef_, expected.coef_, atol=1e-9)
+        np.testing.assert_allclose(model.classifier.coef, expected.coef_, atol=1e-9)
 
 
 @pytest.mark.parametrize("given", [{"method": "soft", "alpha": 1.0, "weight": 1.0}, {}], ids=str)
@@ -279,5 +279,5 @@ def test_predictions_beside_the_labels_change_no_model():
     known = np.arange(120) % 2
     written = frame.assign(label_predicted=known, label_soft_y=known, label_decision_y=known - 0.5)
     one, other = fitted(frame), fitted(written)
-    np.testing.assert_array_equal(one.classifier.coef_, other.classifier.coef_)
+    np.testing.assert_array_equal(one.classifier.coef, other.classifier.coef)
     assert one.about["metrics"] == other.about["metrics"]

@@ -10,6 +10,7 @@ import pickle
 import re
 import signal
 import struct
+import subprocess
 import sys
 from dataclasses import replace
 from hashlib import sha256
@@ -20,8 +21,6 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from semisquares import (
     HardLabelClassifier,
@@ -31,12 +30,7 @@ from semisquares import (
 )
 from semisquares.tables import TableError, fit_table, make_table_pipeline, prepare
 from semisquares.tables.models import TableModel, files, load, save
-from semisquares.tables.models import _audit as audit
-from semisquares.tables.models._audit import ALLOWED
-from semisquares.tables.models.files import dumps, loads, version_note
-from semisquares.tables.models.model import slim
-
-skops = pytest.importorskip("skops.io")
+from semisquares.tables.models.files import dumps, loads
 
 CLASSIFIERS = (
     LeastSquaresClassifier(0.5),
@@ -70,12 +64,18 @@ def codes(frame, n_classes):
 
 
 @functools.cache
-def fitted(place=1, classes=("no", "yes"), n_rows=200):
+def fitted_pipeline(place=1, n_classes=2, n_rows=200):
     frame = table(n_rows)
     pipeline = make_table_pipeline(sklearn.clone(CLASSIFIERS[place]))
-    pipeline.fit(frame, codes(frame, len(classes)))
+    return pipeline.fit(frame, codes(frame, n_classes))
+
+
+@functools.cache
+def fitted(place=1, classes=("no", "yes"), n_rows=200):
     about = {"method": "soft", "metrics": {"error": 0.1}, "counts": [1, None, True]}
-    return TableModel(pipeline, "sick", classes, group="clinic", missing=("?",), about=about)
+    pipeline = fitted_pipeline(place, len(classes), n_rows)
+    details = {"group": "clinic", "missing": ("?",), "about": about}
+    return TableModel.from_pipeline(pipeline, "sick", classes, **details)
 
 
 @functools.cache
@@ -84,8 +84,27 @@ def stored():
 
 
 def content():
-    """Return what a good file holds, to be changed."""
-    return skops.loads(stored(), trusted=ALLOWED)
+    """Return the members of a good file, the document as an object, to be changed."""
+    with ZipFile(io.BytesIO(stored())) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    return members | {"model.json": json.loads(members["model.json"])}
+
+
+def zipped(members):
+    """Write members as an archive; the document as JSON, arrays as NumPy does."""
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            if name == "model.json" and not isinstance(data, str):
+                data = json.dumps(data)
+            archive.writestr(name, as_npy(data) if isinstance(data, np.ndarray) else data)
+    return buffer.getvalue()
+
+
+def as_npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)  # a pickle, if it is of objects
+    return buffer.getvalue()
 
 
 def signed(data, form=1):
@@ -119,11 +138,12 @@ def assert_same(left, right):
 @pytest.mark.parametrize("classes", CLASSES)
 def test_a_prediction_is_that_of_the_pipeline_in_the_users_classes(classes):
     model, frame = fitted(1, classes), table(50, seed=1)
+    pipeline = fitted_pipeline(1, len(classes))
     found = model.predict(frame)
-    assert found.labels.tolist() == [classes[k] for k in model.pipeline.predict(frame)]
+    assert found.labels.tolist() == [classes[k] for k in pipeline.predict(frame)]
     assert set(map(type, found.labels.tolist())) == {type(classes[0])}
-    np.testing.assert_array_equal(found.soft_labels, model.pipeline.predict_proba(frame))
-    np.testing.assert_array_equal(found.decision, model.pipeline.decision_function(frame))
+    np.testing.assert_array_equal(found.soft_labels, pipeline.predict_proba(frame))
+    np.testing.assert_array_equal(found.decision, pipeline.decision_function(frame))
 
 
 def test_target_and_group_may_be_there_and_are_not_looked_at():
@@ -157,38 +177,6 @@ def test_a_class_is_spelled_as_in_the_table():
     assert fitted(1, (3, 5, 12)).spelling(12) == "12"
 
 
-# -- slim classifiers -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("place", range(4))
-def test_a_slim_classifier_predicts_alike_and_holds_nothing_of_its_rows(place):
-    frame = table(4_000)
-    X = make_table_pipeline()["encoder"].fit_transform(frame)
-    whole = sklearn.clone(CLASSIFIERS[place]).fit(X, codes(frame, 3))
-    thin = slim(whole)
-    np.testing.assert_array_equal(thin.decision_function(X), whole.decision_function(X))
-    np.testing.assert_array_equal(thin.predict(X), whole.predict(X))
-    assert thin.get_params() == whole.get_params()
-    assert thin.objective_ == whole.objective_
-    assert len(pickle.dumps(thin)) < 3_000
-
-
-def test_a_slim_classifier_keeps_what_was_chosen_and_certified():
-    whole = fitted(3).classifier
-    for name in ("alpha_", "unlabeled_weight_", "supervised_alpha_", "certificate_"):
-        assert getattr(slim(whole), name) == getattr(whole, name)
-        assert type(getattr(slim(whole), name)) is float
-
-
-def test_parameters_that_are_no_plain_data_go_back_to_their_defaults():
-    X, y = np.arange(8.0)[:, None], np.array([0, 1] * 4)
-    whole = SoftLabelClassifierCV(np.logspace(-1, 1, 3), cv=StratifiedKFold(2)).fit(X, y)
-    assert slim(whole).cv is None
-    assert slim(whole).alphas == [0.1, 1.0, 10.0]
-    started = SoftLabelClassifier(init=(np.ones((1, 1)), 0.0)).fit(X, y)
-    assert slim(started).init == "supervised"
-
-
 # -- files ----------------------------------------------------------------------------------------
 
 
@@ -211,14 +199,9 @@ def test_what_is_known_of_a_model_is_stored_with_it():
     assert [getattr(again, n) for n in names] == [getattr(model, n) for n in names]
     assert again.about.pop("versions")["scikit-learn"] == sklearn.__version__
     assert again.about == model.about
-    known = [column.as_dict() for column in model.encoder.columns_]
-    assert [column.as_dict() for column in again.encoder.columns_] == known
-    assert again.encoder.features_ == model.encoder.features_
-
-
-def test_a_file_that_holds_what_is_known_as_a_mapping_is_read():
-    older = content() | {"about": {"method": "hard"}}
-    assert loads(signed(skops.dumps(older))).about == {"method": "hard"}
+    known = [column.as_dict() for column in model.encoder.columns]
+    assert [column.as_dict() for column in again.encoder.columns] == known
+    assert again.encoder.features == model.encoder.features
 
 
 def test_a_file_does_not_grow_with_the_rows_and_holds_arrays_as_arrays():
@@ -227,17 +210,49 @@ def test_a_file_does_not_grow_with_the_rows_and_holds_arrays_as_arrays():
     with ZipFile(io.BytesIO(data)) as archive:
         names = [name for name in archive.namelist() if name.endswith(".npy")]
         arrays = [np.load(io.BytesIO(archive.read(name))) for name in names]
-    coef = fitted(1, ("no", "yes"), 20_000).classifier.coef_
+    coef = fitted(1, ("no", "yes"), 20_000).classifier.coef
     assert sum(np.array_equal(array, coef) for array in arrays) == 1
 
 
-def test_a_model_file_is_a_skops_file(tmp_path):
-    save(fitted(), tmp_path / "model.skops")
-    found = skops.load(tmp_path / "model.skops", trusted=ALLOWED)
-    frame = table(20)
-    np.testing.assert_array_equal(
-        found["pipeline"].predict(frame), fitted().pipeline.predict(frame)
+def test_a_model_file_is_json_and_arrays_that_others_can_read():
+    members = content()
+    weights = members["model.json"]["classifier"]
+    assert weights["type"] == "linear"
+    coef, intercept = (
+        np.load(io.BytesIO(members[weights[name]["$npy"]])) for name in ("coef", "intercept")
     )
+    frame = table(20)
+    X = fitted_pipeline()["encoder"].transform(frame)
+    expected = fitted_pipeline().decision_function(frame)
+    np.testing.assert_array_equal((X @ coef.T + intercept)[:, 0], expected)
+
+
+def test_the_same_fit_gives_the_same_bytes(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    frame = table(40).assign(sick=["no", "yes", None, "no"] * 10)
+    made = [
+        dumps(fit_table(prepare(frame, "sick"), method="soft", alpha=1.0, weight=1.0, repeats=1))
+        for _ in range(2)
+    ]
+    assert made[0] == made[1]
+    assert loads(made[0]).about["created"] == "1970-01-02"
+
+
+def test_a_stored_model_predicts_without_scikit_learn(tmp_path):
+    save(fitted(), tmp_path / "model")
+    table(5).to_parquet(tmp_path / "rows.parquet")
+    script = """
+import sys
+import pandas as pd
+from semisquares.tables import load
+print(*load("model").predict(pd.read_parquet("rows.parquet")).labels)
+print(*{"sklearn", "scipy.optimize", "matplotlib", "skops"} & set(sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    labels = " ".join(fitted().predict(table(5)).labels)
+    assert done.stdout.splitlines() == [labels, ""]
 
 
 def test_every_flipped_byte_is_noticed():
@@ -253,7 +268,7 @@ def test_every_flipped_byte_is_noticed():
 @pytest.mark.parametrize("share", [0.0, 1e-4, 0.01, 0.3, 0.5, 0.9, 0.99, 0.996, 0.998, 0.9999])
 def test_a_file_that_is_cut_short_is_noticed(share):
     good = stored()
-    assert re.search("damaged|empty|no semisquares", refusal(good[: int(share * len(good))]))
+    assert re.search("damaged|empty|not a semisquares", refusal(good[: int(share * len(good))]))
 
 
 def test_a_file_that_has_grown_is_noticed():
@@ -261,87 +276,113 @@ def test_a_file_that_has_grown_is_noticed():
 
 
 def test_a_newer_format_asks_for_an_upgrade():
-    unsigned = skops.dumps({"of": "the future"})
-    assert "newer semisquares (format 2, this one reads 1): upgrade" in refusal(signed(unsigned, 2))
+    future = signed(zipped({"of": "the future"}), 2)
+    assert "newer semisquares (format 2, this one reads 1): upgrade" in refusal(future)
 
 
 EVIL = {
     "methodcaller": operator.methodcaller("unlink"),
     "system": os.system,
     "partial": functools.partial(os.system, "touch evil"),
-    "FunctionTransformer": FunctionTransformer(np.log),
-    "RidgeClassifier": RidgeClassifier(),  # which skops would trust
-    "OneHotEncoder": OneHotEncoder(),
+    "RidgeClassifier": RidgeClassifier(),
     "Generator": np.random.default_rng(),
     "upper": "a".upper,
 }
 
 
-@pytest.mark.parametrize("name", EVIL)
-def test_other_types_are_refused_by_name_and_not_made(name, tmp_path, monkeypatch):
+class Touch:
+    """It runs a command as soon as it is unpickled."""
+
+    def __reduce__(self):
+        return os.system, ("touch evil",)
+
+
+@pytest.mark.parametrize("name", [*EVIL, "Touch"])
+def test_a_pickle_in_the_place_of_an_array_is_refused_and_not_opened(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(files, "checked_model", lambda found: pytest.fail("it was opened"))
-    changed = content() | {"about": {"note": EVIL[name]}}
-    assert name in refusal(signed(skops.dumps(changed)))
-    assert not (tmp_path / "evil").exists()
+    changed = content()
+    evil = np.array([EVIL.get(name, Touch())], dtype=object)
+    changed["classifier/intercept.npy"] = evil
+    refused = refusal(signed(zipped(changed)))
+    assert "what no semisquares model does (classifier/intercept.npy of type object)" in refused
+    np.load(io.BytesIO(as_npy(evil)), allow_pickle=True)
+    assert (tmp_path / "evil").exists() == (name == "Touch")  # a pickle would have run it
 
 
-def test_an_allowed_type_that_asks_to_be_called_is_refused():
-    """A file can name any loader; those that call what it names have no place here."""
-    schema = {
-        "__class__": "SoftLabelClassifier",
-        "__module__": "semisquares.estimators.soft",
-        "__loader__": "ConstructorFromReduceNode",
-        "content": {"__class__": "tuple", "__module__": "builtins", "__loader__": "TupleNode"},
-        "protocol": 2,
-    }
-    schema["content"]["content"] = []
-    assert "what no semisquares model does" in refusal(signed(zipped(json.dumps(schema))))
+@pytest.mark.parametrize("name", ["evil.pkl", "__init__.py", "classifier/more.npy"])
+def test_a_member_that_no_model_has_is_refused_by_name(name):
+    assert f"what no semisquares model does ({name})" in refusal(
+        signed(zipped(content() | {name: b"os.system('touch evil')"}))
+    )
 
 
-def zipped(schema):
-    buffer = io.BytesIO()
-    with ZipFile(buffer, "w") as archive:
-        archive.writestr("schema.json", schema)
-    return buffer.getvalue()
+@pytest.mark.parametrize(
+    "name", ["os.system", "semisquares.estimators.soft.SoftLabelClassifier", "builtins.eval", ""]
+)
+def test_no_code_can_be_named(name):
+    for place in ("classifier", "encoder"):
+        changed = content()
+        named = changed["model.json"][place]
+        if place == "classifier":
+            named["type"] = name
+        else:
+            named["encoders"][name] = named["encoders"].pop("number")
+        assert "makes no sense" in refusal(signed(zipped(changed)))
 
 
 @pytest.mark.parametrize("schema", ["", "{}", "[" * 100_000, '{"protocol": 99}', "1"])
 def test_a_signed_file_of_nonsense_is_one_sentence(schema):
-    assert "makes no sense" in refusal(signed(zipped(schema)))
+    assert "makes no sense" in refusal(signed(zipped({"model.json": schema})))
 
 
-def change_pipeline(**attributes):
-    found = content()
-    vars(found["pipeline"].named_steps["classifier"]).update(attributes)
-    return found
+def change(**values):
+    """Change entries of the document."""
+    changed = content()
+    changed["model.json"] |= values
+    return changed
+
+
+def without(name):
+    changed = content()
+    del changed["model.json"][name]
+    return changed
+
+
+def with_array(name, array):
+    return content() | {f"classifier/{name}.npy": array}
 
 
 FORGED = {
-    "a list": lambda: [1, 2],
-    "no target": lambda: {k: v for k, v in content().items() if k != "target"},
-    "a number for a target": lambda: content() | {"target": 3},
-    "a text for a list": lambda: content() | {"about": "text"},
-    "one class": lambda: content() | {"classes": ["no"]},
-    "three classes": lambda: content() | {"classes": ["a", "b", "c"]},
-    "the same class twice": lambda: content() | {"classes": ["a", "a"]},
-    "one spelling of two": lambda: content() | {"about": {"spelling": ["a"]}},
-    "an encoder for a pipeline": lambda: content() | {"pipeline": content()["pipeline"]["encoder"]},
-    "too many weights": lambda: change_pipeline(coef_=np.ones((1, 99)), n_features_in_=99),
-    "too few rows": lambda: change_pipeline(coef_=np.ones(3)),
-    "a text for weights": lambda: change_pipeline(coef_="text"),
-    "weights without end": lambda: change_pipeline(intercept_=np.array([np.nan])),
-    "other classes": lambda: change_pipeline(classes_=np.array([1, 2])),
+    "a list": lambda: {"model.json": [1, 2]},
+    "no document": lambda: {k: v for k, v in content().items() if k != "model.json"},
+    "no target": lambda: without("target"),
+    "no classes": lambda: without("classes"),
+    "a number for a target": lambda: change(target=3),
+    "a text for a mapping": lambda: change(about="text"),
+    "a list for a text": lambda: change(group=["a"]),
+    "one class": lambda: change(classes=["no"]),
+    "three classes": lambda: change(classes=["a", "b", "c"]),
+    "the same class twice": lambda: change(classes=["a", "a"]),
+    "one spelling of two": lambda: change(about={"spelling": ["a"]}),
+    "a classifier for an encoder": lambda: change(encoder=content()["model.json"]["classifier"]),
+    "a file that is not there": lambda: change(about={"$npy": "classifier/other.npy"}),
+    "an array twice": lambda: change(about={"$npy": "classifier/coef.npy"}),
+    "too many weights": lambda: with_array("coef", np.ones((1, 99))),
+    "too few rows": lambda: with_array("coef", np.ones(3)),
+    "a text for weights": lambda: with_array("coef", b"text"),
+    "no weights": lambda: with_array("coef", as_npy(np.ones(3))[:-1]),
+    "weights of another type": lambda: with_array("intercept", np.ones(1, dtype=np.float32)),
+    "weights without end": lambda: with_array("intercept", np.array([np.nan])),
 }
 
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_signed_file_whose_parts_do_not_fit_is_one_sentence(name):
-    assert "makes no sense" in refusal(signed(skops.dumps(FORGED[name]())))
+    assert "makes no sense" in refusal(signed(zipped(FORGED[name]())))
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
-    monkeypatch.setattr(audit, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(files, "MOST_BYTES", 1_000)
     assert "unpacks to more" in refusal(stored())
 
 
@@ -351,7 +392,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
         (b"", "empty"),
         (b"age,sick\n30,no\n", "a CSV table"),
         (b"hello", "text"),
-        (zipped("{}"), "a ZIP archive"),
+        (zipped({"a.json": "{}"}), "a ZIP archive"),
         (b"PAR1\x15\x04", "a Parquet table"),
         (b"ARROW1\x00\x00", "a Feather table"),
         (pickle.dumps([1]), "a pickle"),
@@ -388,20 +429,6 @@ def test_a_path_that_cannot_be_written_is_one_sentence(tmp_path):
         with pytest.raises(TableError, match=r"is (not )?a folder; give the model a path"):
             save(fitted(), path)
     assert (tmp_path / "file").read_text() == "kept"
-
-
-def test_another_scikit_learn_is_said_in_words_and_not_warned_of(monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr("sklearn.base.__version__", "1.2.3")
-        data = dumps(replace(fitted(), about={"versions": {"scikit-learn": "1.2.3"}}))
-    assert "scikit-learn 1.2.3 and is read with" in version_note(loads(data))
-    assert version_note(loads(stored())) is None
-
-
-def test_without_skops_the_way_to_install_it_is_told(monkeypatch):
-    monkeypatch.setitem(sys.modules, "skops.io", None)
-    with pytest.raises(TableError, match=re.escape("pip install 'semisquares[tables]'")):
-        dumps(fitted())
 
 
 def calls_of_saving(path, moment=0):

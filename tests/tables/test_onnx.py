@@ -49,7 +49,7 @@ def fitted(classes, frame=None, classifier=None):
     codes = pd.qcut(score.rank(method="first"), len(classes), labels=False).to_numpy()
     codes = np.where(np.arange(len(codes)) % 3 == 0, codes, -1)
     pipeline = make_table_pipeline(classifier or SoftLabelClassifier(0.1)).fit(frame, codes)
-    return TableModel(pipeline, "sick", classes)
+    return TableModel.from_pipeline(pipeline, "sick", classes)
 
 
 def as_inputs(frame):
@@ -96,7 +96,7 @@ def test_missing_cells_where_the_fit_saw_none_and_unseen_levels_without_rare_one
 
 def test_soft_labels_far_from_the_simplex_are_projected_as_ours_are(tmp_path):
     model = fitted(tuple("vwxyz"), classifier=LeastSquaresClassifier(1e-6))
-    model.classifier.coef_ *= 40.0
+    model.classifier.coef[:] *= 40.0
     export_onnx(model, tmp_path / "model.onnx", sample=table(20))
     new = table(300, seed=3)
     soft = run(tmp_path / "model.onnx", as_inputs(new))[1]
@@ -138,7 +138,7 @@ def test_columns_called_as_the_outputs_are_get_an_underscore(tmp_path):
     frame = pd.DataFrame(
         {"label": [1.0, 2.0, 3.0, 9.0], "decision": list("aabb"), "Add_1_0": [1, 5, 2, 4]}
     )
-    model = TableModel(
+    model = TableModel.from_pipeline(
         make_table_pipeline(SoftLabelClassifier()).fit(frame, [0, 0, 1, -1]), "y", (0, 1)
     )
     done = export_onnx(model, tmp_path / "model.onnx", sample=frame)
@@ -160,7 +160,9 @@ def test_the_note_says_what_each_input_takes(tmp_path):
     )
     numbers = pd.DataFrame({"x": [1.0, 2.0, 5.0, 7.0]})
     pipeline = make_table_pipeline(SoftLabelClassifier()).fit(numbers, [0, 1, 1, -1])
-    done = export_onnx(TableModel(pipeline, "y", ("no", "yes")), tmp_path / "model.onnx")
+    done = export_onnx(
+        TableModel.from_pipeline(pipeline, "y", ("no", "yes")), tmp_path / "model.onnx"
+    )
     assert done.note.endswith("the table's columns: numbers as doubles, NaN where missing.")
 
 
@@ -173,13 +175,13 @@ def test_a_graph_says_what_it_is(tmp_path):
     assert about["target"] == "sick"
     assert json.loads(about["classes"]) == ["a", "b", "ü"]
     assert "town = Köln; town = Lyon; town = Ulm; town = other (1 rare" in graph.graph.doc_string
-    assert json.loads(about["features"]) == [f.name for f in model.encoder.features_]
+    assert json.loads(about["features"]) == [f.name for f in model.encoder.features]
 
 
 @pytest.mark.parametrize("part", [0, 1])
 def test_a_wrong_graph_is_refused_and_nothing_is_written(part, tmp_path, monkeypatch):
     model = fitted(("no", "yes"))
-    weights = [model.classifier.coef_, model.classifier.intercept_]
+    weights = [model.classifier.coef, model.classifier.intercept]
     weights[part] = weights[part] + 1e-6
     monkeypatch.setattr(operators, "_weights", lambda model: weights)
     (tmp_path / "model.onnx").write_text("old")

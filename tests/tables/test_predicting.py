@@ -146,8 +146,8 @@ def test_a_stored_model_holds_no_cell_of_an_id():
         content = b"".join(archive.read(name) for name in archive.namelist())
     assert b"case" in content
     assert b"case-" not in content
-    assert {column.example for column in loads(data).encoder.columns_} == {""}
-    assert model.encoder.columns_[0].example == "case-000"  # in memory the table is at hand
+    assert {column.example for column in loads(data).encoder.columns} == {""}
+    assert model.encoder.columns[0].example == "case-000"  # in memory the table is at hand
 
 
 @pytest.mark.parametrize("method", ["soft", "hard"])

@@ -14,7 +14,7 @@ from ._signals import SignalHandler
 
 COMPLETE_VARIABLE = "_SEMISQUARES_COMPLETE"
 
-_TABLES = ("pandas", "pyarrow", "skops")
+_TABLES = ("pandas", "pyarrow")
 _PAGES = ("jinja2", "matplotlib")
 
 COMMANDS = {

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import sys
 
-import skops.io  # noqa: F401 (while signals may still end the process at once)
-
 from ..tables.models import TableModel, files
-from ._output import Output
 from ._parameters import option
 
 
-def open_model(output: Output, path: str) -> TableModel:
-    """Read a model; warn if other versions have written it."""
+def open_model(path: str) -> TableModel:
+    """Read a model."""
     if path == "-":
-        model = files.loads(sys.stdin.buffer.read(), name="standard input")
-    else:
-        model = files.load(path)
-    if note := files.version_note(model):
-        output.warn(note)
-    return model
+        return files.loads(sys.stdin.buffer.read(), name="standard input")
+    return files.load(path)
 
 
 def store_model(model: TableModel, path: str) -> None:

@@ -31,7 +31,7 @@ def export(model: str, output: Output, out: str) -> None:
         load_onnx()
         from ._models import open_model
 
-    output.data(write_onnx(output, open_model(output, model), out))
+    output.data(write_onnx(output, open_model(model), out))
 
 
 def refuse_standard_output(option: str, path: str | None) -> None:

@@ -17,7 +17,7 @@ from ._paths import FILE, checked_paths
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..tables.compare.comparison import Strength
+    from ..tables._strengths import Strength
     from ..tables.models import TableModel
     from ._output import Output
 
@@ -47,16 +47,16 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
     """Show what MODEL predicts, from which columns, how well, and which features count most."""
     format = None if plot is None else _image_format(plot)
     with checked_paths(reads=[model], writes={"--plot": plot}):
-        from ..tables.compare._strengths import strengths
+        from ..tables._strengths import strengths
         from ._models import open_model
 
         if plot is not None:
             require("matplotlib", extras="cli,tables")
             from ..tables.report import _drawing as drawing  # noqa: F401
 
-    stored = open_model(output, model)
+    stored = open_model(model)
     names = tuple(map(str, stored.classes))
-    ranked = strengths(stored.classifier, stored.encoder.features_, names)
+    ranked = strengths(stored.classifier.coef, stored.encoder.features, names)
     _print(output, stored)
     for note in stored.about.get("notes", ()):
         output.warn(note)
@@ -95,7 +95,7 @@ def _print(output: Output, model: TableModel) -> None:
         f"  fitted to {about['source']}: {about['rows']:,} rows, {about['labeled']:,} labeled "
         f"({counts}), on {about['created']}"
     )
-    columns = model.encoder.columns_
+    columns = model.encoder.columns
     output.info(f"  {used(columns)}")
     for line in listed(columns):
         output.info(f"    {line}")

@@ -53,7 +53,7 @@ def predict(
         from ._inputs import name_of, open_table
         from ._models import open_model
 
-    stored = open_model(output, model).with_missing(reading.missing)
+    stored = open_model(model).with_missing(reading.missing)
     source = open_table(table, reading)
     tally = PredictionCounts()
     with (

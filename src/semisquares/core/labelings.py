@@ -172,6 +172,16 @@ def project_simplex(z: Array) -> Array:
     return np.maximum(z, 0.0, out=z)
 
 
+def soft_labels(z: Array) -> Array:
+    """Return the soft labels for decision values, one column per class."""
+    if z.ndim == 2:
+        return project_simplex(z)
+    u = np.empty((len(z), 2))
+    np.clip(z, 0.0, 1.0, out=u[:, 1])
+    np.subtract(1.0, u[:, 1], out=u[:, 0])
+    return u
+
+
 @dataclass(frozen=True)
 class SimplexLabels:
     """Labels on the probability simplex: soft labels for any number of classes."""

@@ -23,7 +23,7 @@ from .._inputs.arrays import Problem, read_columns, read_problem
 from .._inputs.checks import Number, check_masked, is_dask
 from .._inputs.dask import check_columns, computed, lazily, read_dask_problem
 from .._inputs.labels import labeled_values, one_column
-from ..core.labelings import project_simplex
+from ..core.labelings import soft_labels
 from ..core.objective import MAX_DIRECT, Objective
 from ..core.rows import single_threaded_blas
 from ._lost_digits import lost_digits
@@ -269,16 +269,6 @@ def classes_of(scores: Array, classes: Array) -> Array:
     """Return the classes that follow from decision values."""
     codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)
     return classes[codes]
-
-
-def soft_labels(z: Array) -> Array:
-    """Return the soft labels for decision values, one column per class."""
-    if z.ndim == 2:
-        return project_simplex(z)
-    u = np.empty((len(z), 2))
-    np.clip(z, 0.0, 1.0, out=u[:, 1])
-    np.subtract(1.0, u[:, 1], out=u[:, 0])
-    return u
 
 
 def one_hot(codes: Array, n_classes: int) -> Array:

@@ -11,13 +11,18 @@ What ``semisquares compare``, ``fit`` and ``predict`` do, for use in Python:
 ['a', 'b']
 """
 
-from .compare import Comparison, compare_table
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .dataset import Prepared, prepare
-from .encoder import TableEncoder, make_table_pipeline
 from .errors import TableError
 from .io import find, read
 from .models import TableModel, export_onnx, load, save
-from .models.fitting import fit_table
+
+if TYPE_CHECKING:
+    from .compare import Comparison, compare_table
+    from .encoder import TableEncoder, make_table_pipeline
+    from .models.fitting import fit_table
 
 __all__ = [
     "Comparison",
@@ -35,3 +40,22 @@ __all__ = [
     "read",
     "save",
 ]
+
+_ON_FIRST_USE = {
+    "Comparison": "compare",
+    "TableEncoder": "encoder",
+    "compare_table": "compare",
+    "fit_table": "models.fitting",
+    "make_table_pipeline": "encoder",
+}
+"""Modules that need scikit-learn, which predicting with a stored model does not wait for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_ON_FIRST_USE[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ._encoding import Encoding, TableStatistics, clean
 from .columns import Column, Profile
 from .columns._cells import factorize_texts, text_of
 from .columns._protocol import RowRange, merge_known
 from .dataset import FilledMarks, TableInfo, TableOptions
-from .encoder import TableStatistics, clean
 from .io import Chunk, Run
 from .schema import infer_columns, profile_columns
 from .target import TargetCoder, TargetProfile, has_label, infer_target, profile_target
@@ -112,12 +112,10 @@ def prepare_chunks(
     left_out = options.left_out(profile.marks)
     columns = infer_columns(profile.column_items(options), options.kinds, left_out)
     statistics: TableStatistics = _merge_all(run(partial(summarise_chunk, columns=columns), chunks))
-    encoder = options.make_encoder(profile.marks)
-    encoder.fit_statistics(options.names, columns, statistics)
     return ChunkedTable(
         source=source,
         target=labels.target,
-        encoder=encoder,
+        encoder=Encoding.fit(options.names, columns, statistics),
         group=group,
         unlabeled=options.unlabeled,
         notes=options.notes(labels.target, profile.marks, columns, profile.n_alone),

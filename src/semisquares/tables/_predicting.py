@@ -99,7 +99,7 @@ def predict_rows(
         Called with the number of rows that are done.
     """
     names = _new_names(model, only_missing=only_missing)
-    numbers = [column.name for column in model.encoder.columns_ if column.kind == "number"]
+    numbers = [column.name for column in model.encoder.columns if column.kind == "number"]
     cast = _caster(model, source, rows) if typed and source.format.is_text else _as_it_is
     for cells, frame in iter_chunks(
         source, missing=model.missing, rows=rows, numbers=numbers, labels=(model.target,)
@@ -112,7 +112,7 @@ def predict_rows(
             prediction = model.predict(frame)
             counts.add(prediction)
             yield cast(_beside(model, cells, prediction, names))
-        counts.check_signs(frame, model.encoder.columns_)
+        counts.check_signs(frame, model.encoder.columns)
         counts.n_rows += len(frame)
         progress(counts.n_rows)
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from .._utils.messages import Message, Parameter
 from .._utils.words import counted
 from ._arguments import column_kinds, columns_to_drop, mark_text, optional_text, text
+from ._encoding import Encoding, as_frame, fit_encoding
 from ._options import check_column
 from ._written import filled_note, marker_column, predictions_among
 from .columns import Column, Feature
 from .columns._cells import factorize_texts, storage_type, text_of
 from .columns.boolean import to_booleans
-from .encoder import TableEncoder, as_frame
 from .errors import TableError
 from .schema import check_schema_options
 from .target import Target, read_target
@@ -36,7 +36,7 @@ class TableInfo:
 
     source: str
     target: Target
-    encoder: TableEncoder
+    encoder: Encoding
     group: str | None = None
     unlabeled: str | None = None
     """What marks a missing label, besides the empty cell."""
@@ -48,12 +48,12 @@ class TableInfo:
     @property
     def columns(self) -> tuple[Column, ...]:
         """The schema of the table."""
-        return self.encoder.columns_
+        return self.encoder.columns
 
     @property
     def features(self) -> tuple[Feature, ...]:
         """What each column of the encoded rows is."""
-        return self.encoder.features_
+        return self.encoder.features
 
     @property
     def n_groups(self) -> int | None:
@@ -133,15 +133,16 @@ def prepare(
     marks = None
     if options.marker is not None:
         marks = FilledMarks.of(frame[options.marker], labels.codes >= 0)
-    encoder = options.make_encoder(marks)
-    X = encoder.fit_transform(frame[options.names])
+    encoder, X = fit_encoding(
+        frame[options.names], kinds=options.kinds, drop=options.left_out(marks)
+    )
     return Prepared(
         source=source,
         target=labels,
         encoder=encoder,
         group=group,
         unlabeled=options.unlabeled,
-        notes=options.notes(labels, marks, encoder.columns_, n_alone),
+        notes=options.notes(labels, marks, encoder.columns, n_alone),
         n_filled=0 if marks is None else marks.n_filled,
         X=X,
         groups=groups,
@@ -215,7 +216,9 @@ class TableOptions:
         if group is not None:
             check_column(columns, group, "groups")
         if group == target:
-            raise TableError(f"Column {group!r} is both target and group; name two columns.")
+            raise TableError(
+                f"Column {group!r} is both target and group; name two columns.", code="target_group"
+            )
         names = [name for name in columns if name not in (target, group)]
         marker = marker_column(target)
         requested, unwanted = check_schema_options(
@@ -240,10 +243,6 @@ class TableOptions:
         reason = "it marks the labels that were filled in by a model"
         marked = {self.marker: reason} if self.marker is not None and marks is not None else {}
         return marked | dict(self.drop)
-
-    def make_encoder(self, marks: FilledMarks | None) -> TableEncoder:
-        """Return the encoder, not yet fitted."""
-        return TableEncoder(kinds=dict(self.kinds), drop=self.left_out(marks))
 
     def notes(
         self, labels: Target, marks: FilledMarks | None, columns: Sequence[Column], n_alone: int
@@ -272,7 +271,8 @@ def _check_target(target: str, kinds: Mapping[str, str], drop: Sequence[str]) ->
     if target in drop:
         raise TableError(
             f"Column {target!r} is the target, so it cannot be left out; name another column to "
-            "leave out, or another target."
+            "leave out, or another target.",
+            code="target_dropped",
         )
     if kinds.get(target, "category") != "category":
         raise TableError(

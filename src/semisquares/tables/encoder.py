@@ -1,14 +1,11 @@
-"""From a table to a matrix of numbers: clean, summarise and encode its columns by their types."""
+"""A scikit-learn transformer that turns the columns of a table into numbers."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
@@ -16,10 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimators import SoftLabelClassifierCV
 from ._arguments import refuse, whole_number
-from .columns import COLUMN_TYPES, Column, Encoder
-from .errors import TableError
-from .io import check_width
-from .schema import infer_schema
+from ._encoding import MAX_LEVELS, Encoding, as_frame, fit_encoding
+from .columns import Column, Encoder, Feature
 
 Array = NDArray[Any]
 
@@ -50,6 +45,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         What each column of the result is.
     encoders_ : dict of str to Encoder
         The fitted encoders by column type, in the order of their features.
+    encoding_ : Encoding
+        The three together.
     feature_names_in_ : ndarray of str
     n_features_in_ : int
 
@@ -67,11 +64,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
            [ 0.  ,  1.41,  0.  ]])
     """
 
+    encoding_: Encoding
+
     def __init__(
         self,
         kinds: Mapping[str, str] | None = None,
         drop: Sequence[str] | Mapping[str, str] = (),
-        max_levels: int = 50,
+        max_levels: int = MAX_LEVELS,
     ) -> None:
         self.kinds = kinds
         self.drop = drop
@@ -85,12 +84,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : DataFrame (pandas, or one with a method ``to_pandas``)
         y : ignored
         """
-        self._fit(X)
+        self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and return the encoded rows."""
-        return self._encode(self._fit(X))
+        frame = as_frame(X)
+        whole_number("max_levels", self.max_levels, 1)
+        self.encoding_, encoded = fit_encoding(
+            frame, kinds=self.kinds, drop=self.drop, max_levels=self.max_levels
+        )
+        self.feature_names_in_ = np.array(self.encoding_.names, dtype=object)
+        self.n_features_in_ = len(self.encoding_.names)
+        return encoded
 
     def transform(self, X: Any) -> Array:
         """Return the encoded rows, (n_rows, n_features), float64.
@@ -106,7 +112,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             If columns are missing or were not there in `fit`, or if a cell does not fit its column.
         """
         check_is_fitted(self)
-        return self._encode(clean(self._checked(X), self.columns_))
+        return self.encoding_.transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of `features_`."""
@@ -121,149 +127,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : DataFrame
         """
         check_is_fitted(self)
-        frame = self._checked(X)
-        return {
-            name: values
-            for encoder in self.encoders_.values()
-            for name, values in encoder.unseen(frame).items()
-        }
+        return self.encoding_.unseen(X)
 
-    def fit_statistics(
-        self, names: Sequence[str], columns: Sequence[Column], statistics: TableStatistics
-    ) -> None:
-        """Fit to statistics of all rows, which may be merged from chunks.
+    @property
+    def columns_(self) -> tuple[Column, ...]:
+        return self.encoding_.columns
 
-        Parameters
-        ----------
-        names : sequence of str
-            The columns of the table.
-        columns : sequence of Column
-            Its schema.
-        statistics : TableStatistics
-            Of the columns that are used.
-        """
-        self.columns_ = tuple(columns)
-        self.feature_names_in_ = np.array(list(names), dtype=object)
-        self.n_features_in_ = len(names)
-        encoders = {}
-        for kind, column_type in COLUMN_TYPES.items():
-            mine = [column.name for column in columns if column.kind == kind]
-            if mine:
-                found = {name: statistics.columns[name] for name in mine}
-                options = {"max_levels": self.max_levels}
-                encoders[kind] = column_type.fit(found, statistics.n_rows, **options)
-        self._set_encoders(encoders)
+    @property
+    def features_(self) -> tuple[Feature, ...]:
+        return self.encoding_.features
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes as plain data, with few objects.
-
-        A model file describes each object in a page of JSON. With an object for each column, a file
-        with thousands of columns would take minutes to read.
-        """
-        state = dict(super().__getstate__())
-        if state.pop("features_", None) is None:  # not fitted
-            return state
-        return state | {
-            "columns_": json.dumps([vars(column) for column in self.columns_]),
-            "encoders_": {
-                kind: {name: _packed(value) for name, value in encoder.to_plain().items()}
-                for kind, encoder in self.encoders_.items()
-            },
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if "encoders_" in state:
-            self.columns_ = tuple(Column(**one) for one in json.loads(state["columns_"]))
-            encoders = state["encoders_"].items()
-            self._set_encoders({kind: _unpacked(kind, packed) for kind, packed in encoders})
-
-    def _set_encoders(self, encoders: dict[str, Encoder]) -> None:
-        self.encoders_ = encoders
-        self.features_ = tuple(f for encoder in encoders.values() for f in encoder.features)
-
-    def _fit(self, X: Any) -> pd.DataFrame:
-        frame = as_frame(X)
-        whole_number("max_levels", self.max_levels, 1)
-        if not len(frame):
-            raise TableError("The table has no rows; a model needs some to learn from.")
-        columns = infer_schema(frame, kinds=self.kinds, drop=self.drop)
-        cells = clean(frame, columns)
-        self.fit_statistics(list(frame.columns), columns, TableStatistics.of(cells, columns))
-        return cells
-
-    def _encode(self, cells: pd.DataFrame) -> Array:
-        """Write the features of each column type into their place of the result."""
-        out = np.empty((len(cells), len(self.features_)))
-        start = 0
-        for encoder in self.encoders_.values() if len(cells) else ():
-            stop = start + len(encoder.features)
-            encoder.encode(cells, out[:, start:stop])
-            start = stop
-        return out
-
-    def _checked(self, X: Any) -> pd.DataFrame:
-        """Return X as a frame that has all columns in use, and none that `fit` has not seen."""
-        frame = as_frame(X)
-        used = [column for column in self.columns_ if column.used]
-        given = set(frame.columns)
-        lacking = [column.name for column in used if column.name not in given]
-        if lacking:
-            raise TableError(
-                f"The table lacks {_listed(lacking)} that the model was fitted with; add "
-                f"{'it' if len(lacking) == 1 else 'them'}, empty where nothing is known."
-            )
-        known = set(self.feature_names_in_.tolist())
-        extra = [name for name in frame.columns if name not in known]
-        if extra:
-            raise TableError(
-                f"The table has {_listed(extra)} that the model was not fitted with; remove "
-                f"{'it' if len(extra) == 1 else 'them'}."
-            )
-        for column in used:
-            COLUMN_TYPES[column.kind].check(frame[column.name], column.name)
-        return frame
-
-
-@dataclass(frozen=True, eq=False)
-class TableStatistics:
-    """The statistics of all columns that are used."""
-
-    n_rows: int
-    columns: Mapping[str, Any]
-    """By name, what `ColumnType.statistics` returns."""
-
-    @classmethod
-    def of(cls, cells: pd.DataFrame, columns: Iterable[Column]) -> TableStatistics:
-        """Summarise clean cells."""
-        used = {column.name: COLUMN_TYPES[column.kind] for column in columns if column.used}
-        return cls(len(cells), {name: one.statistics(cells[name]) for name, one in used.items()})
-
-    def merge(self, other: TableStatistics) -> TableStatistics:
-        """Return the statistics of both chunks."""
-        pairs = zip(self.columns.items(), other.columns.values(), strict=True)
-        merged = {name: one.merge(two) for (name, one), two in pairs}
-        return TableStatistics(self.n_rows + other.n_rows, merged)
-
-
-def clean(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
-    """Convert each used column of a table to the representation of its type."""
-    cells = {
-        column.name: COLUMN_TYPES[column.kind].clean(frame[column.name], column)
-        for column in columns
-        if column.used
-    }
-    return pd.DataFrame(cells, index=range(len(frame)), copy=False)
-
-
-def _packed(value: Any) -> Any:
-    """Return an array as it is, and other plain data as JSON."""
-    return value if isinstance(value, np.ndarray) else json.dumps(value)
-
-
-def _unpacked(kind: str, packed: Mapping[str, Any]) -> Encoder:
-    plain = {n: json.loads(one) if isinstance(one, str) else one for n, one in packed.items()}
-    return COLUMN_TYPES[kind].encoder.from_plain(plain)
+    @property
+    def encoders_(self) -> Mapping[str, Encoder]:
+        return self.encoding_.encoders
 
 
 def make_table_pipeline(
@@ -271,7 +147,7 @@ def make_table_pipeline(
     *,
     kinds: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
-    max_levels: int = 50,
+    max_levels: int = MAX_LEVELS,
 ) -> Pipeline:
     """Make a pipeline that fits a classifier to a table as it is: text, dates, missing cells.
 
@@ -312,24 +188,3 @@ def make_table_pipeline(
         )
     last = SoftLabelClassifierCV() if classifier is None else classifier
     return Pipeline([("encoder", encoder), ("classifier", last)])
-
-
-def as_frame(X: Any, name: str = "X") -> pd.DataFrame:
-    """Return a table as a pandas DataFrame whose column names are texts and all different."""
-    frame = X if isinstance(X, pd.DataFrame) or not hasattr(X, "to_pandas") else X.to_pandas()
-    if not isinstance(frame, pd.DataFrame):
-        raise TableError(
-            f"{name} is of type {type(X).__name__}; pass a DataFrame with named columns."
-        )
-    check_width(frame.shape[1], "The table")
-    if not all(isinstance(name, str) for name in frame.columns):
-        frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise TableError(f"The table has two columns {twice!r}; rename one of them.")
-    return frame
-
-
-def _listed(names: list[str]) -> str:
-    """Write "column 'a'" or "columns 'a', 'b'"."""
-    return f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from semisquares.tables import TableEncoder
+from semisquares.tables._encoding import Encoding, clean
 from semisquares.tables.columns import COLUMN_TYPES
-from semisquares.tables.encoder import clean
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +62,13 @@ def test_plain_data_is_json_and_arrays_of_numbers(kind, frame):
     assert through_json(plain).keys() == plain.keys()
 
 
-def test_an_encoder_of_a_table_can_be_copied_before_and_after_fit(frame):
-    assert TableEncoder(max_levels=3).__getstate__()["max_levels"] == 3
-    table = TableEncoder().fit(frame)
-    again = TableEncoder()
-    again.__setstate__(table.__getstate__())
-    np.testing.assert_array_equal(again.transform(frame), table.transform(frame))
-    assert again.features_ == table.features_
-    assert again.columns_ == table.columns_
+def test_the_encoding_of_a_table_survives_the_way_to_plain_data_without_its_cells(frame):
+    encoding = TableEncoder().fit(frame).encoding_
+    plain = encoding.to_plain()
+    again = Encoding.from_plain(plain)
+    np.testing.assert_array_equal(again.transform(frame), encoding.transform(frame))
+    assert again.features == encoding.features
+    assert again.names == encoding.names
+    assert [one.as_dict() for one in again.columns] == [one.as_dict() for one in encoding.columns]
+    assert {one.example for one in again.columns} == {""}
+    assert "" not in {one.example for one in encoding.columns}

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
+from semisquares.tables._strengths import strengths
 from semisquares.tables.compare._changes import BLOCK, changes
-from semisquares.tables.compare._strengths import strengths
 from semisquares.tables.encoder import TableEncoder
 
 NAMES = ("red", "green", "blue")
@@ -142,7 +142,7 @@ def test_an_effect_is_what_one_unit_of_a_cell_changes(n_classes):
     _, encoder, _, model = fitted_table(n_classes)
     effects = {
         (one.feature, one.class_name): one.effect
-        for one in strengths(model, encoder.features_, NAMES[:n_classes])
+        for one in strengths(model.coef_, encoder.features_, NAMES[:n_classes])
     }
     row = pd.DataFrame({"age": [40.0], "smokes": ["no"], "ward": ["A"]})
     towards = NAMES[1:2] if n_classes == 2 else NAMES
@@ -160,7 +160,7 @@ def test_an_effect_is_what_one_unit_of_a_cell_changes(n_classes):
 
 def test_a_weight_is_what_one_standard_deviation_of_a_feature_changes():
     _, encoder, X, model = fitted_table()
-    found = strengths(model, encoder.features_, NAMES[:2], spread=X.std(axis=0))
+    found = strengths(model.coef_, encoder.features_, NAMES[:2], spread=X.std(axis=0))
     for one in found:
         j = [feature.name for feature in encoder.features_].index(one.feature)
         shifted = X[:1] + X.std(axis=0) * (np.arange(X.shape[1]) == j)
@@ -172,15 +172,15 @@ def test_a_weight_is_what_one_standard_deviation_of_a_feature_changes():
 def test_the_strongest_come_first_and_top_keeps_them(n_classes):
     _, encoder, X, model = fitted_table(n_classes)
     options = {"spread": X.std(axis=0)}
-    found = strengths(model, encoder.features_, NAMES[:n_classes], **options)
+    found = strengths(model.coef_, encoder.features_, NAMES[:n_classes], **options)
     sizes = [abs(one.weight) for one in found]
     assert sizes == sorted(sizes, reverse=True)
     assert len(found) == X.shape[1] * (1 if n_classes == 2 else 3)
-    top = strengths(model, encoder.features_, NAMES[:n_classes], top=3, **options)
+    top = strengths(model.coef_, encoder.features_, NAMES[:n_classes], top=3, **options)
     assert top == found[:3]
 
 
 def test_without_rows_the_coefficient_is_the_weight():
     _, encoder, _, model = fitted_table()
-    found = strengths(model, encoder.features_, NAMES[:2])
+    found = strengths(model.coef_, encoder.features_, NAMES[:2])
     assert sorted(one.weight for one in found) == sorted(model.coef_[0].tolist())

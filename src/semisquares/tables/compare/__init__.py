@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager, nullcontext
 from ..._utils.versions import versions
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier
 from .._arguments import check_splits, instance, some_function
+from .._strengths import strengths
 from ..dataset import PREPARED, Prepared
 from ..errors import TableError
 from ._changes import changes
 from ._curves import curve_repeats, label_curve, unlabeled_curve
 from ._evaluation import Progress, evaluate
 from ._rows import TableRows, subsample
-from ._strengths import strengths
 from ._tuning import Pair, fit_pair, fit_rows
 from .comparison import Changes, Comparison
 from .notices import NoticeContext, Results, find_notices
@@ -115,7 +115,9 @@ def compare_table(
         label_trend=trend,
         notices=find_notices(context),
         changes=_changes(rows, pair, names, seed),
-        strengths=strengths(pair.soft_cv, prepared.features, names, spread=rows.X.std(axis=0)),
+        strengths=strengths(
+            pair.soft_cv.coef_, prepared.features, names, spread=rows.X.std(axis=0)
+        ),
         alpha=pair.choice.alpha,
         unlabeled_weight=pair.choice.unlabeled_weight,
         supervised_alpha=pair.choice.supervised_alpha,

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._utils.messages import join
 from .._arguments import refuse, text
+from .._strengths import Strength
 from ..columns import Column
 from . import _words as words
 
@@ -186,20 +187,6 @@ class Changes:
     """Soft labels for the second class or, with more than two, for the winner."""
     examples: tuple[tuple[int, str, str, float, float], ...]
     """The clearest flips: row of the table, old class, new class, decision value before, after."""
-
-
-@dataclass(frozen=True)
-class Strength:
-    """How strongly a feature speaks for a class."""
-
-    feature: str
-    column: str
-    class_name: str
-    effect: float
-    """Change of the decision value in the user's units."""
-    unit: str
-    weight: float
-    """Change of the decision value for one standard deviation of the feature."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 def add_encoder(graph: OnnxGraph, model: TableModel) -> str:
     """Add the encoders of all column types; return their features."""
-    encoders = model.encoder.encoders_.values()
+    encoders = model.encoder.encoders.values()
     return graph.concat(*(block for encoder in encoders for block in encoder.add_to_graph(graph)))
 
 
@@ -59,7 +59,7 @@ def _project(graph: OnnxGraph, z: str, n_classes: int) -> None:
 
 
 def _weights(model: TableModel) -> tuple[Array, Array]:
-    return model.classifier.coef_, model.classifier.intercept_
+    return model.classifier.coef, model.classifier.intercept
 
 
 def class_values(model: TableModel) -> Array:

@@ -63,7 +63,8 @@ class FitOptions:
             some_function("progress", self.progress, "a function of (done, total), or None")
         if text("method", self.method, f"one of {', '.join(METHODS)}") not in METHODS:
             raise TableError(
-                f"There is no method {self.method!r}; take one of {', '.join(METHODS)}."
+                f"There is no method {self.method!r}; take one of {', '.join(METHODS)}.",
+                code="unknown_method",
             )
         if self.method == "auto" and (self.alpha is not None or self.weight is not None):
             raise TableError(

@@ -108,7 +108,8 @@ def _subsample(table: ChunkedTable, seed: int) -> TableRows:
     if 8 * width * target.n_labeled > MOST_LABELED:
         raise TableError(
             f"{target.n_labeled:,} labeled rows of {width:,} features are too many to be collected "
-            "for choosing and testing; empty the labels of some of them."
+            "for choosing and testing; empty the labels of some of them.",
+            code="too_many_labels",
         )
     share = min(1.0, MOST_TESTED / max(1, target.n_unlabeled))
     samples = on_dask(partial(_sample_chunk, table=table, share=share, seed=seed), table.chunks)

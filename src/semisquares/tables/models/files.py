@@ -1,42 +1,48 @@
-"""Model files: whole or refused, and no code runs when they are read.
+"""Model files: plain data, whole or refused.
 
-A model file is a skops file, a ZIP archive of arrays and of a description in JSON. Its ZIP comment
-ends it with a line ``semisquares-model FORMAT sha256:DIGEST``. The digest is that of all bytes
-before it, and is checked before anything is parsed. It tells accidents; what keeps malice out is
-the audit: a file that names a type which no model has, or asks for a function, is refused.
+A model file is a ZIP archive of ``model.json``, a document, and of its arrays as ``.npy`` files,
+in whose places the document has ``{"$npy": NAME}``. Its ZIP comment ends it with a line
+``semisquares-model FORMAT sha256:DIGEST``. The digest is that of all bytes before it, and is
+checked before anything is parsed. It detects accidents. Against malice, a file cannot name any
+code: it holds texts, numbers and arrays of numbers, and one with anything else is refused. The
+same model gives the same bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import math
 import re
 import struct
-import warnings
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
-from zipfile import ZIP_DEFLATED
+from typing import Any
+from zipfile import ZipFile, ZipInfo
 
-from sklearn.exceptions import InconsistentVersionWarning
-from sklearn.pipeline import Pipeline
+import numpy as np
+from numpy.lib import format as npy
 
 from ..._utils.files import atomic_write
-from ..._utils.messages import Parameter, render
+from ..._utils.messages import Parameter
 from ..._utils.versions import versions
 from ..._utils.words import os_error
 from .._arguments import instance, path_text
 from ..errors import TableError
-from ._audit import ALLOWED, checked_model, import_skops, refuse_other_types
-from .model import MODEL, TableModel, slim, without_cells
+from .model import MODEL, TableModel
 
-__all__ = ["dumps", "load", "loads", "save", "version_note", "write_whole"]
+__all__ = ["dumps", "load", "loads", "save", "write_whole"]
 
 FORMAT = 1
 MARK = re.compile(rb"semisquares-model (\d{1,6}) sha256:([0-9a-f]{64})")
 DIGEST = 64
 LENGTH = 2
 """Bytes of the length of the ZIP comment, the last ones of an archive without comment."""
+MOST_BYTES = 2**30
+"""Most bytes that a file may unpack to; a model with a million coefficients has far fewer."""
+DOCUMENT, ARRAY = "model.json", "$npy"
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 LOOKS = (
     (b"PK\x03\x04", "a ZIP archive or an office document"),
     (b"PAR1", "a Parquet table"),
@@ -58,7 +64,7 @@ def save(model: TableModel, path: str | Path, *, write: Callable[[Parameter], st
     Parameters
     ----------
     model : TableModel
-        It is written without anything of its rows, but for the levels of its categories.
+        It is written without anything of its rows, except the levels of its categories.
     path : str or Path
     write : callable, default=str
         Writes the parameters that the model's notes name: the command line stores options.
@@ -71,8 +77,8 @@ def save(model: TableModel, path: str | Path, *, write: Callable[[Parameter], st
     >>> from semisquares.tables import make_table_pipeline
     >>> frame = pd.DataFrame({"age": [30, 40, 52, 61]})
     >>> pipeline = make_table_pipeline(LeastSquaresClassifier()).fit(frame, [0, 0, 1, 1])
-    >>> path = Path(tempfile.mkdtemp()) / "sick.skops"
-    >>> save(TableModel(pipeline, "sick", ("no", "yes")), path)
+    >>> path = Path(tempfile.mkdtemp()) / "sick.model"
+    >>> save(TableModel.from_pipeline(pipeline, "sick", ("no", "yes")), path)
     >>> load(path).predict(frame).labels.tolist()
     ['no', 'no', 'yes', 'yes']
     """
@@ -90,35 +96,49 @@ def dumps(model: TableModel, *, write: Callable[[Parameter], str] = str) -> byte
         Writes the parameters that the model's notes name: the command line stores options.
     """
     instance("model", model, TableModel, MODEL)
-    skops = import_skops()
-    encoder = without_cells(model.encoder, write)
-    steps = [("encoder", encoder), ("classifier", slim(model.classifier))]
-    about = render(dict(model.about), write)
-    content = {
-        "pipeline": Pipeline(steps),
-        "target": model.target,
-        "classes": list(model.classes),
-        "group": model.group,
-        "unlabeled": model.unlabeled,
-        "missing": list(model.missing),
-        "about": json.dumps({"versions": versions("pandas", "skops"), **about}),
-    }
-    data = skops.dumps(content, compression=ZIP_DEFLATED)
+    plain = model.to_plain(write)
+    plain["about"] = {"versions": versions("pandas"), **plain["about"]}
+    data = _pack(plain)
     comment = f"semisquares-model {FORMAT} sha256:".encode()
     length = struct.pack("<H", len(comment) + DIGEST)
     data = data[:-LENGTH] + length + comment
     return data + hashlib.sha256(data).hexdigest().encode()
 
 
+def _pack(plain: dict[str, Any]) -> bytes:
+    """Write plain data as a ZIP archive, the same bytes for the same data."""
+    arrays: dict[str, Any] = {}
+
+    def without_arrays(value: Any, name: str) -> Any:
+        if isinstance(value, dict):
+            return {key: without_arrays(one, f"{name}{key}/") for key, one in value.items()}
+        if isinstance(value, np.ndarray):
+            arrays[f"{name[:-1]}.npy"] = value
+            return {ARRAY: f"{name[:-1]}.npy"}
+        return value
+
+    document = without_arrays(plain, "")
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w") as archive:  # ZipInfo's time is always that of 1980
+        archive.writestr(ZipInfo(DOCUMENT), text.encode())
+        for name, array in arrays.items():
+            part = io.BytesIO()
+            npy.write_array(part, array, allow_pickle=False)
+            archive.writestr(ZipInfo(name), part.getvalue())
+    return buffer.getvalue()
+
+
 def write_whole(data: bytes, path: str | Path, what: str) -> None:
-    """Write a file at once; where that cannot be, say so of `what` it was to hold."""
+    """Write a file at once; `what` it holds is named in the message if that fails."""
     try:
         with atomic_write(path) as file:
             file.write(data)
     except OSError as error:
         raise TableError(
             f"{os_error(error, 'writing', repr(str(path)))}; give {what} a path in a folder that "
-            "can be written to."
+            "can be written to.",
+            code="model_not_written",
         ) from error
 
 
@@ -126,7 +146,7 @@ def write_whole(data: bytes, path: str | Path, what: str) -> None:
 
 
 def load(path: str | Path) -> TableModel:
-    """Read a model from a file that `save` has written; no code in it is run.
+    """Read a model from a file that `save` has written; a file cannot hold code.
 
     Parameters
     ----------
@@ -141,19 +161,22 @@ def load(path: str | Path) -> TableModel:
     try:
         with open(name, "rb") as file:
             data = file.read(4096)
-            if data.startswith(b"PK"):  # else it is no model, and may be a table of gigabytes
+            if data.startswith(b"PK"):  # otherwise it is not a model; it may be gigabytes
                 data += file.read()
     except FileNotFoundError as error:
         raise TableError(
-            f"There is no file {name!r}; give the path of a model that semisquares fit has written."
+            f"There is no file {name!r}; give the path of a model that semisquares fit wrote.",
+            code="model_not_found",
         ) from error
     except IsADirectoryError as error:
         raise TableError(
-            f"{name!r} is a folder; give the model file in it that semisquares fit has written."
+            f"{name!r} is a folder; give the model file in it that semisquares fit has written.",
+            code="model_is_folder",
         ) from error
     except OSError as error:
         raise TableError(
-            f"{os_error(error, 'reading', repr(name))}; give a model file that can be opened."
+            f"{os_error(error, 'reading', repr(name))}; give a model file that can be opened.",
+            code="model_not_readable",
         ) from error
     return loads(data, name=name)
 
@@ -170,43 +193,76 @@ def loads(data: bytes, name: str = "the file") -> TableModel:
     instance("data", data, bytes, "the bytes of a model file")
     mark = MARK.fullmatch(data, max(0, data.rfind(b"semisquares-model ", -128)))
     if mark is None:
-        raise TableError(_no_model(data, name))
+        raise TableError(_no_model(data, name), code="not_a_model")
     if hashlib.sha256(data[:-DIGEST]).hexdigest().encode() != mark[2]:
-        raise TableError(_damaged(name))
+        raise TableError(_damaged(name), code="model_damaged")
     if int(mark[1]) > FORMAT:
         raise TableError(
             f"{name!r} was written by a newer semisquares (format {int(mark[1])}, this one reads "
-            f"{FORMAT}): upgrade with pip install --upgrade semisquares."
+            f"{FORMAT}): upgrade with pip install --upgrade semisquares.",
+            code="model_newer",
         )
-    skops = import_skops()
     try:
-        refuse_other_types(data, name)
-        with warnings.catch_warnings():  # version_note says it, once and in words
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            content = skops.loads(data, trusted=ALLOWED)
-    except TableError:
+        return TableModel.from_plain(_unpack(data, name))
+    except _Refused:
         raise
     except Exception as error:  # a digest can be forged, and then nothing is certain
-        raise _senseless(name, error) from error
-    try:
-        return checked_model(content)
-    except Exception as error:
-        raise _senseless(name, error) from error
+        raise TableError(
+            f"{name!r} looks like a semisquares model, but its content makes no sense "
+            f"({type(error).__name__}); fit the model again.",
+            code="model_senseless",
+        ) from error
 
 
-def version_note(model: TableModel) -> str | None:
-    """Say where a model was written with another scikit-learn, or return None.
+class _Refused(TableError):
+    """A file that was not opened."""
 
-    Parameters
-    ----------
-    model : TableModel
-    """
-    then, now = model.about.get("versions", {}).get("scikit-learn"), version("scikit-learn")
-    if then is None or then.split(".")[:2] == now.split(".")[:2]:
-        return None
-    return (
-        f"The model was written with scikit-learn {then} and is read with {now}; its predictions "
-        "may differ from those of its day, so fit it again where that matters."
+
+def _unpack(data: bytes, name: str) -> dict[str, Any]:
+    """Read the plain data of an archive; refuse one that holds anything else."""
+    with ZipFile(io.BytesIO(data)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
+            raise _Refused(
+                f"{name!r} unpacks to more than any model needs; do not trust it.",
+                code="model_too_large",
+            )
+        document = json.loads(archive.read(DOCUMENT))
+        unused = sorted(archive.namelist())
+        unused.remove(DOCUMENT)
+
+        def with_arrays(value: Any) -> Any:
+            if isinstance(value, list):
+                return [with_arrays(one) for one in value]
+            if not isinstance(value, dict):
+                return value
+            if value.keys() != {ARRAY}:
+                return {key: with_arrays(one) for key, one in value.items()}
+            unused.remove(value[ARRAY])
+            return _read_array(archive.read(value[ARRAY]), value[ARRAY], name)
+
+        plain = with_arrays(document)
+    if unused:
+        raise _refusal(name, ", ".join(unused))
+    return plain
+
+
+def _read_array(data: bytes, place: str, name: str) -> Any:
+    """Read an array of numbers; never a pickle, which could hold code."""
+    part = io.BytesIO(data)
+    shape, _, dtype = _HEADERS[npy.read_magic(part)](part)
+    if dtype.kind not in "bif":
+        raise _refusal(name, f"{place} of type {dtype}")
+    if math.prod(shape) * dtype.itemsize != len(data) - part.tell():
+        raise ValueError("an array of another length")
+    part.seek(0)
+    return npy.read_array(part, allow_pickle=False)
+
+
+def _refusal(name: str, what: str) -> _Refused:
+    return _Refused(
+        f"{name!r} holds what no semisquares model does ({what}), so it was not opened; fit the "
+        "model again, or ask whoever sent it.",
+        code="model_foreign",
     )
 
 
@@ -222,7 +278,7 @@ def _no_model(data: bytes, name: str) -> str:
     if looks is None:
         looks = _look_of_text(data[:4096])
     return (
-        f"{name!r} is no semisquares model (it looks like {looks}); "
+        f"{name!r} is not a semisquares model (it looks like {looks}); "
         "give a file that semisquares fit has written."
     )
 
@@ -232,13 +288,6 @@ def _look_of_text(head: bytes) -> str:
         return "binary data"
     first, _, rest = head.partition(b"\n")
     return "a CSV table" if rest and re.search(rb"[,;\t]", first) else "text"
-
-
-def _senseless(name: str, error: Exception) -> TableError:
-    return TableError(
-        f"{name!r} has the outside of a semisquares model, but its content makes no sense "
-        f"({type(error).__name__}); fit the model again."
-    )
 
 
 def _damaged(name: str) -> str:

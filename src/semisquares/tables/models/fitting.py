@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from ..._utils.errors import CollapsedLabelsWarning
 from ..._utils.messages import Message, Parameter
@@ -25,6 +25,7 @@ from ..compare.comparison import plain
 from ..compare.notices.leak import leaks
 from ..compare.notices.majority import compare_with_majority
 from ..dataset import PREPARED, Prepared, TableInfo
+from ._linear import LinearScores
 from ._measuring import (
     METHODS,
     FitOptions,
@@ -35,7 +36,7 @@ from ._measuring import (
     measure,
     resolve_method,
 )
-from .model import TableModel, slim
+from .model import TableModel
 
 __all__ = ["METHODS", "Fit", "assemble", "capture_warnings", "fit_prepared", "fit_table"]
 
@@ -138,7 +139,8 @@ def assemble(
     notes = [*_filled(table), *(leak.text for leak in found), *_score_notes(table, measured, fit)]
     about = _about(table, options, measured, fit, [*notes, *fit.notes])
     return TableModel(
-        Pipeline([("encoder", table.encoder), ("classifier", slim(fit.classifier))]),
+        table.encoder,
+        LinearScores(fit.classifier.coef_, fit.classifier.intercept_),
         table.target.name,
         table.target.classes,
         group=table.group,
@@ -213,12 +215,19 @@ def _about(
             "verdict": None if measured.verdict is None else measured.verdict.as_dict(),
             "certificate": float(getattr(fit.classifier, "certificate_", math.nan)),
             "seed": options.seed,
-            "versions": versions("pandas", "skops"),
-            "created": datetime.now(UTC).date().isoformat(),
+            "versions": versions("pandas"),
+            "created": _today().isoformat(),
             "summary": _summary(table, measured, fit),
             "notes": notes,
         }
     )
+
+
+def _today() -> date:
+    """Return the date; SOURCE_DATE_EPOCH sets it, so that fits can be repeated to the last bit."""
+    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else datetime.now(UTC)
+    return now.date()
 
 
 def _summary(table: TableInfo, measured: Measurement, fit: Fit) -> str:

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from ..._utils.messages import Parameter, render
-from ...estimators._base import soft_labels
 from .._arguments import instance, optional_text, refuse, text, texts, whole_number
-from ..encoder import TableEncoder, as_frame
+from .._encoding import Encoding, as_frame
+from ._linear import LinearScores
 
-__all__ = ["Prediction", "TableModel", "slim", "without_cells"]
+__all__ = ["Prediction", "TableModel"]
 
 Array = NDArray[Any]
 
 MODEL = "a model that fit_table or load has returned"
 """What functions that take a model need, for messages."""
-WEIGHTS = ("coef_", "intercept_", "classes_", "feature_names_in_")
 MOST_MADE_UP = 1_000_000
 """Most rows that `made_up_rows` returns."""
-MOST_ENTRIES = 256
-"""Longest list that is kept as a parameter: grids are shorter, a value per row is longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +41,14 @@ class Prediction:
 
 @dataclass(frozen=True, eq=False)
 class TableModel:
-    """A fitted pipeline with the target and the classes of its table.
+    """A fitted encoder and classifier, with the target and the classes of their table.
 
     Parameters
     ----------
-    pipeline : Pipeline
-        Fitted steps "encoder" (a `TableEncoder`) and "classifier" (one of this package, fitted with
-        the classes 0, 1, …).
+    encoder : Encoding
+        Turns the columns of a table into numbers: ``encoding_`` of a fitted `TableEncoder`.
+    classifier : LinearScores
+        Turns encoded rows into decision values.
     target : str
         The column that it predicts.
     classes : tuple
@@ -74,12 +70,13 @@ class TableModel:
     >>> from semisquares.tables import make_table_pipeline
     >>> frame = pd.DataFrame({"age": [30, 40, 52, 61, 70], "town": ["A", "B", "B", "A", "A"]})
     >>> pipeline = make_table_pipeline(SoftLabelClassifier()).fit(frame, [0, 0, 1, -1, -1])
-    >>> model = TableModel(pipeline, "sick", ("no", "yes"))
+    >>> model = TableModel.from_pipeline(pipeline, "sick", ("no", "yes"))
     >>> model.predict(frame).labels.tolist()
     ['no', 'no', 'yes', 'yes', 'yes']
     """
 
-    pipeline: Pipeline
+    encoder: Encoding
+    classifier: LinearScores
     target: str
     classes: tuple[Any, ...]
     group: str | None = None
@@ -88,10 +85,8 @@ class TableModel:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        needed = "a fitted pipeline with the steps encoder and classifier"
-        steps = instance("pipeline", self.pipeline, Pipeline, needed).named_steps
-        if not {"encoder", "classifier"} <= set(steps):
-            raise refuse("pipeline", self.pipeline, needed)
+        instance("encoder", self.encoder, Encoding, "the encoding_ of a fitted TableEncoder")
+        instance("classifier", self.classifier, LinearScores, "the weights of a classifier")
         text("target", self.target, "the name of a column, a text")
         classes = "the classes as a tuple of texts or numbers"
         if not all(
@@ -105,15 +100,30 @@ class TableModel:
         if not isinstance(self.about, Mapping):
             raise refuse("about", self.about, "a mapping")
 
-    @property
-    def encoder(self) -> TableEncoder:
-        """Turns the columns of a table into numbers."""
-        return self.pipeline.named_steps["encoder"]
+    @classmethod
+    def from_pipeline(
+        cls, pipeline: Any, target: str, classes: tuple[Any, ...], **details: Any
+    ) -> TableModel:
+        """Make a model of a fitted pipeline.
 
-    @property
-    def classifier(self) -> Any:
-        """Turns encoded rows into decision values."""
-        return self.pipeline.named_steps["classifier"]
+        Parameters
+        ----------
+        pipeline : Pipeline
+            Fitted steps "encoder" (a `TableEncoder`) and "classifier" (linear, fitted with the
+            classes 0, 1, …), as `make_table_pipeline` returns it.
+        target, classes
+            As in `TableModel`.
+        **details
+            Its other parameters.
+        """
+        steps = getattr(pipeline, "named_steps", {})
+        encoding = getattr(steps.get("encoder"), "encoding_", None)
+        coef = getattr(steps.get("classifier"), "coef_", None)
+        if encoding is None or coef is None:
+            needed = "a fitted pipeline with the steps encoder and classifier"
+            raise refuse("pipeline", pipeline, needed)
+        scores = LinearScores(coef, steps["classifier"].intercept_)
+        return cls(encoding, scores, target, classes, **details)
 
     def features(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the table without its target and its group, if it has them.
@@ -137,14 +147,11 @@ class TableModel:
         """
         features = self.features(frame)
         unseen = self.encoder.unseen(features)
-        if not len(features):  # which scikit-learn refuses
-            return self._nothing()
-        X = self.encoder.transform(features)
-        decision = self.classifier.decision_function(X)
+        decision = self.classifier.decision(self.encoder.transform(features))
         codes = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0.0).astype(np.intp)
         return Prediction(
             self.class_values()[codes],
-            soft_labels(decision + 0.5),
+            self.classifier.soft_labels(decision),
             decision,
             unseen,
         )
@@ -182,7 +189,7 @@ class TableModel:
         rng = np.random.default_rng(0)
         columns = {
             name: encoder.made_up_cells(place, rng)
-            for encoder in self.encoder.encoders_.values()
+            for encoder in self.encoder.encoders.values()
             for place, name in enumerate(encoder.columns)
         }
         n_rows = max(n_rows, *map(len, columns.values()))
@@ -190,86 +197,46 @@ class TableModel:
             {name: rng.permutation(np.resize(cells, n_rows)) for name, cells in columns.items()}
         )
 
-    def _nothing(self) -> Prediction:
-        n_classes = len(self.classes)
-        decision = np.empty(0 if n_classes == 2 else (0, n_classes))
-        return Prediction(self.class_values()[:0], np.empty((0, n_classes)), decision)
+    def to_plain(self, write: Callable[[Parameter], str] = str) -> dict[str, Any]:
+        """Return JSON values and arrays from which `from_plain` restores the model.
 
+        They hold nothing of the rows, except the levels of categories.
 
-def slim(classifier: Any) -> Any:
-    """Return a copy of a fitted classifier that predicts the same and holds no rows.
+        Parameters
+        ----------
+        write : callable, default=str
+            Writes the parameters that notes name: the command line stores options.
+        """
+        return {
+            "target": self.target,
+            "classes": [v.item() if isinstance(v, np.generic) else v for v in self.classes],
+            "group": self.group,
+            "unlabeled": self.unlabeled,
+            "missing": list(self.missing),
+            "encoder": self.encoder.to_plain(write),
+            "classifier": self.classifier.to_plain(),
+            "about": render(dict(self.about), write),
+        }
 
-    It keeps the weights, the numbers and texts that the fit has set (`alpha_`, `certificate_`,
-    `objective_`, …) and the parameters. A parameter that is not plain data, such as a splitter or
-    initial labels, is reset to its default: it mattered only for the fit.
-
-    Parameters
-    ----------
-    classifier : estimator
-        A fitted classifier of this package.
-
-    Examples
-    --------
-    >>> from semisquares import SoftLabelClassifier
-    >>> model = SoftLabelClassifier().fit([[0.0], [1.0], [3.0]], [0, 1, -1])
-    >>> hasattr(model, "transduction_"), hasattr(slim(model), "transduction_")
-    (True, False)
-    >>> bool((slim(model).coef_ == model.coef_).all())
-    True
-    """
-    parameters = classifier.get_params(deep=False)
-    bare = type(classifier)(**{k: _unwrapped(v) for k, v in parameters.items() if _is_plain(v)})
-    for name, value in vars(classifier).items():
-        if name in WEIGHTS:
-            setattr(bare, name, value)
-        elif name.endswith("_") and isinstance(value, bool | int | float | str | np.generic):
-            setattr(bare, name, _unwrapped(value))
-    return bare
-
-
-def without_cells(encoder: TableEncoder, write: Callable[[Parameter], str] = str) -> TableEncoder:
-    """Return a copy of a fitted encoder without its examples of cells.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-    write : callable, default=str
-        Writes the parameters that reasons name.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> encoder = TableEncoder().fit(pd.DataFrame({"age": [30, 40], "name": ["Ann", "Bo"]}))
-    >>> [column.example for column in encoder.columns_]
-    ['30', 'Ann']
-    >>> [column.example for column in without_cells(encoder).columns_]
-    ['', '']
-    """
-    bare = copy(encoder)
-    bare.columns_ = tuple(
-        replace(column, example="", reason=render(column.reason, write))
-        for column in encoder.columns_
-    )
-    return bare
-
-
-def _is_plain(value: Any) -> bool:
-    """Tell whether a parameter is plain data, and too short to be one value per row."""
-    if isinstance(value, np.ndarray):
-        return value.ndim == 1 and value.dtype.kind in "biuf" and len(value) <= MOST_ENTRIES
-    if isinstance(value, dict):
-        value = [*value.keys(), *value.values()]
-    if isinstance(value, list | tuple):
-        return len(value) <= MOST_ENTRIES and all(map(_is_plain, value))
-    return value is None or isinstance(value, bool | int | float | str | np.generic)
-
-
-def _unwrapped(value: Any) -> Any:
-    """Return plain data with Python numbers in place of NumPy numbers."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, dict):
-        return {_unwrapped(k): _unwrapped(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_unwrapped(one) for one in value)
-    return value
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> TableModel:
+        """Restore a model; raise any exception if its parts do not fit each other."""
+        model = cls(
+            encoder=Encoding.from_plain(plain["encoder"]),
+            classifier=LinearScores.from_plain(plain["classifier"]),
+            target=plain["target"],
+            classes=tuple(plain["classes"]),
+            group=plain["group"],
+            unlabeled=plain["unlabeled"],
+            missing=tuple(plain["missing"]),
+            about=plain["about"],
+        )
+        n_classes = len(model.classes)
+        if not (
+            n_classes == len(set(model.classes)) >= 2
+            and len(model.spelled) in (0, n_classes)
+            and model.classifier.fits(len(model.encoder.features), n_classes)
+        ):
+            raise ValueError("parts that do not fit each other")
+        model.predict(model.made_up_rows(8))  # runs every encoder
+        return model

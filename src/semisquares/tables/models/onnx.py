@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from ... import __version__
 from .._arguments import instance, path_text
+from .._encoding import as_frame, clean
 from ..columns import COLUMN_TYPES, most_specific_first
 from ..columns._onnx import OUTPUTS, OnnxGraph, element_type, import_onnx
-from ..encoder import as_frame, clean
 from ..errors import TableError
 from ._graph import add_classifier, add_encoder, class_values
 from .files import write_whole
@@ -90,7 +90,7 @@ def export_onnx(
     >>> from semisquares.tables import make_table_pipeline
     >>> frame = pd.DataFrame({"age": [30, 40, 52, 61, 70], "town": ["A", "B", "B", "A", "A"]})
     >>> pipeline = make_table_pipeline(SoftLabelClassifier()).fit(frame, [0, 0, 1, -1, -1])
-    >>> model = TableModel(pipeline, "sick", ("no", "yes"))
+    >>> model = TableModel.from_pipeline(pipeline, "sick", ("no", "yes"))
     >>> done = export_onnx(model, Path(tempfile.mkdtemp()) / "sick.onnx", sample=frame)
     >>> done.whole, done.inputs, done.largest_difference < 1e-9
     (True, ('age', 'town'), True)
@@ -102,7 +102,7 @@ def export_onnx(
     graph = OnnxGraph()
     reason = _why_partial(model)
     if reason:
-        features = graph.input("features", "double", len(model.encoder.features_))
+        features = graph.input("features", "double", len(model.encoder.features))
     else:
         features = add_encoder(graph, model)
     add_classifier(graph, model, features)
@@ -115,7 +115,7 @@ def export_onnx(
 
 def _why_partial(model: TableModel) -> str:
     """Return why the encoder cannot be in the graph, or "" if it can."""
-    for kind, encoder in model.encoder.encoders_.items():
+    for kind, encoder in model.encoder.encoders.items():
         if not COLUMN_TYPES[kind].onnx_input:
             listed = ", ".join(map(repr, encoder.columns))
             columns = f"column{'s' * (len(encoder.columns) > 1)} {listed}"
@@ -130,7 +130,7 @@ def _note(model: TableModel, reason: str) -> str:
             f"{reason}, so the graph holds the classifier alone: its input 'features' takes what "
             "the encoder of the stored model gives."
         )
-    encoders = model.encoder.encoders_
+    encoders = model.encoder.encoders
     inputs = "; ".join(
         one.onnx_input.format(columns=_some(encoders[one.name].columns))
         for one in most_specific_first()
@@ -153,7 +153,7 @@ def _serialized(graph: OnnxGraph, model: TableModel, reason: str) -> bytes:
         onnx.helper.make_tensor_value_info(name, element_type(element), shape)
         for name, element, shape in zip(OUTPUTS, (kind, "double", "double"), shapes, strict=True)
     ]
-    names = [feature.name for feature in model.encoder.features_]
+    names = [feature.name for feature in model.encoder.features]
     body = onnx.helper.make_graph(graph.nodes, "table_model", graph.infos, outputs, graph.constants)
     body.doc_string = "Features: " + "; ".join(names)
     whole = onnx.helper.make_model(
@@ -194,7 +194,7 @@ def _inputs(graph: OnnxGraph, model: TableModel, frame: pd.DataFrame) -> dict[st
     features = model.features(frame)
     if _why_partial(model):
         return {"features": model.encoder.transform(features)}
-    cells = clean(features, model.encoder.columns_)
+    cells = clean(features, model.encoder.columns)
     return {name: np.asarray(cells[column])[:, None] for name, column in graph.inputs.items()}
 
 
@@ -214,7 +214,8 @@ def _difference(expected: Prediction, labels: Array, soft: Array, decision: Arra
         raise TableError(
             f"The ONNX model and the model disagree ({int(wrong.sum())} of {len(wrong)} labels, "
             f"decision values by {difference:.2g}), so nothing was written; use the stored model, "
-            "and report this."
+            "and report this.",
+            code="onnx_disagrees",
         )
     return difference
 

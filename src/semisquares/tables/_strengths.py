@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..columns import Feature
-from .comparison import Strength
+from .columns import Feature
 
-__all__ = ["strengths"]
+__all__ = ["Strength", "strengths"]
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How strongly a feature speaks for a class."""
+
+    feature: str
+    column: str
+    class_name: str
+    effect: float
+    """Change of the decision value in the user's units."""
+    unit: str
+    weight: float
+    """Change of the decision value for one standard deviation of the feature."""
 
 
 def strengths(
-    classifier: Any,
+    coef: ArrayLike,
     features: Sequence[Feature],
     class_names: Sequence[str],
     *,
     top: int | None = None,
     spread: ArrayLike | None = None,
 ) -> tuple[Strength, ...]:
-    """List the coefficients of a classifier, the strongest first.
+    """List coefficients of a classifier, the strongest first.
 
     With two classes there is one for each feature, and a positive one speaks for the second class;
     with more there is one for each feature and class.
 
     Parameters
     ----------
-    classifier : fitted linear classifier
-        ``coef_`` has one row for two classes, else one per class.
+    coef : array-like of shape (1 or n_classes, n_features)
+        One row for two classes, else one per class.
     features : sequence of Feature
-        The columns of ``coef_``.
+        The columns of `coef`.
     class_names : sequence of str
     top : int, optional
         The number to return; None for all.
@@ -42,16 +55,13 @@ def strengths(
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
     >>> features = [Feature("age", "age", 20.0, "per unit"), Feature("sex = f", "sex", 1.0, "")]
-    >>> classifier = SimpleNamespace(coef_=np.array([[0.2, -0.3]]))
-    >>> for one in strengths(classifier, features, ["ill", "well"], spread=[1.0, 0.5]):
+    >>> for one in strengths([0.2, -0.3], features, ["ill", "well"], spread=[1.0, 0.5]):
     ...     print(one.feature, one.class_name, one.effect, one.weight)
     age well 0.01 0.2
     sex = f well -0.3 -0.15
     """
-    coef = np.atleast_2d(classifier.coef_)
+    coef = np.atleast_2d(coef)
     towards = list(class_names)[-1:] if len(coef) == 1 else list(class_names)
     weight = coef * (1.0 if spread is None else np.asarray(spread))
     effect = coef / np.array([feature.scale for feature in features])

@@ -1,0 +1,56 @@
+"""What a command imports before it works: users wait for it every time."""
+
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from semisquares.tables import fit_table, prepare, save
+
+SLOW = {"dask", "joblib", "matplotlib", "onnx", "sklearn", "scipy.optimize", "scipy.stats", "skops"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a model and rows for it."""
+    folder = tmp_path_factory.mktemp("model")
+    frame = pd.DataFrame(
+        {
+            "size": [1, 2, 3, 7, 8, 9],
+            "age": [4, 2, 4, 2, 3, 1],
+            "kind": ["a", "a", "a", "b", "b", "b"],
+        }
+    )
+    options = {"method": "supervised", "alpha": 1.0, "folds": 2, "repeats": 1}
+    save(fit_table(prepare(frame, "kind"), **options), folder / "kind.model")
+    frame[["size", "age"]].to_csv(folder / "rows.csv", index=False)
+    return folder
+
+
+def imported(folder, *words):
+    """Run a command in a process of its own; return the modules that it has imported."""
+    script = (
+        "import atexit, sys; from semisquares.cli import main\n"
+        "atexit.register(lambda: print(*sys.modules, sep='\\n', file=sys.stderr))\n"
+        "main()"
+    )
+    command = [sys.executable, "-c", script, *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return set(done.stderr.splitlines())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("inspect", "kind.model"), ("predict", "kind.model", "rows.csv", "-o", "out.csv")],
+    ids=["inspect", "predict"],
+)
+def test_a_stored_model_is_used_without_what_fitted_it(folder, words):
+    modules = imported(folder, *words)
+    assert "pandas" in modules
+    assert modules & SLOW == set()
+
+
+def test_a_picture_is_drawn_with_matplotlib(folder):
+    modules = imported(folder, "inspect", "kind.model", "--plot", "features.png")
+    assert "matplotlib" in modules
