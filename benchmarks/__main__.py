@@ -1,6 +1,8 @@
 """Run the benchmarks and print their ratios; `python -m benchmarks large` runs one of them.
 
-`scale`, which writes 8 GB of files, runs only where it is named.
+`scale`, which writes 8 GB of files, runs only if it is named. The pages read the numbers that
+--json stores: results.json and, from the suite `scale`, scale_results.json. The text files beside
+them are what the same runs printed.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="turns of each rival (default 5)")
     parser.add_argument("--rows", type=int, default=scale.ROWS, help="rows of the scale suite")
     parser.add_argument("--folder", type=Path, help="where it writes its files, and leaves them")
-    parser.add_argument("--json", type=Path, help="also write the lines to this file")
+    parser.add_argument("--json", type=Path, help="also write all numbers to this file")
     options = parser.parse_args()
     unknown = set(options.suites) - set(SUITES)
     if unknown:
@@ -48,17 +50,22 @@ def main() -> None:
         "scikit-learn": sklearn.__version__,
     }
     print(f"Ratios of median times, {options.repeats} turns each, one run; {versions}\n")
-    lines = []
+    lines, costs = [], {}
     for name in options.suites or USUAL:
         given = (options.rows, options.folder) if name == "scale" else ()
         for line in SUITES[name].run(options.repeats, *given):
             print(line, flush=True)
-            lines += [line] if isinstance(line, Line) else []
+            if isinstance(line, Line):
+                lines.append(line)
+            else:
+                costs = {"cost_model": asdict(line)}
     missed = [line for line in lines if not line.kept]
     print(f"\n{len(lines)} ratios, {len(missed)} of those promised missed.")
     if options.json:
-        table = {"versions": versions, "lines": [asdict(line) for line in lines]}
-        options.json.write_text(json.dumps(table, indent=1))
+        run = {"repeats": options.repeats, "versions": versions}
+        run |= {"lines": [asdict(line) for line in lines], **costs}
+        text = json.dumps(run, indent=1, ensure_ascii=False)
+        options.json.write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,10 @@ from semisquares.core.rows import Pass
 from semisquares.core.rows.reduce import FAN
 
 from .timing import seconds_of
+
+KINDS = ("sweep, all active rows", "sweep, changed rows", "the same, rows in memory")
+WHOLE = "a pass"
+"""The line of the estimates that has the seconds of all parts together."""
 
 
 @dataclass(frozen=True)
@@ -109,48 +115,110 @@ class Work:
         return max(sum(parts.values()), scheduler)
 
 
-def compared(sweep: Work, flipped: float, rates: Rates, passes: Sequence[Pass]) -> str:
-    """Write what the model says of the passes of a fit beside what they took.
+@dataclass(frozen=True)
+class PassCost:
+    """What the model predicts for one kind of pass of a fit, and what was measured."""
 
-    `flipped` is the share of rows that change their side in a step.
-    """
-    whole, later = replace(sweep, in_gram=sweep.active), replace(sweep, in_gram=flipped)
+    name: str
+    model_seconds: float
+    measured_seconds: float
+    model_bytes: float
+    measured_bytes: float
+
+    @property
+    def ratio(self) -> float:
+        """Measured seconds, relative to those of the model."""
+        return self.measured_seconds / self.model_seconds
+
+
+@dataclass(frozen=True)
+class CostReport:
+    """The model beside the passes of a fit, and its estimate for a larger table."""
+
+    rates: Rates
+    active: float
+    flipped: float
+    """The share of rows that enter or leave the active set in a step."""
+    passes: Sequence[PassCost]
+    large: Work
+    """The passes over the larger table."""
+    seconds: Mapping[str, Sequence[float]]
+    """Estimated seconds of each part of such a pass and of all, one number for each of `KINDS`."""
+
+    @classmethod
+    def read(cls, path: Path) -> CostReport:
+        """Read the report that ``python -m benchmarks scale --json`` wrote to a file."""
+        found = json.loads(path.read_text(encoding="utf-8"))["cost_model"]
+        found["rates"], found["large"] = Rates(**found["rates"]), Work(**found["large"])
+        found["passes"] = [PassCost(**one) for one in found["passes"]]
+        return cls(**found)
+
+    @property
+    def rates_text(self) -> str:
+        rates = self.rates
+        return (
+            f"A worker reads {rates.read / 1e6:.0f} MB/s and does {rates.stream / 1e9:.2f} Gflop/s "
+            f"with vectors, {rates.gram / 1e9:.1f} in X'X; the scheduler {rates.tasks:.0f} tasks/s."
+            f"\nActive: {100 * self.active:.2g} %; {100 * self.flipped:.2g} % change their side a "
+            "step."
+        )
+
+    @property
+    def passes_table(self) -> str:
+        lines = [
+            "| pass | model, s | measured, s | measured / model | sent, model, MB | measured, MB |",
+            "|---|---|---|---|---|---|",
+        ]
+        for one in self.passes:
+            seconds = f"{one.model_seconds:.2f} | {one.measured_seconds:.2f} | {one.ratio:.2f}"
+            sent = f"{one.model_bytes / 1e6:.2f} | {one.measured_bytes / 1e6:.2f}"
+            lines.append(f"| {one.name} | {seconds} | {sent} |")
+        return "\n".join(lines)
+
+    @property
+    def large_table(self) -> str:
+        work = self.large
+        size = f"{work.rows:,.0f} × {work.columns}, {work.workers} workers, {work.blocks:,} blocks"
+        lines = [f"| {size} | {' | '.join(f'{kind}, s' for kind in KINDS)} |", "|---|---|---|---|"]
+        for name, seconds in self.seconds.items():
+            shown = f"**{name}**" if name == WHOLE else name
+            lines.append(f"| {shown} | {' | '.join(f'{one:.1f}' for one in seconds)} |")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return "\n".join(["", self.rates_text, "", self.passes_table, "", self.large_table])
+
+
+def report_costs(
+    sweep: Work, large: Work, flipped: float, rates: Rates, passes: Sequence[Pass]
+) -> CostReport:
+    """Compare the model with the passes of a fit, and evaluate it for a larger table."""
+    whole, later = _kinds(sweep, flipped)
     sweeps = [one for one in passes if one.bytes_sent == sweep.sent]
-    lines = [
-        f"A worker reads {rates.read / 1e6:.0f} MB/s and does {rates.stream / 1e9:.2f} Gflop/s "
-        f"with vectors, {rates.gram / 1e9:.1f} in X'X; the scheduler {rates.tasks:.0f} tasks/s.",
-        f"Active: {100 * sweep.active:.2g} %; {100 * flipped:.2g} % change their side a step.",
-        "",
-        "| pass | model, s | measured, s | measured / model | sent, model, MB | measured, MB |",
-        "|---|---|---|---|---|---|",
+    costs = [
+        PassCost(
+            name,
+            work.total(rates),
+            float(np.mean([one.seconds for one in measured])),
+            work.sent,
+            measured[0].bytes_sent,
+        )
+        for name, work, measured in (
+            ("sweep with the Gram matrix of all active rows", whole, [sweeps[0], sweeps[-1]]),
+            ("sweep with that of the rows that changed", later, sweeps[1:-1] or sweeps),
+        )
     ]
-    for name, work, of in (
-        ("sweep with the Gram matrix of all active rows", whole, [sweeps[0], sweeps[-1]]),
-        ("sweep with that of the rows that changed", later, sweeps[1:-1] or sweeps),
-    ):
-        model, took = work.total(rates), float(np.mean([one.seconds for one in of]))
-        sent = f"{work.sent / 1e6:.2f} | {of[0].bytes_sent / 1e6:.2f}"
-        lines.append(f"| {name} | {model:.2f} | {took:.2f} | {took / model:.2f} | {sent} |")
-    return "\n".join(["", *lines])
-
-
-def worked_out(sweep: Work, flipped: float, rates: Rates) -> str:
-    """Write the parts of a pass that is not at hand, in seconds."""
-    whole, later = replace(sweep, in_gram=sweep.active), replace(sweep, in_gram=flipped)
-    kept = replace(later, value_bytes=0)
-    works = (whole, later, kept)
+    whole, later = _kinds(large, flipped)
+    works = (whole, later, replace(later, value_bytes=0))
     parts = [work.seconds(rates) for work in works]
-    rows = [(name, [part[name] for part in parts]) for name in parts[0]]
-    rows.append(("**a pass**", [work.total(rates) for work in works]))
-    heads = ("sweep, all active rows, s", "sweep, changed rows, s", "the same, rows in memory, s")
-    size = f"{sweep.rows:,.0f} × {sweep.columns}, {sweep.workers} workers, {sweep.blocks:,} blocks"
-    lines = [
-        "",
-        f"| {size} | {' | '.join(heads)} |",
-        "|---|---|---|---|",
-        *(f"| {name} | {' | '.join(f'{t:.1f}' for t in cells)} |" for name, cells in rows),
-    ]
-    return "\n".join(lines)
+    seconds = {name: [part[name] for part in parts] for name in parts[0]}
+    seconds[WHOLE] = [work.total(rates) for work in works]
+    return CostReport(rates, sweep.active, flipped, costs, large, seconds)
+
+
+def _kinds(sweep: Work, flipped: float) -> tuple[Work, Work]:
+    """Return the pass that sums the Gram matrix of all active rows, and of those that changed."""
+    return replace(sweep, in_gram=sweep.active), replace(sweep, in_gram=flipped)
 
 
 def rates_here(X: Any, read: float, tasks: float) -> Rates:

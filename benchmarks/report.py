@@ -1,20 +1,16 @@
-"""One line of a benchmark: a ratio, and what we promise of it; as printed, and read again."""
+"""One line of a benchmark: a measured ratio and the range that we promise for it."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-
-_PRINTED = re.compile(
-    r"(?P<what>\S.*?) {2,}(?P<ratio_of>\S.*?) {2,}(?P<value>[-+.\de]+|inf|nan)"
-    r"(?: {2}(?P<promise>(?:[≥≤] \S+ )+)(?:ok|MISSED))?(?: +(?P<remark>.*))?"
-)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A measured ratio, and the range that it is promised to be in, where it is."""
+    """A measured ratio, and its promised range if there is one."""
 
     what: str
     ratio_of: str
@@ -22,6 +18,8 @@ class Line:
     low: float | None = None
     high: float | None = None
     remark: str = ""
+    numbers: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """The numbers in the remark that pages quote, by name."""
 
     @property
     def kept(self) -> bool:
@@ -33,23 +31,10 @@ class Line:
         ends = [f"≥ {self.low:g}"] if self.low is not None else []
         ends += [f"≤ {self.high:g}"] if self.high is not None else []
         promise = f"{' '.join(ends)} {'ok' if self.kept else 'MISSED'}" if ends else ""
-        # two blanks after a text of any length: `read` takes it apart there
-        said = f"{self.what:41s}  {self.ratio_of:37s}  {self.value:9.3g}"
-        return f"{said}  {promise:18s} {self.remark}"
-
-    @classmethod
-    def read(cls, printed: str) -> Line | None:
-        """Read a line as it was printed, its value to three digits; None for any other text."""
-        found = _PRINTED.fullmatch(printed.rstrip())
-        if found is None:
-            return None
-        ends = dict(re.findall(r"([≥≤]) (\S+)", found["promise"] or ""))
-        low, high = (float(ends[sign]) if sign in ends else None for sign in "≥≤")
-        value, remark = float(found["value"]), found["remark"] or ""
-        return cls(found["what"], found["ratio_of"], value, low, high, remark)
+        columns = f"{self.what:41s}  {self.ratio_of:37s}  {self.value:9.3g}"
+        return f"{columns}  {promise:18s} {self.remark}"
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Read all ratios of a file that holds what the benchmarks printed."""
-    read = map(Line.read, path.read_text(encoding="utf-8").splitlines())
-    return [line for line in read if line is not None]
+    """Read the ratios that ``python -m benchmarks --json`` wrote to a file."""
+    return [Line(**line) for line in json.loads(path.read_text(encoding="utf-8"))["lines"]]

@@ -18,15 +18,15 @@ from distributed import Client, LocalCluster
 from semisquares import SoftLabelClassifier
 
 from . import scale_rivals
-from .cost_model import Rates, Work, compared, mean_rates, rates_here, worked_out
+from .cost_model import CostReport, Rates, Work, mean_rates, rates_here, report_costs
 from .report import Line
 from .scale_files import COLUMNS, NAMES, SIZES, Files, files_in
 
 ROWS, ALPHA, MEMORY = 20_000_000, 1.0, 3e9
 TASKS, ADDITIONS = 500, 5_000_000
 """So many of both are timed to know the scheduler and the free cores."""
-FAR = Work(1e9, 200, 62_500, 50)
-"""What the cost model is worked out for at the end."""
+LARGE = Work(1e9, 200, 62_500, 50)
+"""The table for which the cost model is evaluated at the end."""
 
 Cluster = Callable[[int], Any]
 
@@ -41,7 +41,7 @@ def local_cluster(n_workers: int) -> LocalCluster:
 
 def run(
     repeats: int, rows: int = ROWS, folder: Path | None = None, cluster: Cluster = local_cluster
-) -> Iterator[Line | str]:
+) -> Iterator[Line | CostReport]:
     """Measure; lines are promised where there are as many rows as the promise is about."""
     with files_in(folder, rows) as files:
         with cluster(2) as workers, Client(workers) as client:
@@ -52,10 +52,10 @@ def run(
             yield from _growth(two, rows, repeats)
             cores, rates = two.free_cores(), two.rates()
             yield from scale_rivals.run(two, rows)
-            tables = list(_tables(two, rates))
+            costs = _report_costs(two, rates)
         with cluster(1) as worker, Client(worker) as client:
             yield _speedup(Measured(client, files), two, cores, rows)
-        yield from tables
+        yield costs
 
 
 @dataclass(frozen=True)
@@ -170,11 +170,12 @@ def _growth(on: Measured, rows: int, repeats: int) -> Iterator[Line]:
     ]
     counts, seconds = [*counts, files.n_files], [*seconds, on.fits[files.n_files].seconds]
     slope = float(np.polyfit(np.log(counts), np.log(seconds), 1)[0])
-    passes = ", ".join(str(len(on.fits[n].passes)) for n in counts)
-    shown = f"s: {', '.join(f'{t:.3g}' for t in seconds)}; passes: {passes}"
+    passes = [len(on.fits[n].passes) for n in counts]
+    shown = f"s: {', '.join(f'{t:.3g}' for t in seconds)}; passes: {', '.join(map(str, passes))}"
+    numbers = {"seconds": seconds, "passes": passes}
     what = f"rows from {counts[0] * files.rows_per_file:,} to {rows:,}"
     high = _if(rows >= ROWS, 1.1)
-    yield Line(what, "log-log slope of time in rows", slope, high=high, remark=shown)
+    yield Line(what, "log-log slope of time in rows", slope, None, high, shown, numbers)
 
 
 def _speedup(one: Measured, two: Measured, cores: float, rows: int) -> Line:
@@ -191,8 +192,8 @@ def _speedup(one: Measured, two: Measured, cores: float, rows: int) -> Line:
 # -- the cost model -----------------------------------------------------------------------------
 
 
-def _tables(on: Measured, rates: Rates) -> Iterator[str]:
-    """Compare the model with the passes of the largest fit, and work it out for more rows."""
+def _report_costs(on: Measured, rates: Rates) -> CostReport:
+    """Compare the model with the passes of the largest fit, and evaluate it for more rows."""
     files, fit = on.files, on.fits[on.files.n_files]
     some = files.frame(files.count(files.rows / SIZES))[NAMES]
     active = float((abs(fit.model.decision_function(some)) > 0.5).mean().compute())
@@ -200,8 +201,7 @@ def _tables(on: Measured, rates: Rates) -> Iterator[str]:
     flipped = float(np.median(changed)) / files.rows
     rows = files.n_files * files.rows_per_file
     here = Work(rows, COLUMNS, files.rows_per_file, len(on.memory()), active)
-    yield compared(here, flipped, rates, fit.passes)
-    yield worked_out(replace(FAR, active=active), flipped, rates)
+    return report_costs(here, replace(LARGE, active=active), flipped, rates, fit.passes)
 
 
 # -- what workers do ----------------------------------------------------------------------------

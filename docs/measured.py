@@ -10,7 +10,7 @@ from benchmarks.peers import choosing
 
 from . import billion, label_members, pages, readme, reproduction, verdict
 from .marks import Number, Registry
-from .stored import SCALE, listing, numbers, paragraph, ratio, runs, table
+from .stored import SCALE, costs, listing, numbers, ratio, table
 
 
 def _thousands(count: int) -> str:
@@ -21,10 +21,9 @@ def _scale(what: str, ratio_of: str) -> Number:
     return Number(lambda: ratio(what, ratio_of, SCALE).value, readme.two_digits)
 
 
-def _passes() -> list[str]:
-    """Return the numbers of passes that fits of more and more rows took."""
-    remark = ratio("rows from", "log-log slope", SCALE).remark
-    return remark.partition("passes: ")[2].split(", ")
+def _passes(place: int) -> Number:
+    """Return the number of passes of a fit, by its place among fits of more and more rows."""
+    return Number(lambda: ratio("rows from", "log-log slope", SCALE).numbers["passes"][place])
 
 
 SCALE_LINES = {
@@ -39,7 +38,7 @@ SCALE_LINES = {
 }
 
 NUMBERS = {
-    # benchmarks/results.txt
+    # benchmarks/results.json
     "large.soft-to-ridge": Number(
         lambda: ratio("500,000 × 100, overlapping", "soft fit / RidgeClassifier").value,
         readme.two_digits,
@@ -47,10 +46,10 @@ NUMBERS = {
     "solvers.block-to-newton": Number(
         lambda: ratio("L=500, U=100,000", "block descent / Newton").value, readme.two_digits
     ),
-    # benchmarks/scale_results.txt
+    # benchmarks/scale_results.json
     **{f"scale.{key}": _scale(*line) for key, line in SCALE_LINES.items()},
-    "scale.passes-of-few": Number(lambda: _passes()[0]),
-    "scale.passes-of-many": Number(lambda: _passes()[-1]),
+    "scale.passes-of-few": _passes(0),
+    "scale.passes-of-many": _passes(-1),
     "scale.model-off": Number(billion.model_off, "{:.2f}".format),
     # results/
     "fig5.lowest-behind-soft": Number(
@@ -78,11 +77,11 @@ BLOCKS = {
     # docs/reproduction.md
     **{f"reproduction.{name}": made for name, made in reproduction.BLOCKS.items()},
     # docs/scale.md
-    "scale.ratios": lambda: listing(runs(SCALE)[0]),
-    "scale.rates": lambda: paragraph(runs(SCALE)[0], "A worker reads"),
-    "scale.passes": lambda: paragraph(runs(SCALE)[0], "| pass |"),
+    "scale.ratios": lambda: listing(SCALE),
+    "scale.rates": lambda: costs().rates_text,
+    "scale.passes": lambda: costs().passes_table,
     "scale.billion-words": billion.words,
-    "scale.billion": lambda: paragraph(runs(SCALE)[0], "| 1,000,000,000 × 200"),
+    "scale.billion": lambda: costs().large_table,
 }
 """Tables, lists and listings in Markdown."""
 

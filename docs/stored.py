@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.cost_model import CostReport
 from benchmarks.report import Line, read_lines
 
 from semisquares.paper._store import read_table
 from semisquares.paper.figures import FIGURES, Finding, Table
 
 REPOSITORY = Path(__file__).parents[1]
-RATIOS = REPOSITORY / "benchmarks" / "results.txt"
-SCALE = REPOSITORY / "benchmarks" / "scale_results.txt"
+RATIOS = REPOSITORY / "benchmarks" / "results.json"
+SCALE = REPOSITORY / "benchmarks" / "scale_results.json"
 
 
 @cache
@@ -39,37 +39,19 @@ def numbers(figure: str, key: str) -> Mapping[str, Any]:
 
 
 def ratio(what: str, ratio_of: str, file: Path = RATIOS) -> Line:
-    """Return a line of a benchmark, named by the beginnings of its first two columns.
-
-    A file may hold several runs; the first that has the line counts.
-    """
+    """Return a line of a benchmark, given the beginnings of its first two columns."""
     for line in read_lines(file):
         if line.what.startswith(what) and line.ratio_of.startswith(ratio_of):
             return line
     raise LookupError(f"{file.name} has no line that begins with {what!r} and has {ratio_of!r}.")
 
 
-def runs(file: Path) -> list[str]:
-    """Return the runs in a file of benchmarks; each run begins with a line that has a #."""
-    parts = re.split(r"^#.*\n", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return [part.strip() for part in parts if part.strip()]
-
-
-def paragraph(run: str, beginning: str) -> str:
-    """Return the paragraph of a run that starts with `beginning`."""
-    found = [part for part in run.split("\n\n") if part.strip().startswith(beginning)]
-    if len(found) != 1:
-        raise LookupError(f"{len(found)} paragraphs of the run begin with {beginning!r}.")
-    return found[0].strip()
-
-
-def listing(run: str) -> str:
-    """Return the ratios of a run as they were printed, for a page."""
-    lines = [line.rstrip() for line in run.splitlines() if Line.read(line)]
+def listing(file: Path) -> str:
+    """Return the ratios of a file as the benchmarks print them, for a page."""
+    lines = [str(line).rstrip() for line in read_lines(file)]
     return "\n".join(["```text", *lines, "```"])
 
 
-def cells(table_of: str) -> dict[str, list[str]]:
-    """Return the rows of a Markdown table as a dictionary: first cell to the other cells."""
-    lines = [line.strip().strip("|").split("|") for line in table_of.splitlines()[2:]]
-    return {first.strip(): [cell.strip() for cell in rest] for first, *rest in lines}
+def costs() -> CostReport:
+    """Return the measured and the estimated costs of passes over many rows."""
+    return CostReport.read(SCALE)

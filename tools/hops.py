@@ -63,9 +63,9 @@ def soft() -> Callable[[], object]:
 def command(name: str, folder: Path) -> Callable[[], object]:
     """Return a run of the command line on the table of `semisquares example`."""
     from click.testing import CliRunner
-    from semisquares.cli.commands import commands
-    from semisquares.cli.stopping import Stop
 
+    from semisquares.cli._commands import commands
+    from semisquares.cli._signals import SignalHandler
     from semisquares.tables._example import TABLE, TARGET, write_example
 
     write_example(folder)
@@ -73,7 +73,7 @@ def command(name: str, folder: Path) -> Callable[[], object]:
     arguments = [name, str(folder / TABLE), "--target", TARGET, "--jobs", "1", "-o", str(out)]
 
     def run() -> None:
-        done = CliRunner().invoke(commands, arguments, obj=Stop(), catch_exceptions=False)
+        done = CliRunner().invoke(commands, arguments, obj=SignalHandler(), catch_exceptions=False)
         if done.exit_code:
             raise SystemExit(f"semisquares {' '.join(arguments)} failed:\n{done.output}")
 

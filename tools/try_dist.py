@@ -15,7 +15,7 @@ import venv
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
-IN_SDIST = ("CITATION.cff", "LICENSE", "Makefile", "tests/conftest.py", "benchmarks/results.txt")
+IN_SDIST = ("CITATION.cff", "LICENSE", "Makefile", "tests/conftest.py", "benchmarks/results.json")
 
 
 def main(dist: Path) -> None:

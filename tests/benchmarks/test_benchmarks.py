@@ -2,15 +2,18 @@
 
 import re
 import shutil
+from types import SimpleNamespace
 
 import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.cost_model import Rates, Work
+from benchmarks.cost_model import CostReport, PassCost, Rates, Work
+from benchmarks.report import Line, read_lines
 from distributed import LocalCluster
 
+from benchmarks import __main__ as benchmarks_command
 from benchmarks import breast_cancer, scale, scale_files, scale_rivals
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.core.rows.dask import add_in_tree
@@ -28,6 +31,24 @@ def test_the_breast_cancer_table_has_a_line_with_accuracy_certificate_and_time_f
     assert float(gap[1]) < 1e-12
 
 
+def test_the_numbers_of_a_run_are_stored_as_plain_data(tmp_path, monkeypatch, capsys):
+    lines = [
+        Line("10 classes, 50,000 × 100", "soft fit / RidgeClassifier", 3.53, None, 5.0, "4 steps"),
+        Line("rows from 10⁴", "log-log slope", 0.735, 0.9, 1.1, "s: 0.01", {"passes": [8, 9]}),
+        Line("w" * 60, "r" * 60, np.inf),
+    ]
+    passes = [PassCost("a sweep", 10.5, 11.25, 300, 300)]
+    costs = CostReport(Rates(4e8, 1e9, 4e10, 500.0), 0.1, 0.01, passes, Work(1e9, 20, 10, 5), {})
+    suite = SimpleNamespace(run=lambda repeats: iter([*lines, costs]))
+    monkeypatch.setitem(benchmarks_command.SUITES, "small", suite)
+    file = tmp_path / "run.json"
+    monkeypatch.setattr("sys.argv", ["benchmarks", "small", "--json", str(file)])
+    benchmarks_command.main()
+    assert read_lines(file) == lines
+    assert CostReport.read(file) == costs
+    assert "3 ratios, 1 of those promised missed." in capsys.readouterr().out
+
+
 def in_this_process(n_workers):
     return LocalCluster(
         n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0"
@@ -42,14 +63,13 @@ def test_the_scale_suite_measures_on_a_small_size_and_leaves_its_files(tmp_path,
     monkeypatch.setattr(scale, "TASKS", 10)
     monkeypatch.setattr(scale, "ADDITIONS", 1000)
     monkeypatch.setattr(scale_rivals, "MOST_EPOCHS", 1)
-    said = list(scale.run(1, 400, tmp_path, in_this_process))
-    lines = {line.ratio_of: line for line in said[:-2]}
+    *measured, costs = scale.run(1, 400, tmp_path, in_this_process)
+    lines = {line.ratio_of: line for line in measured}
     assert lines["certified relative gap"].value < 1e-12
     assert lines["fit / (passes × reading)"].value > 0.0
     assert not [line for line in lines.values() if line.low or line.high]  # promised of 8 GB only
-    sent = re.search(r"all active rows .* ([\d.]+) \| ([\d.]+) \|", said[-2])
-    assert sent[1] == sent[2]
-    assert "1,000,000,000 × 200, 50 workers" in said[-1]
+    assert [one.model_bytes for one in costs.passes] == [one.measured_bytes for one in costs.passes]
+    assert "1,000,000,000 × 200, 50 workers" in str(costs)
     assert len(list(tmp_path.iterdir())) == 2
 
 
