@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier
 from semisquares.baselines.self_learning import SelfLearning
+from support.allowed_warnings import collapse_allowed
 from support.problems import make_problem
 from support.reference import (
     RSSL_NAMES,
@@ -48,7 +49,7 @@ CLASSIFIERS = [
     make_pipeline(StandardScaler(), LogisticRegression()),
 ]
 # What collapses is compared here, not advised on.
-pytestmark = pytest.mark.filterwarnings("ignore:No unlabeled row got:UserWarning")
+pytestmark = collapse_allowed
 
 
 def rssl_rows(name):

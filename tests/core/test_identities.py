@@ -31,6 +31,7 @@ from semisquares.core.rows import DenseTable, MemoryRows
 from semisquares.core.solvers import Status, StoppingTest, block_descent, minimise
 from semisquares.estimators._semi_supervised import random_labels
 from semisquares.paper.objectives import J_l, J_r, J_s, best_q, best_u
+from support.allowed_warnings import collapse_allowed, copies_allowed
 
 CLASSIFIERS = [LeastSquaresClassifier, SoftLabelClassifier, HardLabelClassifier]
 classifiers = pytest.mark.parametrize("classifier", CLASSIFIERS)
@@ -51,8 +52,6 @@ any_start = pytest.mark.parametrize(
     ],
 )
 # Advice for users, not an error: random starts often end with one class only.
-collapse_allowed = pytest.mark.filterwarnings("ignore:No unlabeled row got:UserWarning")
-copies_allowed = pytest.mark.filterwarnings("ignore:Columns .* are combinations:UserWarning")
 
 
 def blobs(seed, *, n_labeled=24, n_unlabeled=60, d=4, n_classes=2, missing=True):

@@ -18,6 +18,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.core.labelings import project_simplex
+from support.allowed_warnings import copies_allowed, early_stop_allowed
 
 CLASSIFIERS = [LeastSquaresClassifier, SoftLabelClassifier, HardLabelClassifier]
 START_AT_SOFT = {HardLabelClassifier: {"init": "soft"}}
@@ -26,7 +27,6 @@ tables = pytest.mark.parametrize("table", [np.asarray, sparse.csr_array], ids=["
 intercepts = pytest.mark.parametrize("fit_intercept", [True, False])
 two_or_more = pytest.mark.parametrize("n_classes", [2, 3])
 seeds = pytest.mark.parametrize("seed", range(20))
-copies_allowed = pytest.mark.filterwarnings("ignore:Columns .* are combinations:UserWarning")
 
 
 def blobs(seed, n_labeled, n_unlabeled, d, n_classes=2):
@@ -330,7 +330,8 @@ def test_a_column_that_is_dropped_for_a_copy_is_named(classifier, difference):
         classifier(0).fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore:Columns", "ignore:SoftLabelClassifier stopped")
+@copies_allowed
+@early_stop_allowed
 @pytest.mark.parametrize("classifier", [SoftLabelClassifier, HardLabelClassifier])
 @pytest.mark.parametrize("weight", [1.0, 1e6])
 @pytest.mark.parametrize("difference", [1e-7, 1e-9])
@@ -383,9 +384,8 @@ def test_a_rescaled_copy_has_the_larger_share_where_that_makes_the_norm_least(cl
 
 @copies_allowed
 @classifiers
-@pytest.mark.filterwarnings(
-    "ignore:.*rounding allows no more"
-)  # 1e-12 leaves no digits: it says so
+# 1e-12 leaves no digits
+@early_stop_allowed
 @pytest.mark.parametrize("noise", [1e-15, 1e-12, 1e-9, 1e-6])
 def test_a_nearly_copied_column_leaves_weights_finite_and_J_as_small(classifier, noise):
     X, y = blobs(2, 20, 40, 3)

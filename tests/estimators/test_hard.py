@@ -14,9 +14,10 @@ from semisquares.core.certificate import is_label_stable
 from semisquares.core.rows import DenseTable, MemoryRows
 from semisquares.core.solvers import Status
 from semisquares.paper import objectives as paper
+from support.allowed_warnings import collapse_allowed, early_stop_allowed
 from support.problems import SETTINGS, SHORT, make_problem
 
-pytestmark = pytest.mark.filterwarnings("ignore:No unlabeled row got")  # not what is asked here
+pytestmark = collapse_allowed
 hard_module = import_module("semisquares.estimators.hard")
 LITTLE = {"n_labeled": 6, "n_unlabeled": 9, "n_features": 2}
 STARTS = ("supervised", "soft", "path", "random")
@@ -209,7 +210,7 @@ def test_no_descent_ends_below_the_best_of_all_labelings(seed):
     assert best.solution_.end_points[0].stable
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@early_stop_allowed
 def test_an_enumeration_stopped_early_says_so_and_tells_its_gap():
     problem = make_problem(1, n_unlabeled=24, distance=0.3, n_features=4)
     best = fit(problem, solver="enumerate")

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.paper.objectives import J_l, J_s, best_u
+from support.allowed_warnings import collapse_allowed, early_stop_allowed
 from support.reference import (
     RSSL_NAMES,
     RSSL_NEAR_COPY,
@@ -47,8 +48,7 @@ WITHOUT_RIDGE = tuple(
 )
 
 # RSSL's labels are what is checked here, not the advice for a user whose labels collapse.
-pytestmark = pytest.mark.filterwarnings("ignore:No unlabeled row got:UserWarning")
-stopped_early = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = collapse_allowed
 starts = pytest.mark.parametrize("start", ["random_init", "theta_init"])
 
 
@@ -233,7 +233,7 @@ def test_hard_labels_from_a_given_start_are_those_of_rssl(name, start):
     np.testing.assert_array_equal(imputed(model, problem), getattr(problem, start).hard.labels)
 
 
-@stopped_early
+@early_stop_allowed
 @on(SAME_SUPERVISED)
 def test_two_soft_steps_are_the_first_three_of_rssl(name):
     problem = rssl_problem(name)
@@ -241,7 +241,7 @@ def test_two_soft_steps_are_the_first_three_of_rssl(name):
     assert_same_weights(model, problem.soft_3iter)
 
 
-@stopped_early
+@early_stop_allowed
 @on(SHORT_AND_UNIQUE)
 def test_two_soft_steps_from_the_start_of_rssl_are_its_first_three(name):
     problem = rssl_problem(name)
@@ -250,7 +250,7 @@ def test_two_soft_steps_from_the_start_of_rssl_are_its_first_three(name):
     assert_same_weights(model, problem.soft_3iter)
 
 
-@stopped_early
+@early_stop_allowed
 @on(SAME_SUPERVISED)
 def test_one_hard_step_is_the_first_two_of_rssl(name):
     problem = rssl_problem(name)

@@ -19,6 +19,7 @@ from semisquares import (
     SoftLabelClassifierCV,
 )
 from semisquares.core.rows.reduce import THREADED_VALUES
+from support.allowed_warnings import collapse_allowed
 
 SEMI_SUPERVISED = [
     SoftLabelClassifier(),
@@ -539,7 +540,7 @@ def test_no_unlabeled_row_gives_the_supervised_weights(model, X):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.filterwarnings("ignore:No unlabeled row got the label:UserWarning")
+@collapse_allowed
 def test_one_label_per_class(model, X, n_classes):
     y = np.full(60, -1)
     y[:n_classes] = np.arange(n_classes)

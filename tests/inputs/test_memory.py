@@ -23,6 +23,7 @@ from semisquares.baselines import (
     ImplicitlyConstrainedClassifier,
     TransductiveSVM,
 )
+from support.allowed_warnings import collapse_allowed, early_stop_allowed
 
 CORE = [
     LeastSquaresClassifier(),
@@ -69,8 +70,8 @@ def needs(monkeypatch):
     return fit
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:No unlabeled row got the label:UserWarning")
+@early_stop_allowed
+@collapse_allowed
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES.keys())
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_what_is_said_to_be_needed_is_less_than_what_a_fit_takes(model, size, needs):
@@ -83,8 +84,8 @@ def test_what_is_said_to_be_needed_is_less_than_what_a_fit_takes(model, size, ne
     assert 0 < needed < taken
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:No unlabeled row got the label:UserWarning")
+@early_stop_allowed
+@collapse_allowed
 @pytest.mark.parametrize("model", [*CORE[1:], EMDiscriminantClassifier(max_iter=2)], ids=repr)
 def test_with_many_classes_it_is_at_least_a_third_of_it(model, needs):
     X, y = table(*SIZES["many"])

@@ -40,6 +40,7 @@ from semisquares.baselines import (
     SemiSupervisedAdapter,
     TransductiveSVM,
 )
+from support.allowed_warnings import collapse_allowed, early_stop_allowed
 
 WITH_DASK = [
     LeastSquaresClassifier(),
@@ -420,10 +421,8 @@ def is_fitted_or_refused(model, name):
         return bool(re.search(rf"\b{name}\b", str(error)))
 
 
-@pytest.mark.filterwarnings(
-    "ignore:.*stopped|still switched|.*can prove its weights|.*beat the best:Warning"
-)
-@pytest.mark.filterwarnings("ignore:No unlabeled row got the label:UserWarning")
+@early_stop_allowed
+@collapse_allowed
 @pytest.mark.parametrize("value", STRENGTHS.values(), ids=STRENGTHS.keys())
 @parameters("strength")
 def test_a_number_gives_finite_predictions_or_a_sentence(model, name, value):

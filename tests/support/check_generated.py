@@ -1,15 +1,15 @@
-"""Fit generated problems and ask the oracle: a command for as many as one likes.
+"""Fit any number of generated problems and compare them with the oracle, as a command.
 
     make test-generated PROBLEMS=1000
 
-It prints what was wrong, and a line of counts; the exit code is 1 if anything was.
+It prints all faults and a line of counts; the exit code is 1 if there are faults.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -22,17 +22,33 @@ from support.oracle import AVAILABLE, REASON, second_opinion
 
 PROVEN = 1e-9
 CHUNK = 100
+FAULTS = {
+    "false": "false certificates",
+    "contradiction": "contradictions",
+    "exception": "numerical exceptions",
+    "worse": "worse than a constant",
+    "not finite": "not finite",
+}
+"""The kinds of faults, and what the last line of the output calls them."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something wrong with a fit: its kind, one of `FAULTS`, and a sentence with the numbers."""
+
+    kind: str
+    sentence: str
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What came out of one fit."""
+    """The result of one fit."""
 
     kind: str
     tame: bool
     certificate: float
-    """NaN if the problem was refused in a sentence."""
-    faults: tuple[str, ...]
+    """NaN if the problem was refused with an error message."""
+    faults: tuple[Fault, ...]
 
 
 @dataclass
@@ -41,7 +57,7 @@ class Tally:
 
     problems: int = 0
     refused: int = 0
-    faults: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
     tame: list[float] = field(default_factory=list)
     by_kind: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
@@ -55,31 +71,34 @@ class Tally:
         if checked.tame:
             self.tame.append(checked.certificate)
 
-    def count(self, word: str) -> int:
-        return sum(fault.startswith(word) for fault in self.faults)
+    @property
+    def counts(self) -> Counter[str]:
+        """The number of faults of each kind."""
+        return Counter(fault.kind for fault in self.faults)
 
 
 def check(problem: Generated, **parameters: Any) -> Checked:
-    """Fit a problem and compare what the fit says of itself with what the oracle finds."""
+    """Fit a problem and compare its certificate and status with what the oracle finds."""
     try:
         model = problem.fit(**parameters)
         labels = model.predict_proba(problem.dense)
     except Exception as error:
         ours = type(error) is ValueError
-        faults = () if ours else (f"exception {error!r}: {problem}",)
-        return Checked(problem.kind, problem.is_tame, np.nan, faults)
+        raised = () if ours else (Fault("exception", f"exception {error!r}: {problem}"),)
+        return Checked(problem.kind, problem.is_tame, np.nan, raised)
     certificate = model.certificate_
-    faults = []
     true = second_opinion(problem, coef=model.coef_, intercept=model.intercept_)
+    faults = {}
     if not true.lower <= certificate:
-        faults.append(f"false: {certificate:.2g} where {true.lower:.2g} is missing: {problem}")
-    if model.termination_condition_.startswith("exact") and not certificate <= PROVEN:
-        faults.append(f"contradiction: exact with {certificate:.2g}: {problem}")
+        faults["false"] = f"certificate {certificate:.2g}, but the gap is {true.lower:.2g}"
+    if model.solution_.status.claims_optimum and not certificate <= PROVEN:
+        faults["contradiction"] = f"exact with a certificate of {certificate:.2g}"
     if not true.value <= true.constant * (1.0 + PROVEN):
-        faults.append(f"worse than a constant: {true.value / true.constant:.3g}: {problem}")
+        faults["worse"] = f"J is {true.value / true.constant:.3g} times that of a constant"
     if not np.isfinite(labels).all():
-        faults.append(f"not finite: {problem}")
-    return Checked(problem.kind, problem.is_tame, certificate, tuple(faults))
+        faults["not finite"] = "labels are not finite"
+    found = tuple(Fault(kind, f"{kind}: {words}: {problem}") for kind, words in faults.items())
+    return Checked(problem.kind, problem.is_tame, certificate, found)
 
 
 def _check_some(numbers: range) -> list[Checked]:
@@ -102,7 +121,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
             for one in checked:
                 tally.add(one)
                 for fault in one.faults:
-                    sys.stdout.write(fault + "\n")
+                    sys.stdout.write(fault.sentence + "\n")
             sys.stderr.write(f"\r{done * CHUNK} of {options.problems}")
     sys.stderr.write("\n")
     for kind, found in tally.by_kind.items():
@@ -112,13 +131,10 @@ def main(arguments: Iterable[str] | None = None) -> int:
             f"{kind:12} {len(found):6} fits, median certificate {middle:.2g}, 90 % below "
             f"{most:.2g}, {unproven} above {PROVEN:.0e}\n"
         )
+    counts = ", ".join(f"{tally.counts[kind]} {words}" for kind, words in FAULTS.items())
     sys.stdout.write(
-        f"{tally.problems} problems, {tally.refused} refused in a sentence: "
-        f"{tally.count('false')} false certificates, "
-        f"{tally.count('contradiction')} contradictions, "
-        f"{tally.count('exception')} numerical exceptions, "
-        f"{tally.count('worse')} worse than a constant, {tally.count('not finite')} not finite; "
-        f"median certificate where the data allow it {np.median(tally.tame):.2g}\n"
+        f"{tally.problems} problems, {tally.refused} refused with an error message: {counts}; "
+        f"median certificate of the others that are not too hard {np.median(tally.tame):.2g}\n"
     )
     return int(bool(tally.faults))
 

@@ -33,6 +33,7 @@ from semisquares.paper.figures.fig3_first_step import (
 from semisquares.paper.figures.fig4_failure import FIG4
 from semisquares.paper.objectives import J_l, grad_J_l
 from semisquares.plotting import render
+from support.allowed_warnings import collapse_allowed
 from support.reference import reference_table
 
 FIGURES = {figure.name: figure for figure in (FIG1, FIG2, FIG3, FIG4)}
@@ -374,7 +375,7 @@ def test_run_to_its_end_the_soft_error_of_the_example_is_16_percent(tables):
 @pytest.mark.parametrize(
     ("method", "classifier"), [("soft", SoftLabelClassifier), ("hard", HardLabelClassifier)]
 )
-@pytest.mark.filterwarnings("ignore:No unlabeled row got:UserWarning")
+@collapse_allowed
 def test_errors_of_a_seed_are_those_of_the_classifiers(tables, seed, method, classifier):
     plane = published_plane(seed)
     model = classifier(alpha=0.0).fit(plane.X, 1 - np.where(plane.y < 0, 2, plane.y))
