@@ -28,7 +28,17 @@ def one_hot_rows(n=300, seed=0):
 
 
 def clusters(n=200, d=3, n_classes=2, n_labeled=40, seed=0, apart=2.0):
+    """Draw a cloud for each class: X, labels with -1 for a missing one, and the truth."""
     rng = np.random.default_rng(seed)
     truth = np.arange(n) % n_classes
     X = rng.normal(size=(n, d)) + apart * rng.normal(size=(n_classes, d))[truth]
     return X, np.where(np.arange(n) < n_labeled, truth, -1), truth
+
+
+def needle(n_rows=200, n_labels=60, d=40, seed=0):
+    """Hide two clouds among wide columns: unlabeled rows tell which columns are wide."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_rows) % 2
+    X = 3.0 * rng.normal(size=(n_rows, d))
+    X[:, 0] = 2.0 * truth - 1.0 + 0.1 * rng.normal(size=n_rows)
+    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)

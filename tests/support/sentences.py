@@ -7,11 +7,16 @@ import pytest
 from semisquares.tables import TableError
 
 
+def error_of(call, *args, **options):
+    """Return the message of the TableError that a call raises."""
+    with pytest.raises(TableError) as caught:
+        call(*args, **options)
+    return str(caught.value)
+
+
 def sentence(call):
     """Return the one sentence of the TableError that a call raises."""
-    with pytest.raises(TableError) as caught:
-        call()
-    message = str(caught.value)
+    message = error_of(call)
     assert message.endswith((".", "?"))
     assert message[0].isupper() or message.startswith(("/", "a.", "'"))
     assert "\n" not in message

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 
+from semisquares.tables import find
+
 PLAIN = "age,kind\n30,red\n41,blue\n"
 
 
@@ -18,3 +20,8 @@ def bytes_of(table, write):
     sink = io.BytesIO()
     write(table, sink)
     return sink.getvalue()
+
+
+def csv_of(frame):
+    """Return a frame as the source of a CSV table on standard input."""
+    return find("-", stdin=io.BytesIO(frame.to_csv(index=False).encode()))

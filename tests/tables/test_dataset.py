@@ -7,34 +7,8 @@ import pandas as pd
 import pytest
 
 from semisquares.tables import TableEncoder, TableError, prepare
-
-N = 120
-
-
-def table(n=N, seed=0):
-    """A bit of everything, with missing cells; typed as pandas would."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 90, n).astype(float),
-            "dose": rng.normal(1e4, 1e-2, n),
-            "colour": rng.choice(
-                ["red", "green", "blue", "grey", "teal"], n, p=[5 / 8] + [3 / 32] * 4
-            ),
-            "smokes": rng.choice([True, False], n).astype(object),
-            "joined": pd.Timestamp("2019-06-01") + pd.to_timedelta(rng.integers(0, 20_000, n), "h"),
-            "row": np.arange(n),
-        }
-    )
-    for k, name in enumerate(("age", "colour", "smokes", "joined")):
-        frame.loc[rng.choice(n, 6 + k, replace=False), name] = None
-    return frame
-
-
-def error_of(call, *args, **options):
-    with pytest.raises(TableError) as caught:
-        call(*args, **options)
-    return str(caught.value)
+from support.mixed_table import table
+from support.sentences import error_of
 
 
 def test_prepare_takes_target_and_group_out_of_the_features():

@@ -18,31 +18,11 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
 from semisquares.model_selection import LabeledStratifiedKFold
-from semisquares.tables import TableEncoder, TableError, make_table_pipeline
+from semisquares.tables import TableEncoder, make_table_pipeline
 from semisquares.tables.columns._numerals import parse_floats
 from semisquares.tables.columns.date import PARTS, date_parts
-
-N = 120
-
-
-def table(n=N, seed=0):
-    """A bit of everything, with missing cells; typed as pandas would."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 90, n).astype(float),
-            "dose": rng.normal(1e4, 1e-2, n),
-            "colour": rng.choice(
-                ["red", "green", "blue", "grey", "teal"], n, p=[5 / 8] + [3 / 32] * 4
-            ),
-            "smokes": rng.choice([True, False], n).astype(object),
-            "joined": pd.Timestamp("2019-06-01") + pd.to_timedelta(rng.integers(0, 20_000, n), "h"),
-            "row": np.arange(n),
-        }
-    )
-    for k, name in enumerate(("age", "colour", "smokes", "joined")):
-        frame.loc[rng.choice(n, 6 + k, replace=False), name] = None
-    return frame
+from support.mixed_table import N, table
+from support.sentences import error_of
 
 
 def as_text(frame):
@@ -52,12 +32,6 @@ def as_text(frame):
 
 def prepared(frame, **options):
     return TableEncoder(**options).fit(frame)
-
-
-def error_of(call, *args, **options):
-    with pytest.raises(TableError) as caught:
-        call(*args, **options)
-    return str(caught.value)
 
 
 # -- against scikit-learn -----------------------------------------------------------------------

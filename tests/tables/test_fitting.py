@@ -1,6 +1,5 @@
 """Models of tables: what each method fits, what is measured of it, what is written beside rows."""
 
-import io
 import re
 import threading
 
@@ -9,7 +8,7 @@ import pandas as pd
 import pytest
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
-from semisquares.tables import TableError, compare_table, find, fit_table, prepare
+from semisquares.tables import TableError, compare_table, fit_table, prepare
 from semisquares.tables._predicting import PredictionCounts, predict_rows
 from semisquares.tables.compare import _evaluation as evaluation
 from semisquares.tables.compare._evaluation import evaluate
@@ -20,6 +19,7 @@ from semisquares.tables.compare.intervals import honest_score, interval
 from semisquares.tables.compare.notices.leak import leaks
 from semisquares.tables.compare.splits import plan, training_mask
 from semisquares.tables.models._measuring import FitOptions, Setting, choose
+from support.table_files import csv_of
 
 
 def table(n_rows=120, n_labels=40, n_classes=2, seed=0):
@@ -193,10 +193,6 @@ def test_intervals_of_few_labels_end_where_scores_end(seed):
 
 
 # -- predictions --------------------------------------------------------------------------------
-
-
-def csv_of(frame):
-    return find("-", stdin=io.BytesIO(frame.to_csv(index=False).encode()))
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from semisquares.tables import fit_table, prepare
 from semisquares.tables._predicting import PredictionCounts, predict_rows
 from semisquares.tables.io import find, read
 from semisquares.tables.models.files import dumps, loads
+from support.table_files import csv_of
 
 GIVEN = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
 
@@ -37,10 +38,6 @@ def damages(n_rows=60):
 def fitted(frame, target="damage", **wishes):
     rows = prepare(frame, target, **wishes)
     return fit_table(rows, method="supervised", alpha=1.0, folds=2, repeats=1)
-
-
-def csv_of(frame):
-    return find("-", stdin=io.BytesIO(frame.to_csv(index=False).encode()))
 
 
 def filled(model, source, **wishes):

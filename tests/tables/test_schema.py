@@ -17,6 +17,7 @@ from semisquares.tables.columns._cells import factorize_texts, level_of
 from semisquares.tables.columns.date import to_dates
 from semisquares.tables.columns.number import to_numbers
 from semisquares.tables.schema import infer_schema
+from support.sentences import error_of as table_error
 
 N = 40
 FILLER = np.linspace(0.1, 0.9, N)
@@ -31,9 +32,7 @@ def kind_of(cells, name="x", **request):
 
 
 def error_of(cells, name="x", **request):
-    with pytest.raises(TableError) as caught:
-        kind_of(cells, name, **request)
-    return str(caught.value)
+    return table_error(kind_of, cells, name, **request)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from semisquares.tables import TableError
 from semisquares.tables.target import has_label, read_target
+from support.sentences import error_of as table_error
 
 
 def target_of(cells, **options):
@@ -15,9 +16,7 @@ def target_of(cells, **options):
 
 
 def error_of(cells, **options):
-    with pytest.raises(TableError) as caught:
-        target_of(cells, **options)
-    return str(caught.value)
+    return table_error(target_of, cells, **options)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from semisquares.paper.figures._published import learning_curves
 from semisquares.paper.figures.fig5_local_optima import spread
 from semisquares.paper.figures.ridge import CURVES as CURVES_OF_RIDGE
 from semisquares.plotting import method_style, render
+from support.pictures import line_of
 
 FIG5, FIG6, RIDGE, FRACTIONS = (FIGURES[name] for name in ("fig5", "fig6", "ridge", "fractions"))
 VIEWS = [(figure.name, view) for figure in (FIG5, FIG6, RIDGE, FRACTIONS) for view in figure.views]
@@ -94,11 +95,6 @@ def drawn(name, view, n):
     picture = FIGURES[name].plot(table(name, ALL[:n]), view)
     picture.draw_without_rendering()
     return picture
-
-
-def line_of(panel, label):
-    (line,) = [line for line in panel.lines if line.get_label() == label]
-    return line
 
 
 def shown(picture):

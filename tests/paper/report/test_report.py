@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import zlib
 from dataclasses import replace
@@ -27,8 +26,7 @@ from semisquares.paper.figures import _published as published
 from semisquares.paper.figures._figure import Figure, Finding, Settings, Table
 from semisquares.paper.report._differences import ALL, CHAPTERS, TEXT_AND_SCRIPTS
 from semisquares.paper.report._page import command_of
-from support.command_line import PATIENCE
-from support.html_pages import BROWSER, NARROW, SWITCHES, WIDE, Sound, contrast, needs_browser
+from support.html_pages import NARROW, WIDE, Sound, contrast, measure_pages, needs_browser
 
 COMMAND = "semisquares reproduce all --preset quick --out results --seed 1"
 SVG = b'<svg width="511.2pt" height="144pt" viewBox="0 0 1 1" xmlns="http://www.w3.org/2000/svg"/>'
@@ -487,16 +485,7 @@ addEventListener("load", () => {
 });
 </script>
 """
-FRAMES = f"""<!doctype html><meta charset="utf-8"><title>two widths</title>
-<script>addEventListener("message", e => {{
-  const pre = document.createElement("pre");
-  pre.textContent = e.data;
-  document.body.append(pre);
-}});</script>
-<body>
-<iframe src="measured.html" style="width: {NARROW}px; height: 800px; border: 0"></iframe>
-<iframe src="measured.html" style="width: {WIDE}px; height: 800px; border: 0"></iframe>
-</body>"""
+WINDOWS = [("measured", (width, 800)) for width in (NARROW, WIDE)]
 
 
 @pytest.fixture(scope="module")
@@ -504,19 +493,7 @@ def seen(folder, page, tmp_path_factory):
     """Measures of the page in Chromium at two widths, with all details open: {width: measures}."""
     place = tmp_path_factory.mktemp("browser")
     text = (folder / "report.html").read_text(encoding="utf-8")
-    text = text.replace("default-src 'none';", "default-src 'none'; script-src 'unsafe-inline';")
-    text = text.replace("<title>", f"{MEASURE}<title>", 1).replace("<details>", "<details open>")
-    (place / "measured.html").write_text(text, encoding="utf-8")
-    (place / "frames.html").write_text(FRAMES, encoding="utf-8")
-    done = subprocess.run(
-        [BROWSER, *SWITCHES, f"--user-data-dir={place / 'profile'}", f"file://{place}/frames.html"],
-        capture_output=True,
-        timeout=PATIENCE,
-        check=True,
-    )
-    assert b"CONSOLE" not in done.stderr, done.stderr.decode(errors="replace")
-    answers = re.findall("<pre>(.*?)</pre>", done.stdout.decode(), re.S)
-    measures = [json.loads(answer.replace("&amp;", "&")) for answer in answers]
+    measures = measure_pages(place, {"measured": text}, MEASURE, WINDOWS)
     return {found["width"]: found for found in measures}
 
 

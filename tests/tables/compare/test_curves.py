@@ -12,22 +12,11 @@ from semisquares.tables.compare._evaluation import evaluate
 from semisquares.tables.compare._rows import TableRows
 from semisquares.tables.compare._tuning import Choice, Pair
 from semisquares.tables.compare.splits import Plan
+from support.made_rows import clusters, needle
 
 
 def table(n_rows=120, n_labels=24, d=3, n_classes=2, seed=0):
-    rng = np.random.default_rng(seed)
-    truth = np.arange(n_rows) % n_classes
-    X = rng.normal(size=(n_rows, d)) + rng.normal(size=(n_classes, d))[truth]
-    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
-
-
-def needle(n_rows=180, n_labels=60, d=40, seed=0):
-    """Hide two clouds among wide columns: unlabeled rows tell which columns are wide."""
-    rng = np.random.default_rng(seed)
-    truth = np.arange(n_rows) % 2
-    X = 3.0 * rng.normal(size=(n_rows, d))
-    X[:, 0] = 2.0 * truth - 1.0 + 0.1 * rng.normal(size=n_rows)
-    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
+    return clusters(n_rows, d, n_classes, n_labels, seed, apart=1.0)[:2]
 
 
 def of(points, method):
@@ -66,7 +55,7 @@ def test_the_ends_of_the_curve_are_what_the_evaluation_found():
 
 
 def test_unlabeled_rows_that_help_lower_the_curve():
-    errors = of(unlabeled_curve(TableRows(*needle()), folds=2, repeats=1), "soft_cv")
+    errors = of(unlabeled_curve(TableRows(*needle(n_rows=180)), folds=2, repeats=1), "soft_cv")
     assert list(errors) == [3, 7, 15, 30, 60, 120]
     assert errors[120].mean + 0.2 < errors[3].mean
 

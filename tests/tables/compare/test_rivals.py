@@ -24,24 +24,13 @@ from semisquares.tables.compare._rows import TableRows
 from semisquares.tables.compare._words import describe_fit
 from semisquares.tables.compare.comparison import METRICS, TrainingSize
 from semisquares.tables.compare.scores import score
+from support.made_rows import clusters, needle
 
 TWO = ("ridge", "soft_cv")
 
 
 def table(n_rows=80, n_labels=30, n_classes=2, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    truth = np.arange(n_rows) % n_classes
-    X = rng.normal(size=(n_rows, d)) + 1.5 * rng.normal(size=(n_classes, d))[truth]
-    return X, np.where(np.arange(n_rows) < n_labels, truth, -1), truth
-
-
-def needle(n_rows=200, n_labels=60, d=40, seed=0):
-    """Hide two clouds among wide columns: unlabeled rows tell which columns are wide."""
-    rng = np.random.default_rng(seed)
-    truth = np.arange(n_rows) % 2
-    X = 3.0 * rng.normal(size=(n_rows, d))
-    X[:, 0] = 2.0 * truth - 1.0 + 0.1 * rng.normal(size=n_rows)
-    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
+    return clusters(n_rows, d, n_classes, n_labels, seed, apart=1.5)
 
 
 def fits(X, codes):

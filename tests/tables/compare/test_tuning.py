@@ -7,22 +7,16 @@ from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelCl
 from semisquares.tables.compare import _tuning as tuning
 from semisquares.tables.compare._rows import TableRows, subsample
 from semisquares.tables.compare._tuning import fit_pair, fit_rows, tune
+from support.made_rows import clusters
+from support.made_rows import needle as wide_needle
 
 
 def table(n_rows=120, n_labels=30, d=4, n_classes=2, seed=0):
-    rng = np.random.default_rng(seed)
-    truth = np.arange(n_rows) % n_classes
-    X = rng.normal(size=(n_rows, d)) + 1.5 * rng.normal(size=(n_classes, d))[truth]
-    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
+    return clusters(n_rows, d, n_classes, n_labels, seed, apart=1.5)[:2]
 
 
-def needle(n_rows=200, n_labels=60, d=50, seed=0):
-    """Hide two clouds among wide columns: unlabeled rows tell which columns are wide."""
-    rng = np.random.default_rng(seed)
-    truth = np.arange(n_rows) % 2
-    X = 3.0 * rng.normal(size=(n_rows, d))
-    X[:, 0] = 2.0 * truth - 1.0 + 0.1 * rng.normal(size=n_rows)
-    return X, np.where(np.arange(n_rows) < n_labels, truth, -1)
+def needle():
+    return wide_needle(d=50)
 
 
 @pytest.mark.parametrize("make", [table, needle])

@@ -17,6 +17,7 @@ from pyarrow import feather, parquet
 
 from semisquares.tables import TableError
 from semisquares.tables.io import find, read, split
+from support.table_files import put
 
 CELLS = [
     *("1", "-7", "0x1F", "9007199254740993", "1.5", "1e3", "true", "False", "", "NA", " 12", "?"),
@@ -28,12 +29,6 @@ CELLS = [
 
 def joined(chunks, **options):
     return pd.concat([chunk.read(**options) for chunk in chunks])
-
-
-def put(folder, name, content):
-    path = folder / name
-    path.write_bytes(content)
-    return str(path)
 
 
 def assert_same(source, *, n_bytes, **options):

@@ -21,15 +21,11 @@ from support.comparisons import (
     rival,
     six_rivals,
 )
+from support.pictures import line_of
 
 
 def draw(name, comparison, *, narrow=False):
     return getattr(drawing, name)(comparison, narrow=narrow)
-
-
-def line_of(panel, label):
-    (line,) = (line for line in panel.lines if line.get_label() == label)
-    return line
 
 
 def named(axis):

@@ -1,9 +1,7 @@
 """The page of a comparison: what it says, that it is one sound file, and how a browser shows it."""
 
-import json
 import os
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -16,7 +14,6 @@ from semisquares.tables.compare.comparison import Estimate
 from semisquares.tables.report import _page as comparison_page
 from semisquares.tables.report._page import render_comparison, write_comparison
 from semisquares.tables.report._words import GLOSSARY, curve_words
-from support.command_line import PATIENCE
 from support.comparisons import (
     HOSTILE,
     LONG,
@@ -27,7 +24,7 @@ from support.comparisons import (
     many_classes,
     rival,
 )
-from support.html_pages import BROWSER, NARROW, SWITCHES, WIDE, Sound, contrast, needs_browser
+from support.html_pages import NARROW, WIDE, Sound, contrast, measure_pages, needs_browser
 
 COMMAND = "semisquares compare clinic.csv --target diagnosis --seed 1"
 SECTIONS = [
@@ -433,13 +430,6 @@ addEventListener("load", () => {
 });
 </script>
 """
-FRAMES = """<!doctype html><meta charset="utf-8"><title>windows</title>
-<script>addEventListener("message", e => {{
-  const pre = document.createElement("pre");
-  pre.textContent = e.data;
-  document.body.append(pre);
-}});</script>
-<body>{}</body>"""
 WINDOWS = [(page, size) for page in ("usual", "odd") for size in ((NARROW, 844), (WIDE, 800))]
 
 
@@ -447,26 +437,7 @@ WINDOWS = [(page, size) for page in ("usual", "odd") for size in ((NARROW, 844),
 def seen(text, odd_text, tmp_path_factory):
     """What Chromium makes of two pages in two windows, details opened: {(page, width): …}."""
     place = tmp_path_factory.mktemp("browser")
-    for name, content in (("usual", text), ("odd", odd_text)):
-        content = content.replace("none';", "none'; script-src 'unsafe-inline';", 1)
-        content = content.replace("<title>", f"{MEASURE}<title>", 1)
-        content = content.replace("<details>", "<details open>")
-        (place / f"{name}.html").write_text(content, encoding="utf-8")
-    frames = "".join(
-        f'<iframe src="{name}.html" style="width: {width}px; height: {height}px; border: 0">'
-        "</iframe>"
-        for name, (width, height) in WINDOWS
-    )
-    (place / "frames.html").write_text(FRAMES.format(frames), encoding="utf-8")
-    done = subprocess.run(
-        [BROWSER, *SWITCHES, f"--user-data-dir={place / 'profile'}", f"file://{place}/frames.html"],
-        capture_output=True,
-        timeout=PATIENCE,
-        check=True,
-    )
-    assert b"CONSOLE" not in done.stderr, done.stderr.decode(errors="replace")
-    answers = re.findall("<pre>(.*?)</pre>", done.stdout.decode(), re.S)
-    measures = [json.loads(answer.replace("&amp;", "&")) for answer in answers]
+    measures = measure_pages(place, {"usual": text, "odd": odd_text}, MEASURE, WINDOWS)
     return {(found["page"].removesuffix(".html"), found["width"]): found for found in measures}
 
 
