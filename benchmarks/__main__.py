@@ -34,10 +34,10 @@ USUAL = [name for name in SUITES if name != "scale"]
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"one of {', '.join(SUITES)}")
     parser.add_argument("--repeats", type=int, default=5, help="turns of each rival (default 5)")
     parser.add_argument("--rows", type=int, default=scale.ROWS, help="rows of the scale suite")
-    parser.add_argument("--folder", type=Path, help="where it writes its files, and leaves them")
+    parser.add_argument("--folder", type=Path, help="where it writes its files and keeps them")
     parser.add_argument("--json", type=Path, help="also write all numbers to this file")
     options = parser.parse_args()
     unknown = set(options.suites) - set(SUITES)

@@ -29,7 +29,7 @@ def run(repeats: int) -> Iterator[Line]:
 
 
 def forest() -> RandomForestClassifier:
-    """Return the forest that is the unit."""
+    """Return the forest whose CPU time is the unit."""
     return RandomForestClassifier(200, oob_score=True, random_state=0)
 
 

@@ -38,7 +38,7 @@ STORED = Path(__file__).with_name("breast_cancer.csv")
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What one rival did in each split."""
+    """Accuracy, certificate and seconds of one rival in each split."""
 
     accuracy: Array
     certificate: Array
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def rivals() -> dict[str, Any]:
-    """Return the classifiers by the names that the table has for them."""
+    """Return the classifiers by their names in the table."""
     return {
         "supervised least squares, alpha=0": LeastSquaresClassifier(alpha=0.0),
         "tuned ridge (RidgeClassifierCV)": RidgeClassifierCV(ALPHAS),
@@ -141,7 +141,7 @@ def _write(path: Path, found: dict[str, Array]) -> None:
 
 
 def _hide(truth: Array, seed: int) -> Array:
-    """Keep the labels of random rows, as many of each class; -1 for the rest."""
+    """Keep the labels of random rows, equally many of each class; -1 for the rest."""
     rng = np.random.default_rng(seed)
     kept = np.concatenate(
         [rng.choice(np.flatnonzero(truth == c), LABELS // 2, replace=False) for c in (0, 1)]

@@ -1,6 +1,6 @@
-"""What a pass over rows in blocks costs: arithmetic, bytes and messages, from five rates.
+"""The cost of a pass over rows in blocks: arithmetic, bytes and messages, from five rates.
 
-`docs/scale.md` explains the terms; `benchmarks scale` compares them with what it measures.
+`docs/scale.md` explains the terms; `benchmarks scale` compares them with measurements.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ WHOLE = "a pass"
 
 @dataclass(frozen=True)
 class Rates:
-    """What one worker does in a second, the others busy too; and what a task and a message cost."""
+    """Work per second of one worker while all are busy, and the rates of tasks and messages."""
 
     read: float
-    """Bytes that come out of files as an array, in a pass that only adds them up."""
+    """Bytes read from files into arrays, in a pass that only adds them up."""
     stream: float
-    """Operations of a matrix with a vector, the writing of float32 as float64 included."""
+    """Operations of matrix-vector products, including the conversion of float32 to float64."""
     gram: float
     """Operations of X'X."""
     tasks: float
-    """Tasks that the scheduler hands out, all workers together."""
+    """Tasks that the scheduler hands out to all workers together."""
     link: float = 1.25e9
-    """Bytes that go in or out of a worker: 10 Gbit/s."""
+    """Bytes that a worker sends or receives: 10 Gbit/s."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """A pass: so many rows and columns in so many blocks on so many workers."""
+    """A pass over a table: its size, its blocks and the number of workers."""
 
     rows: float
     columns: int
     block_rows: int
     workers: int
     active: float = 0.0
-    """The share of rows outside [0, 1]: these have a gradient."""
+    """The share of rows with a decision value outside [0, 1], which have a gradient."""
     in_gram: float = 0.0
     """The share of rows whose Gram matrix is summed."""
     value_bytes: int = 4
@@ -64,7 +64,7 @@ class Work:
 
     @property
     def tasks(self) -> int:
-        """One for a block, and the tree that adds their sums."""
+        """One task for each block, and those of the tree that adds their sums."""
         level = -(-self.blocks // FAN)
         tasks = self.blocks + level
         while level > 1:
@@ -79,7 +79,7 @@ class Work:
 
     @property
     def sent_to_block(self) -> int:
-        """The weights, and two numbers beside them."""
+        """The weights and two more numbers."""
         return 8 * (self.weights + 2)
 
     @property
@@ -99,7 +99,7 @@ class Work:
         return self.in_gram * self.rows * self.columns**2
 
     def seconds(self, rates: Rates) -> dict[str, float]:
-        """Return the seconds of each part; the scheduler's run beside the others."""
+        """Return the seconds of each part; the scheduler works while the workers do."""
         return {
             "reading": self.file_bytes / self.workers / rates.read,
             "decisions and gradient": self.stream_flops / self.workers / rates.stream,
@@ -109,7 +109,7 @@ class Work:
         }
 
     def total(self, rates: Rates) -> float:
-        """Return the seconds of the pass: the workers', or the scheduler's if these are more."""
+        """Return the seconds of the pass: the workers' or, if longer, the scheduler's."""
         parts = self.seconds(rates)
         scheduler = parts.pop("scheduler")
         return max(sum(parts.values()), scheduler)
@@ -222,7 +222,7 @@ def _kinds(sweep: Work, flipped: float) -> tuple[Work, Work]:
 
 
 def rates_here(X: Any, read: float, tasks: float) -> Rates:
-    """Measure the rates of this process on a block as it was read; two are known already."""
+    """Measure two rates of this process on a block as it was read; the others are given."""
     w = np.ones(X.shape[1])
     few = X[: max(1, len(X) // 4)].astype(np.float64)
 

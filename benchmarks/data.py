@@ -51,7 +51,7 @@ def words(n: int, d: int, per_row: int, n_labels: int) -> tuple[Any, Array, Arra
 
 
 def hide(truth: Array, n_labels: int, rng: np.random.Generator) -> Array:
-    """Keep the labels of so many rows; -1 for the rest."""
+    """Keep the labels of `n_labels` random rows; -1 for the rest."""
     y = np.full(len(truth), -1)
     kept = rng.choice(len(truth), n_labels, replace=False)
     y[kept] = truth[kept]

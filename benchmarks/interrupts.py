@@ -1,8 +1,8 @@
-"""How long Ctrl-C waits at most in each solver: `python -m benchmarks.interrupts`.
+"""The longest wait for Ctrl-C in each solver: `python -m benchmarks.interrupts`.
 
-A timer rings twenty times a second during a fit of a large table. Python hears it, as it hears
-Ctrl-C, between its own steps only: the longest time between two rings is the longest wait. A fit is
-stopped after `--seconds`, and how long it takes to stop counts, too.
+A timer sends a signal twenty times a second during a fit of a large table. Python handles it, like
+Ctrl-C, only between its own instructions, so the longest time between two signals is the longest
+wait. A fit is stopped after `--seconds`, and the time that it takes to stop counts too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from semisquares.baselines import (
 )
 from semisquares.core.solvers.enumerate import MAX_UNLABELED
 
-RING_SECONDS = 0.05
+SIGNAL_SECONDS = 0.05
 SOLVERS: dict[str, Any] = {
     "supervised, alpha 0": LeastSquaresClassifier(0.0),
     "newton": SoftLabelClassifier(),
@@ -42,11 +42,11 @@ SOLVERS: dict[str, Any] = {
 
 
 def longest_wait(work: Callable[[], Any], seconds: float) -> tuple[float, float]:
-    """Return the longest time without a ring while `work` runs, and how long it ran."""
+    """Return the longest time without a signal while `work` runs, and how long it ran."""
     start = last = time.perf_counter()
     longest, pressed = 0.0, False
 
-    def ring(number: int, frame: object) -> None:
+    def handle(number: int, frame: object) -> None:
         nonlocal last, longest, pressed
         now = time.perf_counter()
         longest, last = max(longest, now - last), now
@@ -54,8 +54,8 @@ def longest_wait(work: Callable[[], Any], seconds: float) -> tuple[float, float]
             pressed = True
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, RING_SECONDS, RING_SECONDS)
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, SIGNAL_SECONDS, SIGNAL_SECONDS)
     try:
         work()
     except KeyboardInterrupt:
@@ -69,7 +69,7 @@ def longest_wait(work: Callable[[], Any], seconds: float) -> tuple[float, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.interrupts", description=__doc__)
-    parser.add_argument("solvers", nargs="*", metavar="SOLVER", help=f"of {', '.join(SOLVERS)}")
+    parser.add_argument("solvers", nargs="*", metavar="SOLVER", help=f"one of {', '.join(SOLVERS)}")
     parser.add_argument("--rows", type=int, default=4_200)
     parser.add_argument("--columns", type=int, default=4_000)
     parser.add_argument("--seconds", type=float, default=120.0, help="when to stop a fit")
@@ -79,7 +79,9 @@ def main() -> None:
     truth = (X[:, 0] > 0.0).astype(float)
     n_free = min(MAX_UNLABELED, options.rows // 2)
     y = np.where(np.arange(options.rows) < options.rows - n_free, truth, np.nan)
-    print(f"{options.rows:,} × {options.columns:,}: longest wait for Ctrl-C, of so long a fit")
+    print(
+        f"{options.rows:,} × {options.columns:,}: longest wait for Ctrl-C, and the time of the fit"
+    )
     warnings.simplefilter("ignore")
     for name in options.solvers or SOLVERS:
         with threadpool_limits(1):

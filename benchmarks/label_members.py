@@ -1,8 +1,8 @@
-"""Soft and hard labels inside of the average: what was tried, on splits that are not reported.
+"""Soft and hard labels as members of the average: trials on splits that are not reported.
 
 `python -m benchmarks.label_members` fits the families of `AveragedClassifier` once for each split,
-adds one family at a time that labels unlabeled rows, and writes how accuracy and log loss change to
-label_members.csv. It takes about ten minutes of one core.
+adds one family at a time that labels unlabeled rows, and writes the changes of accuracy and log
+loss to label_members.csv. It takes about ten minutes of one core.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Return all splits, table by table."""
+    """Yield all splits, table by table."""
     for seed in SEEDS:
         yield _pumps(seed)
     X_test, y_test = method_pages.test_rows()
@@ -109,9 +109,9 @@ def changes(case: Case) -> dict[str, tuple[float, float]]:
         found = {"": base}
         for name, family in TRIALS.items():
             more = family.fit(rows)
-            said = more.log_odds(features, np.arange(len(more.members)))
+            added = more.log_odds(features, np.arange(len(more.members)))
             families, members = (*BASE, family), [*fitted, more]
-            now = _scores(rows, families, members, [*known, said], case.y_test)
+            now = _scores(rows, families, members, [*known, added], case.y_test)
             found[name] = (now[0] - base[0], now[1] - base[1])
     return found
 

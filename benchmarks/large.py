@@ -52,7 +52,7 @@ def _extra_memory(X: Array, y: Array) -> float:
 
 
 def bare_solve(X: Array, truth: Array) -> Array:
-    """Do the least that a ridge fit has to do: X'X, X'y and one Cholesky solve."""
+    """Do only what every ridge fit must do: X'X, X'y and one Cholesky solve."""
     gram = X.T @ X
     gram.flat[:: len(gram) + 1] += ALPHA
     return np.asarray(solve(gram, X.T @ truth.astype(float), assume_a="pos"))

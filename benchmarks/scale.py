@@ -24,7 +24,7 @@ from .scale_files import COLUMNS, NAMES, SIZES, Files, files_in
 
 ROWS, ALPHA, MEMORY = 20_000_000, 1.0, 3e9
 TASKS, ADDITIONS = 500, 5_000_000
-"""So many of both are timed to know the scheduler and the free cores."""
+"""Numbers of tasks and of additions that are timed, for the scheduler and the free cores."""
 LARGE = Work(1e9, 200, 62_500, 50)
 """The table for which the cost model is evaluated at the end."""
 
@@ -42,11 +42,14 @@ def local_cluster(n_workers: int) -> LocalCluster:
 def run(
     repeats: int, rows: int = ROWS, folder: Path | None = None, cluster: Cluster = local_cluster
 ) -> Iterator[Line | CostReport]:
-    """Measure; lines are promised where there are as many rows as the promise is about."""
+    """Yield the measurements; ranges are promised only for the full number of rows."""
     with files_in(folder, rows) as files:
         with cluster(2) as workers, Client(workers) as client:
             dask.compute([dask.delayed(files.write)(k) for k in range(files.n_files)])
-        with cluster(2) as workers, Client(workers) as client:  # whose peak is that of a fit
+        with (
+            cluster(2) as workers,
+            Client(workers) as client,
+        ):  # new ones: their peak memory is that of a fit
             two = Measured(client, files)
             yield from _out_of_core(two, rows)
             yield from _growth(two, rows, repeats)
@@ -64,7 +67,7 @@ class Fit:
 
     seconds: float
     cpu: float
-    """Seconds of the workers' processors."""
+    """CPU seconds of the workers."""
     model: SoftLabelClassifier
 
     @property
@@ -73,16 +76,16 @@ class Fit:
 
 
 class Measured:
-    """Work on the files that is timed on some workers."""
+    """Timed work on the files, on the workers of a client."""
 
     def __init__(self, client: Client, files: Files) -> None:
         self.client, self.files = client, files
         self.fits: dict[int, Fit] = {}
         self.read_seconds = np.nan
-        """What Dask alone takes for all files."""
+        """The time that Dask alone takes for all files."""
 
     def timed(self, work: Callable[[], Any]) -> tuple[float, float, Any]:
-        """Return seconds, seconds of the workers' processors, and what comes out."""
+        """Return the seconds, the CPU seconds of the workers, and the result."""
         before = sum(self.client.run(time.process_time).values())
         start = time.perf_counter()
         found = work()
@@ -93,7 +96,7 @@ class Measured:
         return self.files.frame(n_files)[NAMES]
 
     def fit(self, n_files: int) -> Fit:
-        """Fit the first files; the fit is kept for those who ask later."""
+        """Fit the first files, and keep the fit in `fits`."""
         y = self.files.frame(n_files)["y"]
         model = SoftLabelClassifier(ALPHA, record_path=True)
         seconds, cpu, _ = self.timed(lambda: model.fit(self.features(n_files), y))
@@ -101,21 +104,21 @@ class Measured:
         return self.fits[n_files]
 
     def reading(self, n_files: int) -> tuple[float, float]:
-        """Time Dask alone: each partition becomes an array, whose sum is taken."""
+        """Time Dask alone: read each partition into an array and sum it."""
         parts = self.features(n_files).to_delayed()
         add = dask.delayed(_sum)
         return self.timed(lambda: dask.compute([add(part) for part in parts]))[:2]
 
     def memory(self) -> list[int]:
-        """Return the bytes that each worker holds now."""
+        """Return the current memory of each worker, in bytes."""
         return list(self.client.run(_memory).values())
 
     def peak_memory(self) -> list[int]:
-        """Return the most bytes that each worker ever held."""
+        """Return the peak memory of each worker, in bytes."""
         return list(self.client.run(_peak_memory).values())
 
     def rates(self) -> Rates:
-        """Measure what workers do in a second, all of them at the same time."""
+        """Measure the rates of the workers, all at the same time."""
         trivial = [dask.delayed(int)(k) for k in range(TASKS)]
         dask.compute(trivial)
         seconds = self.timed(lambda: dask.compute(trivial))[0]
@@ -125,7 +128,7 @@ class Measured:
         return mean_rates(list(found.values()))
 
     def free_cores(self) -> float:
-        """Return how many times the work of one worker all of them do at the same time."""
+        """Return the throughput of all workers together, relative to one worker alone."""
         names = list(self.client.run(os.getpid))
         alone = self.client.run(_spin, ADDITIONS, workers=names[:1])[names[0]]
         return len(names) * alone / max(self.client.run(_spin, ADDITIONS).values())
@@ -217,7 +220,7 @@ def _rates(path: str, read: float, tasks: float) -> Rates:
 
 
 def _spin(n_additions: int) -> float:
-    """Return the seconds of some arithmetic."""
+    """Return the seconds that some arithmetic takes."""
     start = time.perf_counter()
     total = 0
     for k in range(n_additions):

@@ -19,15 +19,15 @@ from pyarrow import parquet
 from .data import OVERLAPPING
 
 COLUMNS, LABELS, ROWS_PER_FILE = 100, 2_000, 125_000
-"""100 columns of float32 make 50 MB a file."""
+"""With 100 columns of float32, a file has 50 MB."""
 SIZES = 20
-"""The smallest size that is fitted is a 20th of the largest, and has all labels."""
+"""The smallest fitted size is 1/20 of the largest, and contains all labels."""
 NAMES = [f"x{j}" for j in range(COLUMNS)]
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one kind in a folder, of which a size takes the first so many."""
+    """Files of one kind in a folder; a smaller table consists of the first of them."""
 
     folder: Path
     rows: int
@@ -42,7 +42,7 @@ class Files:
 
     @property
     def every(self) -> int:
-        """So many rows are there for one label, in the smallest size."""
+        """Rows per label in the smallest size."""
         return max(1, self.rows // SIZES // LABELS)
 
     @property
@@ -55,7 +55,7 @@ class Files:
 
     @property
     def bytes(self) -> int:
-        """What the features take in the files."""
+        """Size of the features in the files."""
         return 4 * COLUMNS * self.rows_per_file * self.n_files
 
     def path(self, k: int) -> Path:
@@ -63,15 +63,15 @@ class Files:
         return self.folder / f"{kind}_{k:05d}.parquet"
 
     def count(self, rows: int) -> int:
-        """Return how many files have so many rows."""
+        """Return the number of files that have `rows` rows."""
         return max(1, round(rows / self.rows_per_file))
 
     def frame(self, n_files: int) -> Any:
-        """Return the first so many files as a Dask frame."""
+        """Return the first `n_files` files as a Dask frame."""
         return dd.read_parquet([str(self.path(k)) for k in range(n_files)])
 
     def write(self, k: int) -> None:
-        """Draw and write a file, unless it is there; no one sees half of it."""
+        """Draw and write a file atomically, unless it exists."""
         path = self.path(k)
         if path.exists():
             return
@@ -93,7 +93,7 @@ class Files:
 
 @contextmanager
 def files_in(folder: Path | None, rows: int) -> Iterator[Files]:
-    """Give files in a folder, which stay; without one, in a temporary one, which goes."""
+    """Yield files in a folder, which stay there, or in a temporary folder."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         yield _with_space(Files(folder, rows))

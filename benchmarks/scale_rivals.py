@@ -1,4 +1,4 @@
-"""What a user would pick instead, on the same files: stochastic gradients, dask-ml, Spark."""
+"""Alternatives on the same files: stochastic gradients, dask-ml and Spark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ALPHA = 1.0
 PART = 10
-"""With all labels, a 10th of the files is fitted."""
+"""With all labels, a tenth of the files is fitted."""
 MOST_EPOCHS = 5
 
 Blocks = Callable[[], Iterator[tuple[Array, Array]]]
@@ -36,10 +36,10 @@ def run(on: Measured, rows: int) -> Iterator[Line]:
 
 
 def _few_labels(on: Measured, rows: int) -> Line:
-    """Compare the soft fit with stochastic gradients on the labels, which can use no other rows.
+    """Compare the soft fit with stochastic gradients, which can only use the labeled rows.
 
-    Time to a labeled loss 1 % above the least. The labeled rows are read once and kept, which is
-    generous: who hands every block on as it is reads all files once an epoch.
+    They are timed until the labeled loss is 1 % above its minimum. The labeled rows are read once
+    and kept, which is generous: a loop over all blocks would read all files in every epoch.
     """
     files, soft = on.files, on.fits[on.files.n_files]
     parts, take = files.frame(files.n_files).to_delayed(), dask.delayed(_labeled)
@@ -60,7 +60,7 @@ def _few_labels(on: Measured, rows: int) -> Line:
 
 
 def _all_labels(on: Measured, rows: int) -> Iterator[Line]:
-    """Compare supervised fits, every row labeled: the one part of the work that rivals do too."""
+    """Compare supervised fits of labeled rows, the part of the work that rivals do too."""
     n_files = on.files.count(rows / PART)
     frame = on.files.frame(n_files)
     X, y = frame[NAMES], frame["truth"]
@@ -103,11 +103,12 @@ def descend(
     goals: Sequence[float],
     most_epochs: int,
 ) -> tuple[list[float], SGDClassifier]:
-    """Return the seconds until the squared loss is within shares of the best, falling ones.
+    """Return the seconds until the squared loss is within each of `goals` of the minimum.
 
-    Looking at the loss is not timed: it is a quadratic of the weights, known before. A share that
-    is not reached has infinite seconds. Steps fall slowly and iterates are averaged: of eight
-    settings tried on half a million such rows, all labeled, that with the least loss in the end.
+    Goals are relative and decreasing; one that is not reached takes infinite seconds. Evaluating
+    the loss is not timed: it is a quadratic function of the weights, known in advance. Step sizes
+    decrease slowly and iterates are averaged: of eight settings tried on half a million such rows,
+    all labeled, these had the smallest final loss.
     """
     moments, n_rows = _moments(all_rows)
 
@@ -145,7 +146,7 @@ def _moments(blocks: Any) -> tuple[Array, int]:
     return total / n_rows, n_rows
 
 
-# -- others, where they are installed -----------------------------------------------------------
+# -- others, if they are installed --------------------------------------------------------------
 
 
 def _dask_ml(on: Measured, n_files: int, held: Any) -> tuple[float, float]:

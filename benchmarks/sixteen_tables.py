@@ -1,7 +1,7 @@
 """The paper's sixteen data sets as people's tables, with 80 % of the labels removed.
 
-Run ``python -m benchmarks.sixteen_tables`` (about ten minutes on two cores): what `compare` answers
-for each, and what the hidden labels say about it.
+``python -m benchmarks.sixteen_tables`` (about ten minutes on two cores) prints the answer of
+`compare` for each, and the errors on the rows with hidden labels.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WIDTHS = (12, 6, 7, 8, 8, 8, 20, 14, 8, 5)
 
 
 def table_of(name: str, seed: int = 0, *, download: bool = True) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return a data set as a table whose column "label" has cells for a fifth of the rows."""
+    """Return a data set as a table with labels for a fifth of its rows, and all true labels."""
     bunch = load(name, download=download)
     frame = pd.DataFrame(bunch.data, columns=[str(one) for one in bunch.feature_names])
     truth = np.asarray(bunch.target_names, dtype=object)[bunch.target]

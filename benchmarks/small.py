@@ -1,6 +1,6 @@
 """Small tables, many classes, sparse rows: a fit against scikit-learn's ridge classifier.
 
-On the small table also the reading of y against the whole fit.
+On the small table, also the time to read y against that of the whole fit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The soft-label classifier that chooses: against scikit-learn's tuned ridge, and one soft fit."""
+"""`SoftLabelClassifierCV` against scikit-learn's tuned ridge, and against one soft fit."""
 
 from __future__ import annotations
 

@@ -68,14 +68,14 @@ def lbfgs(X: Array, y: Array) -> Array:
         return value, 2.0 * (np.append(X.T @ r, r.sum()) + penalised * w)
 
     start = np.zeros(X.shape[1] + 1)
-    # gtol found by halving until the certified gap is that of the rival
+    # gtol was halved until the certified gap was that of the rival
     options = {"maxiter": 10_000, "gtol": 2e-3, "ftol": 1e-16, "maxcor": 20}
     found = minimize(value_and_gradient, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x)
 
 
 def _against_qp() -> Iterator[Line]:
-    """Clarabel on the problem in (w, u), on a size that it can do."""
+    """Compare with Clarabel on the problem in (w, u), in a size that it can solve."""
     from qpsolvers import solve_ls
 
     n_labels, n_unlabeled, d = 100, 2_000, 20

@@ -1,6 +1,6 @@
 """People's tables: fit and predict against reading the same file, a million rows × 50 columns.
 
-Last, the most columns that a table may have: the time has to grow with their number.
+The last line has the largest number of columns that a table may have: time must grow linearly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .timing import side_by_side
 
 ROWS, COLUMNS, LABELS = 1_000_000, 50, 2_000
 WIDE_ROWS = 12
-"""Rows of the table with the most columns."""
+"""Rows of the table with the largest number of columns."""
 
 
 def run(repeats: int) -> Iterator[Line]:
@@ -79,7 +79,7 @@ def _lines(table: Path, repeats: int) -> Iterator[Line]:
 
 
 def _wide_line(folder: Path, repeats: int) -> Line:
-    """Compare the most columns that a table may have with a tenth of them."""
+    """Compare the largest number of columns with a tenth of it."""
 
     def fit_and_predict(table: Path) -> None:
         frame, stored = read(find(str(table)), text=("y",)), table.with_suffix(".model")
@@ -107,7 +107,7 @@ def _write(
     n_columns: int = COLUMNS,
     n_labels: int = LABELS,
 ) -> None:
-    """Write a table of two overlapping classes, few of whose rows have a label."""
+    """Write a table of two overlapping classes with few labels."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 

@@ -22,7 +22,7 @@ def side_by_side(
     repeats: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Return the median seconds of each rival, after one warm-up turn, in turns.
+    """Let rivals take turns, after a warm-up, and return the median seconds of each.
 
     With ``time.process_time`` they are CPU seconds of all threads.
     """
@@ -36,7 +36,7 @@ def side_by_side(
 
 
 def peak_memory(work: Callable[[], Any]) -> int:
-    """Return the most bytes that a call holds beyond what there was before it."""
+    """Return the peak memory of a call in bytes, beyond what was allocated before it."""
     tracemalloc.start()
     try:
         work()

@@ -1,1 +1,1 @@
-"""semisquares and what a user would pick instead: same splits, same machine; see `__main__`."""
+"""semisquares compared with its alternatives on the same splits and machine; see `__main__`."""

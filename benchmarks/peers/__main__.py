@@ -1,9 +1,10 @@
-"""Compare semisquares with what a user would pick instead: ``python -m benchmarks.peers``.
+"""Compare semisquares with its alternatives: ``python -m benchmarks.peers``.
 
 accuracy: tables × regimes × splits × methods. cost: seconds and memory against the number of rows,
-each fit in a process of its own; it wants a quiet machine. Fits are kept as soon as they are there,
-and those in the tables of --out are not measured again: run the same command again to go on.
-pages: the pages in docs/evidence, from the stored tables, or those in the folder `pages` of --out.
+each fit in its own process; run it on an idle machine. Fits are stored as soon as they are done,
+and those in the tables of --out are not repeated: run the same command again to continue.
+pages: write the pages in docs/evidence from the stored tables; with another --out, write them into
+its folder `pages`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from .writing import write_tables
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Do what the command line says, end with code 2 and a sentence where that cannot be."""
+    """Run the command; end with a message if that is impossible."""
     options = _options(words)
     try:
         if options.part == "pages":
@@ -57,7 +58,10 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--sets", type=partial(_names, known=sets.SETS), default=sets.SETS)
     parser.add_argument("--splits", type=int, default=accuracy.SPLITS, help="of each table (50)")
     parser.add_argument(
-        "--first-split", type=int, default=0, help="number of the first (0); choose rules on others"
+        "--first-split",
+        type=int,
+        default=0,
+        help="number of the first split (0); choose rules on other splits",
     )
     parser.add_argument("--rows", type=_numbers, default=cost.SIZES, help="sizes of the cost part")
     parser.add_argument("--turns", type=int, default=cost.TURNS, help="of the cost part (3)")
@@ -68,7 +72,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
         "--again",
         type=partial(_names, known=METHODS),
         default=(),
-        help="measure these methods anew; their stored fits stay until all of them are",
+        help="measure these methods again; their stored fits stay until all are replaced",
     )
     parser.add_argument(
         "--python",
@@ -76,17 +80,19 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
         type=_name_and_path,
         default=[],
         metavar="NAME=PATH",
-        help="the Python of an environment of its own, such as lamda",
+        help="the Python of another environment, such as lamda",
     )
-    parser.add_argument("--out", type=Path, default=RESULTS, help="where tables and ledger are")
+    parser.add_argument(
+        "--out", type=Path, default=RESULTS, help="folder of the tables and the ledger"
+    )
     return parser.parse_args(words)
 
 
 def _names(text: str, known: Sequence[str]) -> tuple[str, ...]:
-    """Read names, in the order in which they are known; ``-NAME`` leaves one out of all."""
-    asked = [part.strip() for part in text.split(",")]
-    less = {name[1:] for name in asked if name.startswith("-")}
-    more = {name for name in asked if not name.startswith("-")} or set(known)
+    """Parse names, in the order of `known`; ``-NAME`` means all but this one."""
+    given = [part.strip() for part in text.split(",")]
+    less = {name[1:] for name in given if name.startswith("-")}
+    more = {name for name in given if not name.startswith("-")} or set(known)
     if unknown := sorted((less | more) - set(known)):
         raise argparse.ArgumentTypeError(f"unknown: {unknown}; use some of {', '.join(known)}")
     return tuple(name for name in known if name in more - less)
@@ -96,7 +102,7 @@ def _name_and_path(text: str) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no NAME=PATH, such as lamda=.venv/bin/python"
+            f"{text!r} is not NAME=PATH, such as lamda=.venv/bin/python"
         )
     return name, path
 
@@ -126,18 +132,18 @@ def _measure(options: argparse.Namespace) -> None:
                     cost.run(plan, ledger, new_fitter, progress=progress)
         except KeyboardInterrupt:
             command = "the same command without --again" if options.again else "the same command"
-            console.print(f"Stopped; what was measured is kept: run {command} to go on.")
+            console.print(f"Stopped; all finished fits are kept: run {command} to continue.")
             sys.exit(130)
         finally:
             for method, n_missing in write_tables(ledger, options.out, part).items():
                 console.print(
                     f"The tables keep the stored fits of {method} until {n_missing:,} more of "
-                    "them are measured anew."
+                    "them are measured again."
                 )
 
 
 def _plan(options: argparse.Namespace, methods: tuple[str, ...]) -> Any:
-    """Return what is to be measured; refuse to mix the splits that are reported with others."""
+    """Return the plan; refuse to mix the reported splits with others."""
     if options.part == "cost":
         return cost.Plan(methods, options.rows, options.turns)
     first = options.first_split
@@ -148,14 +154,14 @@ def _plan(options: argparse.Namespace, methods: tuple[str, ...]) -> Any:
     reported = {number in accuracy.REPORTED for number in (*plan.numbers, *known)}
     if len(reported) > 1:
         raise UserError(
-            f"Splits {first} to {plan.numbers[-1]} were asked for in {options.out}, and the splits "
-            f"0 to {accuracy.REPORTED[-1]}, which are reported, have a folder of their own; give "
-            "another folder (--out)."
+            f"Splits {first} to {plan.numbers[-1]} do not belong in {options.out}: splits 0 to "
+            f"{accuracy.REPORTED[-1]}, which are reported, have their own folder; give another "
+            "folder (--out)."
         )
     return plan
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell put it in the background
+    for number in (signal.SIGINT, signal.SIGTERM):  # also if a shell started it in the background
         signal.signal(number, signal.default_int_handler)
     main()

@@ -1,8 +1,8 @@
-"""How often each method is right: every table × regime × split × method is a cell that is kept.
+"""The accuracy of each method: one stored cell for every table × regime × split × method.
 
-Cells of a method depend on the method, the names of the cell and the seed alone. Splits come first
-in the order of work, so that what is there after an hour is balanced; and a method that failed
-alike in the first splits of a table and regime is not asked again there.
+A cell depends only on its method, its name and the seed. Work goes split by split, so that results
+after an hour are balanced. A method that fails in the first splits of a table and regime is not
+tried there again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SECONDS = 5.0
 """CPU time that a fit may take."""
 BYTES = 8 * 2**30
 STRIKES = 3
-"""After so many failures in a row, and none but failures, a table and regime is given up."""
+"""A method is given up for a table and regime after this many failures and no success."""
 
 Progress = Callable[[int, int], None]
 
@@ -58,10 +58,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Result:
-    """What the ledger has of a cell; scores are NaN where there are none."""
+    """The content of a cell in the ledger; missing scores are NaN."""
 
     wrong: int
-    """Test rows that got the wrong class, −1 where there is no model."""
+    """Misclassified test rows, −1 if there is no model."""
     status: str
     error: str
     cpu: float
@@ -76,7 +76,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be there at the end."""
+    """The cells to measure."""
 
     methods: tuple[str, ...] = tuple(METHODS)
     tables: tuple[str, ...] = sets.SETS
@@ -105,7 +105,7 @@ def run(
     jobs: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> None:
-    """Fit what is missing and keep each cell as soon as it is there."""
+    """Fit the missing cells and store each as soon as it is done."""
     with new_fitter() as fitter:
         for method in plan.methods:
             settings = {"seed": sets.SEED, "test_share": sets.TEST_SHARE}
@@ -126,12 +126,12 @@ def run(
 
 
 def part_of(method: str) -> str:
-    """Return the name under which the ledger has the cells of a method."""
+    """Return the name of a method's cells in the ledger."""
     return f"{PART} {method}"
 
 
 def given_up(statuses: Sequence[str]) -> bool:
-    """Tell whether a table and regime is given up, by what came of the splits so far.
+    """Return whether a table and regime is given up, from the statuses of its splits so far.
 
     Examples
     --------
@@ -142,13 +142,13 @@ def given_up(statuses: Sequence[str]) -> bool:
 
 
 def gave_up(name: str, kept: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Tell whether the table and regime of a cell is given up, by the cells of its method."""
+    """Return whether the table and regime of a cell is given up, from the cells of its method."""
     group = name.rsplit("/", 1)[0] + "/"
     return given_up([str(cell["status"]) for one, cell in kept.items() if one.startswith(group)])
 
 
 def _failures(plan: Plan, ledger: Ledger) -> dict[tuple[str, str, str], list[str]]:
-    """Return what came of the cells that are kept."""
+    """Return the statuses of the stored cells."""
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for method in plan.methods:
         for name, cell in ledger.results(part_of(method)).items():
@@ -173,7 +173,7 @@ def _fitted(
     new_fitter: Callable[[], Fitter],
     jobs: int,
 ) -> Iterator[tuple[Cell, Outcome | None]]:
-    """Yield what comes of each cell, in order with one job; None where it is given up."""
+    """Yield the outcome of each cell, in order with one job; None if it is given up."""
     fitters: list[Fitter] = []
     mine = local()
 
@@ -200,7 +200,7 @@ def _fitted(
             yield one.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for fitter in list(fitters):  # what is under way is of no use to anybody
+        for fitter in list(fitters):  # nobody needs what is still running
             fitter.kill()
         pool.shutdown()
         for fitter in fitters:

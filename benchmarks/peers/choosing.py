@@ -1,4 +1,4 @@
-"""The blocks of the page on choosing a method: what the evidence says, in tables and sentences."""
+"""The blocks of the page on choosing a method: tables and sentences from the evidence."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .sets import REGIMES
 from .storing import Stored
 
 USUAL = ("ridge_fine", "logistic_cv", "random_forest", "hist_gradient_boosting")
-"""What people take first."""
+"""What people usually try first."""
 SHOWN = ("averaged", "soft_cv", "ridge_cv", "logistic_cv", "self_training", "spreading_knn")
 
 
 def headline(stored: Stored) -> str:
-    """Hold the average against what people use when labels are few: mean accuracy and log loss."""
+    """Compare the average with what people use when labels are few: mean accuracy and log loss."""
     if not are_measured(stored, AVERAGED):
         return "Not measured yet."
     comparisons = {words: Comparison(stored, regime) for regime, words in REGIMES.items()}
@@ -39,7 +39,7 @@ def headline(stored: Stored) -> str:
 
 
 def by_regime(stored: Stored) -> str:
-    """Tabulate mean accuracies of one method of each kind."""
+    """Tabulate the mean accuracies of one method of each kind."""
     shown = [name for name in SHOWN if are_measured(stored, name)]
     rows = []
     for regime, words in REGIMES.items():
@@ -53,7 +53,7 @@ def by_regime(stored: Stored) -> str:
 
 
 def gain(stored: Stored) -> str:
-    """Say what the unlabeled rows are worth to the classifier that chooses, in each regime."""
+    """Report the gain of `SoftLabelClassifierCV` from unlabeled rows, in each regime."""
     lines = []
     for regime, words in REGIMES.items():
         comparison = Comparison(stored, regime)
@@ -67,7 +67,7 @@ def gain(stored: Stored) -> str:
 
 
 def beaten(stored: Stored) -> str:
-    """Say on how many tables unlabeled rows beat both tuned classifiers that see labels alone."""
+    """Count the tables on which unlabeled rows beat both tuned supervised classifiers."""
     lines = []
     for regime, words in REGIMES.items():
         comparison = Comparison(stored, regime)
@@ -83,7 +83,7 @@ def beaten(stored: Stored) -> str:
 
 
 def kinds(stored: Stored) -> str:
-    """Tabulate accuracies on the drawn tables, whose kinds are known."""
+    """Tabulate accuracies on the generated tables, whose kinds are known."""
     comparison = Comparison(stored, "ten")
     compared = [name for name in COMPARED if are_measured(stored, name)]
     rows = []
@@ -96,7 +96,7 @@ def kinds(stored: Stored) -> str:
 
 
 def graphs(stored: Stored) -> str:
-    """Name the tables on which a graph of neighbours is clearly ahead, in most regimes."""
+    """List the tables on which a graph of neighbours is clearly ahead, in each regime."""
     lines = []
     for regime, words in REGIMES.items():
         comparison = Comparison(stored, regime)
@@ -106,7 +106,7 @@ def graphs(stored: Stored) -> str:
 
 
 def reach(stored: Stored) -> str:
-    """Say how many rows each method took within the limits."""
+    """Tabulate how many rows each method could fit within the limits."""
     if stored.cost.empty:
         return "Not measured yet."
     seconds = medians(stored, "wall")
@@ -139,9 +139,9 @@ BLOCKS: dict[str, Callable[[Stored], str]] = {
     "choosing.graphs": graphs,
     "choosing.reach": reach,
 }
-"""What stands between the marks of docs/choosing.md."""
+"""The blocks between the marks of docs/choosing.md."""
 
 
 def block(name: str) -> Callable[[], str]:
-    """Return the maker of a block from the stored tables, for the registry of all pages."""
+    """Return a function that makes a block from the stored tables, for `docs.measured`."""
     return lambda: BLOCKS[name](storing.read())

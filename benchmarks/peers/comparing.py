@@ -1,7 +1,7 @@
 """Comparisons from the stored tables: means, differences in the same splits, tests.
 
-Splits of a table share rows. Their spread says how sure a result is for this table under new
-splits, not for a table that nobody has seen; what holds for tables is counted over tables.
+Splits of a table share rows. Their spread shows how certain a result is for this table under new
+splits, not for a new table; claims about tables are counted over tables.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its standard error, over `n` splits (or tables of splits, `n` None)."""
+    """A mean and its standard error over `n` splits, or over tables (`n` is None)."""
 
     value: float
     error: float
@@ -53,13 +53,13 @@ class Mean:
 
 @dataclass(frozen=True)
 class Pair:
-    """One method against another: on how many tables it is clearly better, neither, worse."""
+    """One method against another: the tables on which it is clearly better, neither, or worse."""
 
     better: tuple[str, ...]
     equal: tuple[str, ...]
     worse: tuple[str, ...]
     untold: tuple[str, ...]
-    """Tables without two splits that both have."""
+    """Tables with fewer than two splits in which both have a model."""
 
     def __str__(self) -> str:
         return f"{len(self.better)} / {len(self.equal)} / {len(self.worse)}"
@@ -67,14 +67,14 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that one regime says."""
+    """The results of one regime."""
 
     stored: Stored
     regime: str
 
     @cached_property
     def _shares(self) -> dict[str, pd.DataFrame]:
-        """The share of test rows that are right, by table: splits × methods."""
+        """Accuracies by table: splits × methods."""
         mine = self.stored.errors[self.stored.errors["regime"] == self.regime]
         found = {}
         for table, rows in mine.groupby("table", sort=False):
@@ -102,13 +102,13 @@ class Comparison:
 
     @cached_property
     def competitors(self) -> list[str]:
-        """The methods that are held against each other: those that are measured."""
+        """The measured methods that are compared with each other."""
         return [name for name in COMPETITORS if self.is_measured(name)]
 
     def is_measured(self, method: str) -> bool:
-        """Tell whether a method was tried in all splits of the paper's tables, or given up there.
+        """Return whether a method was tried in all splits of the paper's tables, or given up there.
 
-        Means of others are over other splits, and would mislead.
+        The means of others are over other splits and would mislead.
         """
         fits = self.stored.fits
         fits = fits[(fits["regime"] == self.regime) & (fits["method"] == method)]
@@ -118,11 +118,11 @@ class Comparison:
 
     @property
     def paper(self) -> list[str]:
-        """The tables of the paper: what means are over."""
+        """The paper's tables, over which means are taken."""
         return [table for table in self.tables if table in PAPER]
 
     def sizes(self, table: str) -> pd.Series:
-        """Return the numbers of labels, of unlabeled and of test rows."""
+        """Return the numbers of labeled, unlabeled and test rows."""
         errors = self.stored.errors
         mine = errors[(errors["regime"] == self.regime) & (errors["table"] == table)]
         return mine.iloc[0][["labels", "unlabeled", "test_rows"]]
@@ -142,7 +142,7 @@ class Comparison:
         return float(np.mean(known != 0.0))
 
     def has(self, method: str, table: str) -> bool:
-        """Tell whether a method has a model in some split of a table."""
+        """Return whether a method has a model in some split of a table."""
         return bool(np.isfinite(self._column(method, table)).any())
 
     def tables_of(self, *methods: str) -> list[str]:
@@ -150,7 +150,7 @@ class Comparison:
         return [table for table in self.paper if all(self.has(one, table) for one in methods)]
 
     def mean_accuracy(self, method: str) -> Mean:
-        """Return the mean over the paper's tables, those where the method has models."""
+        """Return the mean accuracy over the paper's tables on which the method has models."""
         return _over_tables([self.accuracy(method, table) for table in self.tables_of(method)])
 
     def mean_difference(self, method: str, other: str) -> Mean:
@@ -170,20 +170,20 @@ class Comparison:
         return _over_tables(means)
 
     def pair(self, method: str, other: str, tables: Sequence[str] | None = None) -> Pair:
-        """Hold one method against another on each table.
+        """Compare one method with another on each table.
 
-        By paired t tests over the splits that both have, corrected by Holm for the number of
-        tables.
+        Uses paired t tests over the splits that both have, with Holm's correction for the number
+        of tables.
         """
         tables = self.tables if tables is None else list(tables)
         found = {one: self._column(method, one) - self._column(other, one) for one in tables}
         known = {one: values[np.isfinite(values)] for one, values in found.items()}
-        told = {one: values for one, values in known.items() if len(values) > 1}
-        p = np.array([paired_p(values[:, None])[0] for values in told.values()])
+        tested = {one: values for one, values in known.items() if len(values) > 1}
+        p = np.array([paired_p(values[:, None])[0] for values in tested.values()])
         sides: dict[float, list[str]] = {1.0: [], 0.0: [], -1.0: []}
-        for (table, values), adjusted in zip(told.items(), holm(p), strict=True):
+        for (table, values), adjusted in zip(tested.items(), holm(p), strict=True):
             sides[float(np.sign(values.mean())) if adjusted < LEVEL else 0.0].append(table)
-        untold = [table for table in tables if table not in told]
+        untold = [table for table in tables if table not in tested]
         return Pair(*map(tuple, (sides[1.0], sides[0.0], sides[-1.0], untold)))
 
     @cached_property
@@ -209,7 +209,7 @@ def _mean(values: Array) -> Mean:
 
 
 def _over_tables(means: Sequence[Mean]) -> Mean:
-    """Return the mean over tables; its error is that of the splits, the tables being given."""
+    """Return the mean over given tables; its error is due to the splits."""
     if not means:
         return Mean(np.nan, np.nan)
     errors = np.array([one.error for one in means])

@@ -1,8 +1,8 @@
-"""What a fit costs: seconds and memory against the number of rows, most of them unlabeled.
+"""The cost of a fit: seconds and memory against the number of rows, most of them unlabeled.
 
-Rows are drawn in the process that fits them, which is new for each fit; one fit of few rows comes
-before, so that imports do not count. Methods take turns, and the whole is done three times over. A
-method that fails with some number of rows is not asked for more of them.
+Each fit runs in a new process, which draws the rows and first fits a few of them, so that imports
+do not count. Methods take turns, three times each. A method that fails with some number of rows is
+not tried with more.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be there at the end."""
+    """The cells to measure."""
 
     methods: tuple[str, ...] = COMPETITORS
     sizes: tuple[int, ...] = SIZES
     turns: int = TURNS
 
     def cells(self) -> Iterator[tuple[int, int, str]]:
-        """Give turn, rows and method, in the order of work."""
+        """Yield turn, rows and method, in the order of work."""
         for turn in range(self.turns):
             for n_rows in self.sizes:
                 for method in self.methods:
@@ -56,7 +56,7 @@ def run(
     *,
     progress: Progress = lambda done, total: None,
 ) -> None:
-    """Fit what is missing, one process at a time, and keep each cell as soon as it is there."""
+    """Fit the missing cells, one process at a time, and store each as soon as it is done."""
     with new_fitter() as fitter:
         for method in plan.methods:
             limits = {"seconds": fitter.limits.seconds, "bytes": fitter.limits.bytes}
@@ -77,18 +77,18 @@ def run(
 
 
 def part_of(method: str) -> str:
-    """Return the name under which the ledger has the cells of a method."""
+    """Return the name of a method's cells in the ledger."""
     return f"{PART} {method}"
 
 
 def gave_up(name: str, kept: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Tell whether a method failed with no more rows than a cell has."""
+    """Return whether a method failed with at most as many rows as a cell has."""
     failed = [int(one.split("/")[0]) for one, cell in kept.items() if str(cell["status"]) != OK]
     return min(failed, default=np.inf) <= int(name.split("/")[0])
 
 
 def _failed(plan: Plan, ledger: Ledger) -> dict[str, int]:
-    """Return the least number of rows that each method failed with, by the cells that are kept."""
+    """Return the smallest number of rows with which each method failed, from the stored cells."""
     found: dict[str, int] = {}
     for method in plan.methods:
         for name, cell in ledger.results(part_of(method)).items():
@@ -105,12 +105,12 @@ def _packed(outcome: Outcome) -> bytes:
 
 
 def _short(value: Any) -> Any:
-    """Leave out the digits that mean nothing."""
+    """Round to five significant digits."""
     return float(f"{value:.5g}") if isinstance(value, float) and np.isfinite(value) else value
 
 
 def rows_of_cells(kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the cells of methods, a line for each."""
+    """Return one row for each cell of the methods."""
     found = []
     for method, cells in kept.items():
         for name, cell in cells.items():

@@ -1,4 +1,4 @@
-"""The pictures of the evidence pages, from the stored tables; they compute nothing new."""
+"""The pictures of the evidence pages, drawn from the stored tables."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def time(stored: Stored) -> Picture:
 
 
 def memory(stored: Stored) -> Picture:
-    """Draw the most memory that a fit holds beyond the rows themselves."""
+    """Draw the peak memory of a fit beyond the rows themselves."""
     return _growth(stored, "beyond", 1e6, "MB beyond the rows")
 
 
@@ -146,21 +146,21 @@ PICTURES: dict[str, Callable[[Stored], Picture]] = {
 
 
 def drawn_from(stored: Stored) -> list[str]:
-    """Return the names of the pictures that there are numbers for."""
+    """Return the names of the pictures whose numbers are stored."""
     lacks = {"averaged": not are_measured(stored, AVERAGED, RIDGE)}
     lacks |= dict.fromkeys(("time", "memory"), stored.cost.empty)
     return [name for name in PICTURES if not lacks.get(name)]
 
 
 def draw(name: str, stored: Stored, inputs: str) -> bytes:
-    """Return a picture as SVG, with a remark on what it is made from."""
+    """Return a picture as SVG, with the digest of its inputs in a comment."""
     with plotting.style():
         picture = PICTURES[name](stored)
     return plotting.render(picture, "svg") + f"<!-- inputs {inputs} -->\n".encode()
 
 
 def inputs_of(folder: Path) -> str:
-    """Return a digest of what pictures are made from: the stored tables, and the code."""
+    """Return a digest of the inputs of the pictures: the stored tables and the code."""
     digest = hashlib.sha256()
     code = (Path(__file__).with_name(f"{name}.py") for name in ("comparing", "drawing", "sets"))
     for path in (*sorted(folder.glob("*.csv")), *code):
@@ -169,7 +169,7 @@ def inputs_of(folder: Path) -> str:
 
 
 def inputs_in(drawn: bytes) -> str:
-    """Read the digest that a picture carries."""
+    """Read the digest in a picture."""
     return drawn.decode().rsplit("<!-- inputs ", 1)[-1].partition(" -->")[0]
 
 

@@ -1,6 +1,6 @@
-"""Rows that are drawn: some where the classes are clusters, and some where they are anything else.
+"""Generated rows: in some tables the classes are clusters, in others they are not.
 
-Only numpy is needed here, as workers of other environments draw rows too.
+This module needs only numpy, because workers in other environments draw rows too.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Array = NDArray[Any]
 
 COLUMNS = 50
 APART = 1.5
-"""Distance of the means of two classes from the middle, in standard deviations within a class."""
+"""Distance of both class means from the middle, in standard deviations within a class."""
 
 
 def scaled_rows(n: int, n_labels: int, *, seed: int) -> Rows:
-    """Draw rows of two clusters that are the classes; the first rows have labels, half of each."""
+    """Draw two clusters, which are the classes; the first rows are labeled, half of each class."""
     rng = np.random.default_rng([seed, n])
     X, truth = clusters(n, COLUMNS, rng)
     y = np.full(n, -1)
@@ -42,7 +42,7 @@ def clusters(n: int, d: int, rng: np.random.Generator) -> tuple[Array, Array]:
 def no_clusters(n: int, d: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """Draw one round cloud that a plane through its middle cuts in two, one label in ten flipped.
 
-    How rows without a label lie says nothing of the plane.
+    Unlabeled rows give no information about the plane.
     """
     X = rng.standard_normal((n, d))
     side = X @ rng.standard_normal(d) > 0.0
@@ -50,14 +50,14 @@ def no_clusters(n: int, d: int, rng: np.random.Generator) -> tuple[Array, Array]
 
 
 def cut_lengthwise(n: int, d: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw two clusters that the classes cut lengthwise: the gap is not where the classes part."""
+    """Draw two clusters that the classes cut lengthwise: the gap does not separate the classes."""
     X, cluster = clusters(n, d, rng)
-    X[:, 0] += 6.0 * cluster  # a gap between the clusters that nobody can miss
+    X[:, 0] += 6.0 * cluster  # a wide gap between the clusters
     return X, (X[:, 1] > X[:, 1].mean()).astype(np.int64)
 
 
 def moons(n: int, d: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw two half circles that reach into each other, and columns of small noise beside them."""
+    """Draw two interleaving half circles, and more columns of small noise."""
     y = np.arange(n) % 2
     angle = np.pi * rng.random(n)
     X = 0.15 * rng.standard_normal((n, d))

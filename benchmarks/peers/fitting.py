@@ -1,4 +1,4 @@
-"""Fits in other processes, which may take too long, want too much memory, or die."""
+"""Fits in other processes, which may take too long, need too much memory, or crash."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[Any]
 
 OK, FAILED, TIMED_OUT, NOT_INSTALLED = "ok", "failed", "timed out", "not installed"
 PATIENCE = 20.0
-"""A worker that does nothing for 20 times its CPU seconds is ended."""
+"""A worker that is idle for 20 times its CPU seconds is killed."""
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
@@ -30,7 +30,7 @@ ONE_THREAD = dict.fromkeys(
 
 @dataclass(frozen=True)
 class Limits:
-    """What a fit may take: CPU seconds, and bytes where they are limited."""
+    """Limits of a fit: CPU seconds and, unless None, bytes."""
 
     seconds: float
     bytes: int | None = None
@@ -38,7 +38,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a fit: its status, the error in its author's words, and what it took."""
+    """The outcome of a fit: its status, the message of its error, and its cost."""
 
     status: str
     error: str = ""
@@ -49,16 +49,16 @@ class Outcome:
     accuracy: float = np.nan
     predicted: Array | None = None
     probabilities: Array | None = None
-    """Of the test rows, a column for each class; None where the model gives none."""
+    """Of the test rows, one column for each class; None if the model gives none."""
 
     @property
     def spent(self) -> float:
-        """CPU seconds, 0 where nobody knows: a database takes NaN for nothing at all."""
+        """CPU seconds, 0 if unknown: SQLite stores NaN as NULL."""
         return 0.0 if np.isnan(self.cpu) else self.cpu
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return what a process has spent, 0 where the system does not say (Linux does)."""
+    """Return the CPU seconds of a process, 0 on systems other than Linux."""
     path = Path(f"/proc/{pid}/stat")
     if not path.exists():
         return 0.0
@@ -68,17 +68,17 @@ def cpu_seconds(pid: int) -> float:
 
 @dataclass
 class Fitter:
-    """Processes that fit, one for each environment, started where they are needed."""
+    """Worker processes, one for each environment, started when needed."""
 
     limits: Limits
     pythons: Mapping[str, str] = field(default_factory=dict)
-    """The Python of each environment that has a name."""
+    """The Python of each named environment."""
     registry: str = "benchmarks.peers.methods"
     methods: Mapping[str, Method] = field(default_factory=lambda: METHODS)
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def versions(self, name: str) -> dict[str, str]:
-        """Return the versions that a method runs with; empty where its Python is missing."""
+        """Return the versions that a method runs with; empty if its Python is missing."""
         found = self._ask(name, {"ask": "versions"})
         return {} if found is None or isinstance(found, Outcome) else found[0]["versions"]
 
@@ -87,7 +87,7 @@ class Fitter:
         return self._outcome(name, {"ask": "fit", "seed": seed}, **arrays)
 
     def cost(self, name: str, n_rows: int, n_labels: int, seed: int) -> Outcome:
-        """Fit drawn rows in a process of its own."""
+        """Fit generated rows in a new process."""
         self.close()
         about = {"ask": "cost", "rows": n_rows, "labels": n_labels, "seed": seed}
         try:
@@ -96,12 +96,12 @@ class Fitter:
             self.close()
 
     def kill(self) -> None:
-        """End what is under way, from another thread: who waits for it is told so."""
+        """Kill all processes, from another thread: calls that wait for them return."""
         for process in list(self._running.values()):
             process.kill()
 
     def close(self) -> None:
-        """End all processes; nobody may be waiting for one."""
+        """Kill all processes; no call may be waiting for one."""
         self.kill()
         for process in self._running.values():
             process.communicate()
@@ -118,11 +118,11 @@ class Fitter:
         found = self._ask(name, about, **arrays)
         if isinstance(found, Outcome):
             return found
-        said, given = found
-        return Outcome(**said, **given)
+        reply, results = found
+        return Outcome(**reply, **results)
 
     def _ask(self, name: str, about: dict[str, Any], **arrays: Array) -> Any:
-        """Return the answer of the method's process, or an outcome where there is none."""
+        """Return the answer of the method's process, or an outcome if there is no answer."""
         environment = self.methods[name].environment
         python = self.pythons.get(environment) if environment else sys.executable
         if python is None or not Path(python).exists():
@@ -142,7 +142,7 @@ class Fitter:
         return self._end(environment, silent=silent) if answer is None else answer
 
     def _answers(self, process: subprocess.Popen[bytes]) -> bool:
-        """Wait for an answer as long as there is work on it: others may keep the machine busy."""
+        """Wait for an answer while the process makes progress: the machine may be busy."""
         wall = PATIENCE * self.limits.seconds + 60.0
         before = -1.0
         while not select.select([process.stdout], [], [], wall)[0]:
@@ -153,7 +153,7 @@ class Fitter:
         return True
 
     def _end(self, environment: str, *, silent: bool) -> Outcome:
-        """End a process that gives no answer, and say why it gave none."""
+        """Kill a process that gives no answer, and return the reason."""
         process = self._running.pop(environment)
         if silent:
             process.kill()
@@ -172,7 +172,7 @@ class Fitter:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, **ONE_THREAD},
-                start_new_session=True,  # Ctrl-C is for this process alone
+                start_new_session=True,  # so that Ctrl-C reaches this process only
                 cwd=MODULES,
             )
         return self._running[environment]

@@ -1,4 +1,4 @@
-"""What cells were made with: nobody mixes the numbers of two versions without noticing."""
+"""The settings and versions of stored cells, so that those of different ones are not mixed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semisquares.paper._ledger import Ledger, Record
 def agree(
     ledger: Ledger, part: str, settings: Mapping[str, Any], versions: Mapping[str, str]
 ) -> None:
-    """Note what the cells of a part will be made with; refuse where those kept had other ones."""
+    """Store the settings and versions of a part; refuse if its stored cells had others."""
     now, before = Record(dict(settings), dict(versions)), ledger.record(part)
     if before is None:
         ledger.begin(part, now)
@@ -27,5 +27,5 @@ def agree(
         method = part.split()[-1]
         raise UserError(
             f"The cells of {part} were made with other settings or versions: {changes}; go back "
-            f"to those, or make them anew (--again {method})."
+            f"to those, or measure them again (--again {method})."
         )

@@ -1,4 +1,4 @@
-"""Small pieces of Markdown: tables, numbers, lists of names."""
+"""Write tables, numbers and lists of names in Markdown."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def count(number: int, one: str) -> str:
 
 
 def on_tables(tables: Sequence[str]) -> str:
-    """Write on how many tables, and on which.
+    """Write the number of tables and their names.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def on_tables(tables: Sequence[str]) -> str:
 
 
 def number(value: float) -> str:
-    """Write a number with two digits that count.
+    """Write a number with two significant digits.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """The methods that are compared, each as one function from training rows to a model.
 
-Nothing here is imported before it is used: a method may live in an environment of its own, whose
-Python has neither semisquares nor this scikit-learn. Every method gets the same standardised rows.
-Methods are what a user would write, but for two things that give peers a fair chance: kernels have
-the width of the data (scikit-learn's usual gamma of 20 reaches no other row), and what scikit-learn
-can tune by itself is tuned.
+Packages are imported only when used: a method may need its own environment, which has neither
+semisquares nor this scikit-learn. Every method gets the same standardised rows. Methods are what a
+user would write, except for two things that give peers a fair chance: the width of kernels is
+adapted to the data (with scikit-learn's default gamma of 20 they reach no other row), and what
+scikit-learn can tune by itself is tuned.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ OURS, SKLEARN = "semisquares", "scikit-learn"
 FOLDS = 5
 NEIGHBOURS = 7
 MOST_TO_MEASURE = 1000
-"""So many rows tell the width of a kernel."""
+"""The most rows from which the width of a kernel is measured."""
 KERNEL = f"`gamma` 10 over the median squared distance to the {NEIGHBOURS}th neighbour"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Training rows; `y` is −1 where a row has no label. `truth` is for the oracle alone."""
+    """Training rows; `y` is −1 for rows without a label. `truth` is only for the oracle."""
 
     X: Array
     y: Array
@@ -48,23 +48,23 @@ class Rows:
 
     @property
     def folds(self) -> int:
-        """The number of folds that every class has labels for, five at most."""
+        """The largest number of folds for which every class has enough labels, at most five."""
         return max(2, min(FOLDS, int(np.bincount(self.labeled[1]).min())))
 
 
 @dataclass(frozen=True)
 class Method:
-    """One method: `fit` gives a model that has `predict`."""
+    """One method: `fit` returns a model with `predict`."""
 
     label: str
     package: str
-    """What it is installed with."""
+    """The package to install."""
     fit: Callable[[Rows], Any]
     uses_unlabeled: bool = True
     what: str = ""
-    """Its settings, in the words of the page."""
+    """Its settings, as the pages describe them."""
     environment: str = ""
-    """The name of the Python that has it (`--python NAME=PATH`), this one where it is empty."""
+    """The name of its Python (`--python NAME=PATH`); this one if empty."""
 
 
 # -- semisquares --------------------------------------------------------------------------------
@@ -143,9 +143,9 @@ def _spreading_kernel(rows: Rows) -> Any:
 def kernel_width(X: Array) -> float:
     """Return the gamma of a Gaussian kernel that reaches a row's neighbours and few others.
 
-    Ten over the median squared distance to the seventh neighbour: of five widths that were tried on
-    three splits of six tables the one that served these methods best. A kernel as wide as the whole
-    cloud gives every row the class of the majority.
+    Ten over the median squared distance to the seventh neighbour: the best for these methods among
+    five widths, on three splits of six tables. A kernel as wide as the whole cloud gives every row
+    the class of the majority.
     """
     from sklearn.neighbors import NearestNeighbors
 
@@ -190,7 +190,7 @@ def _lap_svm(rows: Rows) -> Any:
 
 @dataclass(frozen=True)
 class _Inductive:
-    """Ask a transductive model of LAMDA-SSL for rows that it was not fitted to."""
+    """Predict new rows with a transductive model of LAMDA-SSL."""
 
     model: Any
 
@@ -199,7 +199,7 @@ class _Inductive:
 
 
 def _supervised(label: str, fit: Callable[[Rows], Any], what: str) -> Method:
-    """Return a classifier of scikit-learn that is fitted to the labeled rows alone."""
+    """Return a classifier of scikit-learn that is fitted only to the labeled rows."""
     return Method(label, SKLEARN, fit, uses_unlabeled=False, what=what)
 
 
@@ -309,8 +309,8 @@ METHODS = {
         "is told the labels of all training rows; no competitor",
     ),
 }
-"""In the order of tables: ours, the supervised, the others."""
+"""In the order of the tables: ours, supervised ones, others."""
 
 REFERENCES = ("averaged_supervised", "soft_cv_supervised", "oracle")
-"""What methods are measured by, no competitors: ours without unlabeled rows, and all labels."""
+"""References, not competitors: ours without unlabeled rows, and a fit with all labels."""
 COMPETITORS = tuple(name for name in METHODS if name not in REFERENCES)

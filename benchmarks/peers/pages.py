@@ -1,4 +1,4 @@
-"""The evidence pages, written from the stored tables from end to end, words included."""
+"""Write the evidence pages, including their text, from the stored tables."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ PAGES: dict[str, Callable[[Stored], str]] = {
     "helps": helps_page,
     "cost": cost_page,
 }
-
-
 NEEDS = {
     "index": ("ridge_cv", "soft_cv"),
     "accuracy": ("ridge_cv", "soft_cv"),
@@ -43,7 +41,7 @@ NEEDS = {
         "oracle",
     ),
 }
-"""Methods without which there is no such page or picture."""
+"""Methods that a page or picture needs."""
 
 
 def page(name: str, stored: Stored) -> str:
@@ -54,7 +52,7 @@ def page(name: str, stored: Stored) -> str:
 def write_pages(results: Path = storing.RESULTS, docs: Path = DOCS) -> None:
     """Write all pages and pictures; ``python -m docs --fill`` fills the page on choosing.
 
-    Those that need methods which are not measured are left out.
+    Those that need methods that are not measured are left out.
     """
     stored, inputs = storing.read(results), inputs_of(results)
 

@@ -1,4 +1,4 @@
-"""What is promised of `AveragedClassifier` on the reported splits, and whether it holds."""
+"""Promises about `AveragedClassifier` on the reported splits, and whether they hold."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .sets import REGIMES
 from .storing import Stored
 
 AVERAGED, ALONE, RIDGE = "averaged", "averaged_supervised", "ridge_fine"
-"""The classifier, the same without unlabeled rows, and the tuned ridge that it is held against."""
+"""The classifier, the same without unlabeled rows, and the tuned ridge for comparison."""
 ONE_POINT = 0.01
 
 
 @dataclass(frozen=True)
 class Found:
-    """What was found about a promise; `holds` is None where something is not measured yet."""
+    """The evidence for a promise; `holds` is None if something is not measured yet."""
 
     words: str
     holds: bool | None
@@ -35,7 +35,7 @@ def peers(comparison: Comparison) -> list[str]:
 
 
 def more_accurate(comparison: Comparison) -> Found:
-    """Hold the mean accuracy against that of each peer, on the tables that both have."""
+    """Compare the mean accuracy with that of each peer, on the tables that both have."""
     gaps = {one: comparison.mean_difference(AVERAGED, one).value for one in peers(comparison)}
     if not gaps:
         return NOT_YET
@@ -45,7 +45,7 @@ def more_accurate(comparison: Comparison) -> Found:
 
 
 def lower_log_loss(comparison: Comparison) -> Found:
-    """Hold the mean log loss against those of the peers that have one."""
+    """Compare the mean log loss with those of the peers that have one."""
     mine = comparison.mean_score("log_loss", AVERAGED).value
     found = {one: comparison.mean_score("log_loss", one).value for one in peers(comparison)}
     known = {one: value for one, value in found.items() if np.isfinite(value)}
@@ -57,7 +57,7 @@ def lower_log_loss(comparison: Comparison) -> Found:
 
 
 def no_table_worse(comparison: Comparison) -> Found:
-    """Look for tables on which it is worse than the ridge by a point, its interval included."""
+    """Find tables on which it is worse than the ridge by a point, even at the interval's end."""
     if RIDGE not in comparison.competitors:
         return NOT_YET
     gains = {one: comparison.difference(AVERAGED, RIDGE, one) for one in comparison.tables}
@@ -76,7 +76,7 @@ def first_in_rank(comparison: Comparison) -> Found:
 
 
 def calibrated(comparison: Comparison) -> Found:
-    """Hold the mean calibration error against that of the tuned logistic regression."""
+    """Compare the mean calibration error with that of the tuned logistic regression."""
     mine, other = (
         comparison.mean_score("calibration", one).value for one in (AVERAGED, "logistic_cv")
     )
@@ -95,6 +95,6 @@ PROMISES: dict[str, Callable[[Comparison], Found]] = {
 
 
 def are_measured(stored: Stored, *methods: str) -> bool:
-    """Tell whether methods are measured in all regimes."""
+    """Return whether methods are measured in all regimes."""
     comparisons = [Comparison(stored, regime) for regime in REGIMES]
     return all(one.is_measured(method) for one in comparisons for method in methods)

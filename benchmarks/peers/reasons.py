@@ -1,4 +1,4 @@
-"""Where another method is clearly more accurate than ours, and what the same numbers say of why."""
+"""Tables on which another method is clearly more accurate than ours, and possible reasons."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .methods import METHODS, OURS
 from .promises import ALONE, AVERAGED
 
 CHOSEN, CHOSEN_ALONE = "soft_cv", "soft_cv_supervised"
-"""The one of ours whose labels decide how much unlabeled rows count; and without these rows."""
+"""`SoftLabelClassifierCV`, and the same without unlabeled rows."""
 GRAPHS = ("propagation_knn", "propagation_rbf", "spreading_knn", "spreading_rbf", "lap_svm")
 LOGISTIC = ("logistic", "logistic_cv", "self_training", "tri_training")
 TREES = ("random_forest", "extra_trees", "hist_gradient_boosting", "co_forest")
 CURVED = (*GRAPHS, *TREES, "svc", "knn")
 """Methods whose boundaries need not be planes."""
 LARGE = 0.005
-"""Half a point: what a reason has to explain at least."""
+"""Half a point, the smallest difference that a reason must explain."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Loss:
 
 
 def chosen(comparison: Comparison) -> str:
-    """Return the one of ours that is held against all others: what we tell people to use."""
+    """Return the one of our methods that we recommend, and compare with all others."""
     return AVERAGED if AVERAGED in comparison.competitors else CHOSEN
 
 
@@ -51,7 +51,7 @@ def losses(comparison: Comparison, ours: str = "") -> list[Loss]:
 
 
 def _why_averaged(comparison: Comparison, table: str, best: str) -> str:
-    """Say what the numbers of the same table show about a loss of the averaged classifier."""
+    """Explain a loss of the averaged classifier by the other numbers of the table."""
     behind = comparison.difference(best, AVERAGED, table).value
     if comparison.is_measured(ALONE):
         alone = comparison.difference(ALONE, AVERAGED, table).value
@@ -67,7 +67,7 @@ def _why_averaged(comparison: Comparison, table: str, best: str) -> str:
 
 
 def _why(comparison: Comparison, table: str, best: str) -> str:
-    """Say what the numbers of the same table show about a loss, from the strongest reason on."""
+    """Explain a loss by the other numbers of the table; the strongest reason comes first."""
 
     def ahead(method: str, other: str) -> float:
         return comparison.difference(method, other, table).value
@@ -79,8 +79,8 @@ def _why(comparison: Comparison, table: str, best: str) -> str:
     if best == "ridge_cv":
         return "the unlabeled rows mislead: the gap between them is not where the classes part"
     if best in CURVED and ahead(best, "oracle") > -LARGE:
-        told = f"least squares that is told all labels gets {gets('oracle')}"
-        return f"no plane parts these classes: {told}"
+        oracle = f"least squares that is told all labels gets {gets('oracle')}"
+        return f"no plane parts these classes: {oracle}"
     if best == "self_training" and ahead(best, "logistic") > 0.5 * behind:
         return (
             "the unlabeled rows help logistic regression, by "

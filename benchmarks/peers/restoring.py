@@ -1,7 +1,7 @@
-"""Cells from the stored tables, where the ledger has none: the tables are enough to go on from.
+"""Restore cells from the stored tables if the ledger has none, so that a run can continue.
 
-A method whose cells the ledger has is left as it is there. The ledger is exact; from the tables a
-fit gets the median CPU time of its table and regime.
+Methods with cells in the ledger are left alone. The ledger is exact; a restored fit gets the median
+CPU time of its table and regime.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .scoring import SCORES
 from .storing import Stored
 
 SETTINGS = ("seed", "test_share", "labels", "seconds", "bytes")
-"""What is no version among the things that a method was measured with."""
+"""Keys of stored records that are settings; the others are versions."""
 
 
 def restore(ledger: Ledger, stored: Stored, part: Any, methods: Sequence[str]) -> None:
@@ -33,7 +33,7 @@ def restore(ledger: Ledger, stored: Stored, part: Any, methods: Sequence[str]) -
 
 
 def stored_cells(stored: Stored, part: Any, method: str) -> dict[str, tuple[bytes, float]]:
-    """Return the cells of a method as the ledger keeps them: packed, and their CPU seconds."""
+    """Return the cells of a method as the ledger stores them: packed, with their CPU seconds."""
     if part is cost:
         return _cost_cells(stored.cost[stored.cost["method"] == method])
     return {
@@ -43,7 +43,7 @@ def stored_cells(stored: Stored, part: Any, method: str) -> dict[str, tuple[byte
 
 
 def results(stored: Stored, method: str) -> dict[str, accuracy.Result]:
-    """Return what the tables have of a method, by the name of the cell."""
+    """Return the stored results of a method, by the name of the cell."""
     found = {}
     groups = dict(tuple(stored.errors.groupby(["table", "regime"], sort=False)))
     scores = {name: _by_cell(frame, method) for name, frame in stored.scores.items()}
@@ -63,9 +63,9 @@ def results(stored: Stored, method: str) -> dict[str, accuracy.Result]:
 
 
 def _failed(lines: pd.DataFrame, method: str, n_failed: int) -> list[int]:
-    """Return the splits that failed: the first empty ones, as work goes by the number of a split.
+    """Return the splits that failed: the first empty ones, because work goes split by split.
 
-    Later ones are empty because they have not been tried.
+    Later empty ones have not been tried.
     """
     return [int(split) for split in lines.loc[lines[method].isna(), "split"][:n_failed]]
 
@@ -82,7 +82,7 @@ def _cost_cells(rows: pd.DataFrame) -> dict[str, tuple[bytes, float]]:
     found = {}
     for row in rows.to_dict("records"):
         kept = {name: np.array(row[name]) for name in ("status", "error", *cost.MEASURES, "load")}
-        for name in ("peak", "beyond"):  # whole bytes, but for NaN where there is no model
+        for name in ("peak", "beyond"):  # integers, or NaN if there is no model
             kept[name] = kept[name].astype(int) if row[name] == row[name] else kept[name]
         found[f"{row['rows']}/{row['turn']}"] = pack(kept), float(np.nan_to_num(row["cpu"]))
     return found
@@ -97,6 +97,6 @@ def _record(stored: Stored, part: Any, method: str) -> Record:
 def missing(
     stored: Stored, part: Any, method: str, kept: Mapping[str, Mapping[str, Any]]
 ) -> Collection[str]:
-    """Return the stored cells of a method that the ledger has not, and has not given up either."""
+    """Return the stored cells of a method that the ledger neither has nor has given up."""
     names = stored_cells(stored, part, method)
     return [name for name in names if name not in kept and not part.gave_up(name, kept)]

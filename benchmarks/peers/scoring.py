@@ -1,4 +1,4 @@
-"""How good predictions are, beyond the number of errors: balanced, as probabilities, calibrated."""
+"""Scores of predictions: balanced accuracy, log loss and calibration error."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ DIGITS = 5
 def scores(truth: Array, predicted: Array, probabilities: Array | None) -> dict[str, float]:
     """Return all scores, NaN for those that need probabilities if there are none.
 
-    Rounded to five digits, as they are stored: a run that goes on from the stored tables ends with
-    the same ones.
+    They are rounded to five digits, as they are stored, so that a run that continues from the
+    stored tables gives the same scores.
     """
     found = dict.fromkeys(SCORES, np.nan)
     found["balanced"] = balanced_accuracy(truth, predicted)
@@ -44,7 +44,7 @@ def log_loss(truth: Array, probabilities: Array) -> float:
 
 
 def balanced_accuracy(truth: Array, predicted: Array) -> float:
-    """Return the mean over classes of the share of their rows that are right.
+    """Return the mean over classes of the share of their rows that are classified correctly.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The tables, and how their rows are split: the same for every method.
+"""The tables, and their splits, which are the same for every method.
 
-A split of a table sets 30 % of the rows aside for testing, by class. Of the others, the training
-rows, some keep their label by one of three regimes. Columns are standardised by the training rows,
-and those that are constant there are dropped.
+A split of a table sets 30 % of the rows aside for testing, stratified by class. Some of the others,
+the training rows, keep their labels, by one of three regimes. Columns are standardised by the
+training rows, and those that are constant there are dropped.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from . import draws
 Array = NDArray[Any]
 
 SEED = 7
-"""Of the splits that are reported; rules are developed on others."""
+"""Seed of the splits."""
 TEST_SHARE = 0.3
 PER_CLASS = 10
 LEAST = 10
-"""Fewest labels of the regime with as many labels as columns."""
+"""Minimum number of labels in the regime with as many labels as columns."""
 OF_EACH = 2
-"""Labels that every class has at least, in every regime: cross-validation needs two."""
+"""Minimum number of labels per class in every regime: cross-validation needs two."""
 
 REGIMES = {
     "ten": "10 labels per class",
@@ -58,7 +58,7 @@ SETS = (*PAPER, *MORE)
 
 @dataclass(frozen=True)
 class Split:
-    """Rows of one split in one regime; `y` is −1 where the label is hidden."""
+    """Rows of one split in one regime; `y` is −1 for hidden labels."""
 
     X: Array
     y: Array
@@ -76,7 +76,7 @@ def table(name: str) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=8)
 def draw(name: str, regime: str, number: int) -> Split:
-    """Draw a split: the test rows depend on its number alone, the labels on the regime too."""
+    """Draw a split: the test rows depend only on its number, the labels on the regime too."""
     X, y = table(name)
     words = [SEED, zlib.crc32(name.encode()), number]
     rng = np.random.default_rng(words)

@@ -1,11 +1,11 @@
-"""The stored tables: what the pages are made from, small enough to keep beside the code.
+"""The stored tables, from which the pages are made; they are small enough for the repository.
 
 `tables.csv` has the size of every table. `errors.csv` has a line per table, regime and split, and a
-column per method: how many test rows got the wrong class, empty where there is no model.
-`log_loss.csv`, `balanced.csv` and `calibration.csv` have the same lines and columns, empty where a
-method gives no probabilities or was measured before they were asked for. `fits.csv` says what came
-of the fits of a method in a table and regime, and what they took. `cost.csv` has a line per fit of
-drawn rows. `accuracy.json` and `cost.json` have what methods were measured with.
+column per method: the number of misclassified test rows, empty if there is no model.
+`log_loss.csv`, `balanced.csv` and `calibration.csv` have the same lines and columns, empty if a
+method gives no probabilities or was measured before these scores were added. `fits.csv` has the
+status and the CPU time of the fits of a method in a table and regime. `cost.csv` has a line per fit
+of generated rows. `accuracy.json` and `cost.json` have the settings and versions of each method.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COLUMNS = {
     "fits": FITS,
     "cost": cost.COLUMNS,
 }
-"""What a table has, beside the methods."""
+"""The columns of each table, besides the methods."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Stored:
 
     @property
     def methods(self) -> list[str]:
-        """The methods that were measured, in their order."""
+        """The measured methods, in their usual order."""
         return [name for name in METHODS if name in self.errors.columns]
 
     @property
@@ -63,7 +63,7 @@ class Stored:
 
 
 def read(folder: Path = RESULTS) -> Stored:
-    """Read the tables of a folder; those that are not there yet are empty."""
+    """Read the tables of a folder; missing ones are empty."""
     frames = [_frame(folder / f"{name}.csv", columns) for name, columns in COLUMNS.items()]
     return Stored(
         *frames,

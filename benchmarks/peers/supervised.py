@@ -1,7 +1,7 @@
-"""Classifiers that are fitted to the labeled rows alone: what people use when labels are few.
+"""Supervised classifiers, which people use when labels are few.
 
-What scikit-learn can tune by itself is tuned, by the same folds for every classifier. As in
-`methods`, nothing is imported before it is used.
+They are fitted only to the labeled rows. What scikit-learn can tune by itself is tuned, with the
+same folds for every classifier. As in `methods`, packages are imported only when used.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ FINE_ALPHAS = np.logspace(-3, 4, 15)
 CS = (0.001, 0.01, 0.1, 1.0, 10.0)
 SVC_CS = (0.1, 1.0, 10.0, 100.0)
 NEIGHBOURS_TRIED = (25, 15, 9, 5, 3, 1)
-"""From many to few: of two that do equally well, the smoother is taken."""
+"""In decreasing order: of two that are equally good, the smoother is taken."""
 TREES = 300
 LEAF_SHARE = 3
-"""A leaf of a boosted tree has a third of the labels, and no more than its usual 20."""
+"""A leaf of a boosted tree has at least a third of the labels, or the default of 20 if fewer."""
 
 
 def alphas_of(X: Array) -> Array:
@@ -98,7 +98,7 @@ def hist_gradient_boosting(rows: Rows) -> Any:
 
 
 def leaf_size(n_labels: int) -> int:
-    """Return the fewest rows of a leaf: scikit-learn's 20 needs 40 rows for a single split.
+    """Return the minimum size of a leaf: scikit-learn's 20 needs 40 rows for a single split.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def knn(rows: Rows) -> Any:
     from sklearn.neighbors import KNeighborsClassifier
 
     X, y = rows.labeled
-    most = len(y) - -(-len(y) // rows.folds)  # rows that the smallest training part has
+    most = len(y) - -(-len(y) // rows.folds)  # rows in the smallest training part
     tried = [k for k in NEIGHBOURS_TRIED if k <= most]
     return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": tried}, cv=rows.folds).fit(X, y)
 
@@ -132,7 +132,7 @@ def svc(rows: Rows) -> Any:
 class _Platt:
     """Classes by the sign of the decision value, probabilities by Platt's sigmoid.
 
-    As ``SVC(probability=True)`` did, which scikit-learn 1.9 tells users to write like this.
+    This is what ``SVC(probability=True)`` did; scikit-learn 1.9 tells users to write it like this.
     """
 
     model: Any

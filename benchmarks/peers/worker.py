@@ -1,7 +1,7 @@
-"""A process that fits what it is sent: ``python worker.py``, by the Python of any environment.
+"""A process that fits the rows it receives: ``python worker.py``, in any environment.
 
-A message is its length in eight bytes, then an npz of arrays and one line of json. Time and memory
-are limited by the operating system, which ends a fit that Python itself could not end.
+A message is its length in eight bytes, followed by an npz of arrays and one line of JSON. The
+operating system limits time and memory, and can end a fit that Python itself cannot interrupt.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 HEADER = struct.Struct("<Q")
 MODULES = Path(__file__).parents[2]
-"""Where `benchmarks` is: on the path of every environment."""
+"""The folder of `benchmarks`, which is on the path of every environment."""
 
 
 def send(file: BinaryIO, about: dict[str, Any], **arrays: Any) -> None:
@@ -35,7 +35,7 @@ def send(file: BinaryIO, about: dict[str, Any], **arrays: Any) -> None:
 
 
 def receive(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Read a message, None where the other side is gone."""
+    """Read a message; None if the other side has exited."""
     header = file.read(HEADER.size)
     if len(header) < HEADER.size:
         return None
@@ -51,22 +51,22 @@ def receive(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Any]] | None:
 def main() -> None:
     """Answer messages until there are no more."""
     inbox, outbox = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a peer prints is no answer
+    os.dup2(2, 1)  # what a peer prints must not mix with the answers
     warnings.simplefilter("ignore")
     while (message := receive(inbox)) is not None:
         about, arrays = message
         answer = {"versions": _versions, "fit": _fit, "cost": _cost}[about["ask"]]
         try:
-            said, given = answer(about, arrays)
+            reply, results = answer(about, arrays)
         except ImportError as error:
-            said, given = {"status": "not installed", "error": _sentence(error)}, {}
+            reply, results = {"status": "not installed", "error": _first_line(error)}, {}
         except (Exception, SystemExit) as error:
-            said, given = {"status": "failed", "error": _sentence(error)}, {}
-        send(outbox, said, **given)
+            reply, results = {"status": "failed", "error": _first_line(error)}, {}
+        send(outbox, reply, **results)
 
 
-def _sentence(error: BaseException) -> str:
-    """Return an error as one line, the words of its author."""
+def _first_line(error: BaseException) -> str:
+    """Return the type and the first line of an error."""
     lines = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {lines[0]}".rstrip(": ")[:300]
 
@@ -76,13 +76,13 @@ def _method(about: dict[str, Any]) -> Any:
 
 
 def _warmed(about: dict[str, Any]) -> Any:
-    """Return the method after a fit of few rows, for which it imports what it needs."""
+    """Return the method after a fit of few rows, which imports all that it needs."""
     method, key = _method(about), (about["registry"], about["method"])
     if key not in _WARM:
         from benchmarks.peers.draws import scaled_rows
 
         _WARM.add(key)
-        with contextlib.suppress(Exception), _limited(about):  # the fit that counts says it again
+        with contextlib.suppress(Exception), _limited(about):  # the measured fit raises it again
             method.fit(scaled_rows(60, 20, seed=0))
     return method
 
@@ -91,7 +91,7 @@ _WARM: set[tuple[str, str]] = set()
 
 
 def _versions(about: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any], dict]:
-    """Say with what a method runs here."""
+    """Return the versions that a method runs with."""
     from importlib import metadata
 
     found = {"python": ".".join(map(str, sys.version_info[:2]))}
@@ -104,7 +104,7 @@ def _versions(about: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, 
 
 
 def _fit(about: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fit the rows that were sent and predict others."""
+    """Fit the received rows and predict the test rows."""
     from benchmarks.peers.methods import Rows
 
     rows = Rows(arrays["X"], arrays["y"], about["seed"], arrays["truth"])
@@ -124,8 +124,8 @@ def _fit(about: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any],
 def _probabilities(model: Any, X: Any, n_classes: int) -> dict[str, Any]:
     """Return the probabilities of the classes 0, 1, …; nothing if the model has none.
 
-    A class that the model has not seen has probability 0. Rows of which it says nothing at all, as
-    label propagation does of those that no label reaches, get the same for every class.
+    Classes that the model has not seen have probability 0. Rows without finite probabilities, such
+    as those that no label reaches in label propagation, get equal probabilities.
     """
     if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
         return {}
@@ -136,7 +136,7 @@ def _probabilities(model: Any, X: Any, n_classes: int) -> dict[str, Any]:
 
 
 def _cost(about: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Draw rows here, fit them, and say what it took: seconds, and the most memory beyond them."""
+    """Draw and fit rows; return the seconds, and the peak memory beyond the rows."""
     from benchmarks.peers.draws import scaled_rows
 
     rows = scaled_rows(about["rows"], about["labels"], seed=about["seed"])
@@ -149,15 +149,15 @@ def _cost(about: dict[str, Any], arrays: dict[str, Any]) -> tuple[dict[str, Any]
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
         peak = _memory("VmHWM")
     right = np.asarray(model.predict(rows.X[:1000])) == rows.truth[:1000]
-    said = {"status": "ok", "cpu": cpu, "wall": wall, "peak": peak, "beyond": peak - before}
-    return {**said, "accuracy": float(right.mean())}, {}
+    costs = {"cpu": cpu, "wall": wall, "peak": peak, "beyond": peak - before}
+    return {"status": "ok", **costs, "accuracy": float(right.mean())}, {}
 
 
 # -- limits -------------------------------------------------------------------------------------
 
 
 class _limited:
-    """End this process after some CPU seconds, and refuse it more than some bytes."""
+    """Limit the CPU seconds and the memory of this process."""
 
     def __init__(self, about: dict[str, Any]) -> None:
         self.seconds, self.bytes = about["seconds"], about.get("bytes")
@@ -168,7 +168,9 @@ class _limited:
 
         if self.bytes:
             resource.setrlimit(resource.RLIMIT_AS, (self.bytes, resource.RLIM_INFINITY))
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process, whatever it does
+        signal.signal(
+            signal.SIGPROF, signal.SIG_DFL
+        )  # the default ends the process, whatever it does
         signal.setitimer(signal.ITIMER_PROF, self.seconds)
 
     def __exit__(self, *error: object) -> None:
@@ -181,7 +183,7 @@ class _limited:
 
 
 def _memory(what: str) -> int:
-    """Return the bytes that this process holds (VmRSS), or held at most (VmHWM)."""
+    """Return the current (VmRSS) or peak (VmHWM) memory of this process in bytes."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith(what + ":"):
             return 1024 * int(line.split()[1])
@@ -189,10 +191,10 @@ def _memory(what: str) -> int:
 
 
 def _forget_peak() -> None:
-    """Let the most memory held begin anew at what is held now."""
+    """Reset the peak memory to the current one."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 if __name__ == "__main__":
-    sys.path[0] = str(MODULES)  # and not the folder of this file, whose modules have plain names
+    sys.path[0] = str(MODULES)  # not the folder of this file, whose modules would hide others
     main()

@@ -1,4 +1,4 @@
-"""Writing the stored tables: with the fits of the ledger, and those that were stored before."""
+"""Write the stored tables from the fits in the ledger and those stored before."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ PLACES = {name: place for place, name in enumerate((*sets.SETS, *sets.REGIMES, *
 
 
 def write_tables(ledger: Ledger, folder: Path, part: Any) -> dict[str, int]:
-    """Write the tables of a part; return how many fits the ledger lacks of methods that stay.
+    """Write the tables of a part; return the methods that keep stored fits, with missing counts.
 
-    The fits of a method are those of the ledger once it has all that are stored, and the stored
-    ones until then: a run that is stopped, or asked for less, does not lose any.
+    The stored fits of a method are replaced by those of the ledger once it has all of them: a run
+    that is stopped, or measures less, does not lose any.
     """
     stored = read(folder)
     kept = {method: ledger.results(part.part_of(method)) for method in METHODS}
@@ -70,7 +70,7 @@ def _accuracy_frames(cells: Cells, stored: Stored, new: Sequence[str]) -> dict[s
 
 
 def _lines(cells: Cells, old: pd.DataFrame) -> pd.DataFrame:
-    """Return the splits, in their order, and the numbers of their rows."""
+    """Return the splits in order, with the numbers of their rows."""
     sizes: dict[Key, Sequence[int]] = {
         (row[0], row[1], row[2]): row[3:] for row in old[KEYS + SIZES].itertuples(index=False)
     }
@@ -86,7 +86,7 @@ def _lines(cells: Cells, old: pd.DataFrame) -> pd.DataFrame:
 def _columns(
     value: str, cells: Cells, old: pd.DataFrame, new: Sequence[str], lines: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return a column for each method: `new` ones from the cells, others as they were stored."""
+    """Return a column for each method: of `new` ones from the cells, of others as stored."""
     index = pd.MultiIndex.from_frame(lines[KEYS])
     before = old.set_index(KEYS)
     found: dict[str, Any] = {name: before[name] for name in before if name not in (*SIZES, *new)}
@@ -110,7 +110,7 @@ def _tables(names: Sequence[str], old: pd.DataFrame) -> pd.DataFrame:
 
 
 def _fits(cells: Cells, old: Cells) -> pd.DataFrame:
-    """Return what came of the fits of each method in a table and regime."""
+    """Return counts, status and CPU time of the fits of each method in a table and regime."""
     rows = list(old)
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for cell in cells:

@@ -384,5 +384,5 @@ def test_splits_that_are_reported_are_not_mixed_with_others(tmp_path, command, m
 
 def test_reported_splits_do_not_go_where_others_are(tmp_path, command):
     command("--methods", "soft", "--splits", "1", "--first-split", "1000")
-    with pytest.raises(SystemExit, match="folder of their own"):
+    with pytest.raises(SystemExit, match="have their own folder"):
         command("--methods", "soft", "--splits", "1")
