@@ -33,10 +33,9 @@ def forest() -> RandomForestClassifier:
     return RandomForestClassifier(200, oob_score=True, random_state=0)
 
 
-def _wide(repeats: int) -> Iterator[Line]:
-    X, _, y = gaussians(1_050, 241, 200, OVERLAPPING)
+def _fit_times(X: Array, y: Array, repeats: int) -> dict[str, float]:
     known = y >= 0
-    taken = cpu_seconds(
+    return cpu_seconds(
         {
             "all": lambda: AveragedClassifier().fit(X, y),
             "least squares": lambda: AveragedClassifier("least_squares").fit(X, y),
@@ -44,6 +43,11 @@ def _wide(repeats: int) -> Iterator[Line]:
         },
         repeats,
     )
+
+
+def _wide(repeats: int) -> Iterator[Line]:
+    X, _, y = gaussians(1_050, 241, 200, OVERLAPPING)
+    taken = _fit_times(X, y, repeats)
     what = "1,050 × 241, 200 labels"
     ratio = taken["all"] / taken["forest"]
     yield Line(what, "averaged fit / forest", ratio, high=2.5, remark=f"{taken['all']:.2f} CPU-s")
@@ -57,14 +61,7 @@ def _long(repeats: int) -> Iterator[Line]:
     X, _, y = gaussians(ROWS, COLUMNS, LABELS, OVERLAPPING)
     known = y >= 0
     grown = forest().fit(X[known], y[known])
-    taken = cpu_seconds(
-        {
-            "all": lambda: AveragedClassifier().fit(X, y),
-            "least squares": lambda: AveragedClassifier("least_squares").fit(X, y),
-            "forest": lambda: forest().fit(X[known], y[known]),
-        },
-        repeats,
-    )
+    taken = _fit_times(X, y, repeats)
     what = f"{ROWS:,} × {COLUMNS}, {LABELS:,} labels"
     shown = f"{taken['all']:.2f} CPU-s"
     yield Line(

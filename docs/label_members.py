@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 from benchmarks.label_members import RESULTS, TRIALS
+from benchmarks.peers.markdown import grid
 
 COLUMNS = {
     "example": "example",
@@ -21,15 +22,14 @@ def table() -> str:
     """Return the changes of accuracy, in percentage points, and of log loss, in Markdown."""
     stored = pd.read_csv(RESULTS, keep_default_na=False).set_index(["trial", "group"])
     head = ["trial", *COLUMNS.values(), "log loss of the 16, times 1,000"]
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     without = [f"{stored.loc[('', group), 'accuracy']:.3f}" for group in COLUMNS]
     losses = ", ".join(f"{1000 * stored.loc[('', group), 'log_loss']:.0f}" for group in LOSSES)
-    lines.append(f"| without: accuracy | {' | '.join(without)} | {losses} |")
+    rows = [["without: accuracy", *without, losses]]
     for trial in TRIALS:
         cells = [_points(stored.loc[(trial, group)]) for group in COLUMNS]
         losses = ", ".join(_thousandths(stored.loc[(trial, group)]) for group in LOSSES)
-        lines.append(f"| {trial} | {' | '.join(cells)} | {losses} |")
-    return "\n".join(lines)
+        rows.append([trial, *cells, losses])
+    return grid(head, rows)
 
 
 def _points(line: pd.Series) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from benchmarks.peers.markdown import grid
 
 from semisquares.plotting import _decision, _rows
 
@@ -28,18 +29,15 @@ def read_numbers() -> dict[str, list[int]]:
 
 def table(numbers: Numbers) -> str:
     """Return the table of methods in Markdown."""
-    lines = [
-        "| method | idea | labels it makes | convex? | error here | mean error, 100 draws |",
-        "|---|---|---|---|---|---|",
-    ]
+    head = ["method", "idea", "labels it makes", "convex?", "error here", "mean error, 100 draws"]
+    rows = []
     for key, method in METHODS.items():
         shares = np.array(numbers[key]) / TEST_ROWS
         spread = shares.std(ddof=1) / np.sqrt(len(shares))
-        lines.append(
-            f"| [{method.name}]({method.page}.md) | {method.idea} | {method.labels} "
-            f"| {method.convex} | {shares[SHOWN]:.3f} | {shares.mean():.3f} ± {spread:.3f} |"
-        )
-    return "\n".join(lines) + "\n"
+        link, mean = f"[{method.name}]({method.page}.md)", f"{shares.mean():.3f} ± {spread:.3f}"
+        known = [method.idea, method.labels, method.convex]
+        rows.append([link, *known, f"{shares[SHOWN]:.3f}", mean])
+    return grid(head, rows)
 
 
 def inputs_of(name: str, numbers: Numbers) -> str:

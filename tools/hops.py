@@ -43,7 +43,7 @@ def entered(call: Callable[[], object]) -> dict[Path, list[str]]:
     found: dict[Path, list[str]] = {}
     for code in codes:
         path = Path(code.co_filename)
-        # lambdas and comprehensions stand inside the function that a reader is reading
+        # lambdas and comprehensions are part of the function that contains them
         is_named = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")
         if path.is_relative_to(PACKAGE) and is_named:
             found.setdefault(path.relative_to(PACKAGE), []).append(code.co_qualname)

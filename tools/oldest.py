@@ -1,7 +1,7 @@
 """Print the oldest versions that pyproject.toml allows, as constraints for pip.
 
 ``numpy>=2`` becomes ``numpy==2``, for every dependency and those of all extras, which
-``make test-oldest`` installs. What they need themselves, pip chooses, but for `OF_THEIR_TIME`.
+``make test-oldest`` installs. pip chooses their own dependencies, except for `OF_THEIR_TIME`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 OF_THEIR_TIME = ["pyparsing<3.3"]
-"""What pip would choose too new: with this one matplotlib before 3.10.7 warns at every import."""
+"""Packages that pip would choose too new: with pyparsing 3.3, matplotlib < 3.10.7 warns."""
 PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 
 

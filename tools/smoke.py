@@ -1,7 +1,7 @@
-"""What has to work where semisquares is installed and nothing else of the repository is there.
+"""Test an installed semisquares without the rest of the repository.
 
-`try_dist.py` runs it in a clean environment: ``smoke.py core VERSION`` where only the package and
-what it needs are installed, ``smoke.py tables VERSION`` with the extras for the command line.
+`try_dist.py` runs it in a clean environment: ``smoke.py core VERSION`` with only the package and
+its dependencies, ``smoke.py tables VERSION`` with the extras for the command line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def core() -> None:
         import_module(f"semisquares.{name}")
     about = metadata.metadata("semisquares")
     expect(semisquares.__version__ == about["Version"] == sys.argv[2], "versions differ")
-    expect(about["License-Expression"] == "BSD-3-Clause", "the licence is not said")
+    expect(about["License-Expression"] == "BSD-3-Clause", "the licence is missing")
     options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     readme = doctest.DocTestParser().get_doctest(about.get_payload(), {}, "README.md", None, None)
     ran = doctest.DocTestRunner(optionflags=options).run(readme)
@@ -41,45 +41,45 @@ def core() -> None:
     done = command("--help")
     line = "pip install 'semisquares[cli,tables]'"
     expect(done.returncode == 2, "without click, --help did not end with 2")
-    expect(line in done.stderr, f"without click, --help did not say {line}: {done.stderr}")
+    expect(line in done.stderr, f"without click, --help did not print {line}: {done.stderr}")
 
 
 def tables() -> None:
     """Go from the example table to predictions, by the commands of the README."""
-    expect(sys.argv[2] in said("--version"), "--version says another one")
-    expect("Usage" in said("--help"), "--help does not help")
-    said("example", "pumps")
+    expect(sys.argv[2] in output_of("--version"), "--version prints another version")
+    expect("Usage" in output_of("--help"), "--help does not print the usage")
+    output_of("example", "pumps")
     table, target = "pumps/pumps.csv", ("--target", "bearing")
     quick = ("--folds", "2", "--repeats", "1", "--json", "-o", "report.html")
-    answer = json.loads(said("compare", table, *target, *quick))["verdict"]["answer"]
+    answer = json.loads(output_of("compare", table, *target, *quick))["verdict"]["answer"]
     expect(answer in ("yes", "no", "unclear"), f"compare answers {answer}")
-    expect(Path("report.html").stat().st_size > 10_000, "the page of compare is empty")
+    expect(Path("report.html").stat().st_size > 10_000, "the report of compare is empty")
     given = ("--method", "soft", "--alpha", "1", "--weight", "1")  # nothing to cross-validate
-    said("fit", table, *target, *given, "-o", "pumps.model")
-    said("predict", "pumps.model", "pumps/new_rows.csv", "-o", "predicted.csv")
+    output_of("fit", table, *target, *given, "-o", "pumps.model")
+    output_of("predict", "pumps.model", "pumps/new_rows.csv", "-o", "predicted.csv")
     rows, predicted = (
         len(Path(name).read_text(encoding="utf-8").splitlines())
         for name in ("pumps/new_rows.csv", "predicted.csv")
     )
     expect(rows == predicted > 1, f"{rows} rows became {predicted} predictions")
-    expect("bearing" in said("inspect", "pumps.model"), "inspect does not know the target")
+    expect("bearing" in output_of("inspect", "pumps.model"), "inspect does not know the target")
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command that was installed beside this Python."""
+    """Run the command that is installed beside this Python."""
     installed = str(Path(sys.executable).with_name("semisquares"))
     return subprocess.run([installed, *words], capture_output=True, text=True, timeout=300)
 
 
-def said(*words: str) -> str:
-    """Run a command that has to succeed, and return what it printed."""
+def output_of(*words: str) -> str:
+    """Run a command that must succeed, and return its output."""
     done = command(*words)
     expect(done.returncode == 0, f"semisquares {' '.join(words)}:\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
 def expect(holds: bool, otherwise: str) -> None:
-    """End with a message where something is not as it has to be."""
+    """Exit with a message unless a condition holds."""
     if not holds:
         sys.exit(f"smoke test: {otherwise}")
 

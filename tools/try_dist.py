@@ -1,6 +1,6 @@
-"""Install the wheel of a folder in a clean environment elsewhere and try it: ``try_dist.py dist``.
+"""Install the wheel of a folder in a clean environment and test it: ``try_dist.py dist``.
 
-`python -m build` makes the wheel from the sdist, so that trying the wheel tries both.
+`python -m build` makes the wheel from the sdist, so testing the wheel tests both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main(dist: Path) -> None:
     _check_sdist(sdist, version)
     with tempfile.TemporaryDirectory(prefix="semisquares-") as name:
         folder = Path(name)
-        venv.create(folder / "env", symlinks=os.name != "nt")  # pip comes from where this runs
+        venv.create(folder / "env", symlinks=os.name != "nt")  # with the pip of this environment
         python = folder / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
         for part, what in (("core", str(wheel)), ("tables", f"{wheel}[cli,tables]")):
             _say(f"Trying {part} in a clean environment")
@@ -37,7 +37,7 @@ def main(dist: Path) -> None:
 
 
 def _version() -> str:
-    """Return the version from the one place where it is written."""
+    """Return the version, which is written in one place only."""
     text = (REPOSITORY / "src" / "semisquares" / "__init__.py").read_text(encoding="utf-8")
     (version,) = re.findall(r'^__version__ = "(.*)"$', text, re.MULTILINE)
     return version
@@ -59,7 +59,7 @@ def _check_sdist(sdist: Path, version: str) -> None:
 
 
 def _run(*words: str | Path, folder: Path | None = None) -> None:
-    """Run a command, here or in a folder, without what the environment says about Python."""
+    """Run a command, here or in a folder, without the environment variables of Python."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(list(map(str, words)), cwd=folder, env=clean)
     if done.returncode:

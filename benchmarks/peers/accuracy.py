@@ -35,6 +35,9 @@ BYTES = 8 * 2**30
 STRIKES = 3
 """A method is given up for a table and regime after this many failures and no success."""
 
+PLACES = {name: place for place, name in enumerate((*sets.SETS, *sets.REGIMES, *METHODS))}
+"""The order of tables, regimes and methods."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -216,7 +219,6 @@ def rows_of_cells(kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[d
             found[table, regime, int(split), method] = {
                 key: value.item() for key, value in cell.items()
             }
-    order = {name: place for place, name in enumerate((*sets.SETS, *sets.REGIMES, *METHODS))}
-    keys = sorted(found, key=lambda key: tuple(order.get(part, part) for part in key))
+    keys = sorted(found, key=lambda key: tuple(PLACES.get(part, part) for part in key))
     names = ("table", "regime", "split", "method")
     return [{**dict(zip(names, key, strict=True)), **found[key]} for key in keys]

@@ -13,16 +13,15 @@ from semisquares._utils.files import atomic_write
 from semisquares.paper._ledger import Ledger
 
 from . import accuracy, cost, sets
+from .accuracy import PLACES
 from .fitting import OK
 from .methods import METHODS
 from .restoring import missing
 from .scoring import SCORES
-from .storing import FITS, KEYS, SIZES, Stored, read
+from .storing import COLUMNS, FITS, KEYS, SIZES, Stored, read
 
 Cells = Sequence[Mapping[str, Any]]
 Key = tuple[str, str, int]
-
-PLACES = {name: place for place, name in enumerate((*sets.SETS, *sets.REGIMES, *METHODS))}
 
 
 def write_tables(ledger: Ledger, folder: Path, part: Any) -> dict[str, int]:
@@ -106,7 +105,7 @@ def _tables(names: Sequence[str], old: pd.DataFrame) -> pd.DataFrame:
         return {"table": name, "rows": len(X), "columns": X.shape[1], "classes": int(y.max()) + 1}
 
     rows = [known.get(name) or measured(name) for name in names]
-    return pd.DataFrame(rows, columns=["table", "rows", "columns", "classes"])
+    return pd.DataFrame(rows, columns=COLUMNS["tables"])
 
 
 def _fits(cells: Cells, old: Cells) -> pd.DataFrame:

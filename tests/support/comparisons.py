@@ -1,4 +1,4 @@
-"""Comparisons made by hand, with numbers as a real one has them."""
+"""Hand-written comparisons with realistic numbers."""
 
 from dataclasses import dataclass, replace
 
@@ -190,7 +190,7 @@ def many_classes(n_classes=3, n_rows=1630):
 
 
 def hostile():
-    """Return a comparison whose names are those of somebody who means harm, and 200 columns."""
+    """Return a comparison with malicious names and 200 columns."""
     names = [
         HOSTILE,
         "a & b",
@@ -220,9 +220,6 @@ def hostile():
         notices=(Written("leak", f"Column {HOSTILE} gives it away.", "a & b <b>no</b>"),),
         settings={HOSTILE: HOSTILE},
     )
-
-
-# what they show
 
 
 PICTURES = ("rivals", "unlabeled_curve", "label_curve", "changes")

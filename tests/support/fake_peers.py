@@ -10,7 +10,7 @@ from benchmarks.peers.methods import Method
 
 
 class Constant:
-    """Says the class of the first label."""
+    """Predicts the class of the first label."""
 
     def __init__(self, rows):
         self.label = rows.labeled[1][0]
@@ -20,7 +20,7 @@ class Constant:
 
 
 class OneOfThree(Constant):
-    """Has seen class 2 alone, and says nothing of the first row."""
+    """Has seen only class 2, and gives no probability for the first row."""
 
     classes_ = np.array([2])
 
@@ -39,7 +39,7 @@ def _imports(rows):
 
 
 def _never_ends(rows):
-    while len(rows.X) > 60:  # the fit of few rows that comes first does end
+    while len(rows.X) > 60:  # the warm-up fit of few rows does end
         pass
     return Constant(rows)
 

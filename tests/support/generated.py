@@ -1,6 +1,6 @@
 """Generated problems: tables that are hard for floating-point arithmetic, and how to fit them.
 
-A problem is a function of its number alone, so that a failure can be looked at again:
+A problem depends only on its number, so that a failure can be reproduced:
 
     >>> problem = generate(17)
     >>> problem.fit().certificate_ >= 0.0
@@ -42,14 +42,14 @@ class Generated:
     kind: str
     format: str
     dense: Array
-    """X as float64, whatever its format: every format holds exactly these numbers."""
+    """X as float64; every format holds exactly these numbers."""
     y: Array
     sample_weight: Array | None
     alpha: float
     unlabeled_weight: float
     fit_intercept: bool
     size: float
-    """How large the offset is, how small the difference of collinear columns."""
+    """The size of the offset, or of the difference of collinear columns."""
 
     @property
     def X(self) -> Any:
@@ -62,7 +62,7 @@ class Generated:
 
     @property
     def is_tame(self) -> bool:
-        """Whether float64 has the range and the digits that the table asks for."""
+        """Whether float64 has enough range and digits for the table."""
         return self.kind != "scaled 150" and (self.kind != "offset" or self.size <= 1e6)
 
     def fit(self, **parameters: Any) -> SoftLabelClassifier:
@@ -123,7 +123,7 @@ def generate(number: int) -> Generated:
 
 
 def _distort(X: Array, kind: str, rng: np.random.Generator) -> tuple[Array, float]:
-    """Make a table of a kind; return it, and the size of what was done."""
+    """Make a table of a kind; return it with the size of the change."""
     n, d = X.shape
     some = rng.random(d) < 0.6
     if kind == "integer":

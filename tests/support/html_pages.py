@@ -1,4 +1,4 @@
-"""Read an HTML page, and show it in a browser."""
+"""Parse an HTML page, and measure it in a browser."""
 
 import json
 import re
@@ -33,7 +33,7 @@ needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium is insta
 
 
 class Sound(HTMLParser):
-    """Reads a page, and complains of tags that do not match."""
+    """Parse a page, and fail if its tags do not match."""
 
     def __init__(self, text):
         super().__init__()

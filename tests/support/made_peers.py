@@ -1,4 +1,4 @@
-"""Made-up tables of the comparison with peers, as a run would store them."""
+"""Made-up results of the comparison with peers, as a run would store them."""
 
 from zlib import crc32
 
@@ -31,14 +31,14 @@ RIGHT = {
     "lap_svm": 0.70,
     "oracle": 0.90,
 }
-"""How often methods are right."""
+"""The accuracy of each method."""
 OTHERWISE = {"USPS": {"spreading_knn": 0.95}, "Sonar": {"ridge_cv": 0.87, "ridge_fine": 0.86}}
-"""And where it is otherwise: soft_cv loses on these tables."""
+"""Other accuracies on some tables, on which soft_cv loses."""
 FAILS = {"tsvm": {"fits": 3, "ok": 0, "status": "timed out", "error": "no model at all"}}
 
 
 def stored(right, otherwise, *, log_loss=None, calibration=None):
-    """Return the tables of methods that are as often right as they are told, on some tables not."""
+    """Return results with given accuracies, and others on some tables."""
     rng = {name: np.random.default_rng(crc32(name.encode())) for name in right}
     rows = []
     for table in TABLES:
@@ -68,7 +68,7 @@ def _fit(table, regime, name):
 
 
 def _costs():
-    """Return what fits took: linear in the rows, but for a graph that wants too much memory."""
+    """Return costs that are linear in the rows, and a graph that needs too much memory."""
     rows = []
     for n in (1_000, 10_000, 100_000, 1_000_000):
         for turn in range(3):

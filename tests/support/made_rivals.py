@@ -1,4 +1,4 @@
-"""Tables of `rivals` with errors that are given instead of computed."""
+"""Tables of `rivals` with given errors instead of computed ones."""
 
 from __future__ import annotations
 

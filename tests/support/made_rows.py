@@ -1,10 +1,10 @@
-"""Made-up rows that are hard to order or to tell apart."""
+"""Generated rows, some of them with many ties and copies."""
 
 import numpy as np
 
 
 def mixed_rows(n=300, seed=0):
-    """Numbers, whole numbers, dummies, a constant and a sparse-looking column; many copies."""
+    """Draw numbers, integers, dummies, a constant and a column with many zeros; many copies."""
     rng = np.random.default_rng(seed)
     X = np.column_stack(
         (
@@ -22,7 +22,7 @@ def mixed_rows(n=300, seed=0):
 
 
 def one_hot_rows(n=300, seed=0):
-    """Nothing but dummies: distances are full of ties."""
+    """Draw only dummies, so that many distances are tied."""
     codes = np.random.default_rng(seed).integers(3, size=(n, 4))
     return np.concatenate([np.eye(3)[column] for column in codes.T], axis=1)
 

@@ -1,4 +1,4 @@
-"""Rows whose sums are written as the formulas of `RowSums` are: no blocks, no threads, no updates.
+"""Rows whose sums follow the formulas of `RowSums` literally: no blocks, threads or updates.
 
 A is the design matrix (x, 1), a the weights, t the labels of all rows with the known ones in place.
 """

@@ -6,14 +6,14 @@ import socket
 import sys
 
 NOWHERE = ("127.0.0.1", 1)
-"""Nothing listens here: the proxy of all processes that tests start."""
+"""The proxy of all processes that tests start; nothing listens there."""
 
 attempts = []
-"""What was refused: code that handles the errors of a download may hide it."""
+"""Refused connections: code that handles the errors of a download may hide them."""
 
 
 def enforce():
-    """Refuse connections to other machines, and let child processes reach none."""
+    """Refuse connections to other machines, also from child processes."""
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         os.environ[name] = os.environ[name.upper()] = "http://{}:{}".format(*NOWHERE)
     os.environ["no_proxy"] = os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
@@ -38,7 +38,7 @@ def _refuse(event, arguments):
 
 
 def _is_here(host):
-    """Say whether a host is this machine."""
+    """Return whether a host is this machine."""
     if host in (None, "", "localhost", socket.gethostname()):
         return True
     try:

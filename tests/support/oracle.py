@@ -1,9 +1,8 @@
-"""How far weights really are from the optimum: a second opinion in extended precision.
+"""The true distance of weights from the optimum, computed in extended precision.
 
 It shares no code with the package. The soft objective is minimised by a semismooth Newton method
-in long double, started at the weights in question, and J is evaluated there and at the end. The
-difference, less a bound of the rounding of both evaluations, is a **lower bound of the true gap**:
-a certificate that is below it is false.
+in long double, which starts at the given weights. The difference of J at both, less a bound of the
+rounding of both evaluations, is a **lower bound of the true gap**: a certificate below it is false.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Soft:
     """The soft objective in long double; weights are (columns, classes), the intercept last."""
 
     X: Array
-    """Columns less their shift; a column of ones last where there is an intercept."""
+    """Columns less their shift; with an intercept, a last column of ones."""
     targets: Array
     """(rows, classes); rows without a label hold NaN."""
     weight: Array
@@ -61,7 +60,7 @@ class Soft:
         return out
 
     def newton_step(self, W: Array) -> Array:
-        """Return the step to the minimiser of the quadratic that J is around W."""
+        """Return the step to the minimiser of the quadratic that equals J around W."""
         d, K = W.shape
         Z = self.X @ W
         labels = _nearest_label(Z)
@@ -131,10 +130,10 @@ def _least_squares(A: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What the oracle found."""
+    """The result of the oracle."""
 
     value: float
-    """J at the weights in question."""
+    """J at the given weights."""
     lower: float
     """A lower bound of the true gap, relative to J of the best constant."""
     constant: float

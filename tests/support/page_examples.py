@@ -7,10 +7,10 @@ OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 def check_examples(name, text):
-    """Check that a page has examples, and that they print what it says."""
+    """Check that a page has examples, and that they print the results on the page."""
     code = "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     examples = doctest.DocTestParser().get_doctest(code, {}, name, None, None)
-    said: list[str] = []
-    doctest.DocTestRunner(optionflags=OPTIONS).run(examples, out=said.append)
+    failures: list[str] = []
+    doctest.DocTestRunner(optionflags=OPTIONS).run(examples, out=failures.append)
     assert examples.examples
-    assert not said, "".join(said)
+    assert not failures, "".join(failures)

@@ -1,4 +1,4 @@
-"""A small table of which some labels are missing at random, and its notices."""
+"""A small table with labels missing at random, and its notices."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from semisquares.tables.dataset import prepare
 
 
 def table(n=400, n_labeled=80, n_columns=6, seed=0):
-    """Draw numbers, and classes of which labels are missing at random."""
+    """Draw numbers, and labels that are missing at random."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({f"x{j}": rng.normal(size=n) for j in range(n_columns)})
     label = rng.choice(["no", "yes"], n).astype(object)

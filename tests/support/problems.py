@@ -1,6 +1,6 @@
-"""Random problems, and what is true of them: literal sums, independent solvers, brute force.
+"""Random problems and their solutions by literal sums, independent solvers and brute force.
 
-Nothing here is computed by semisquares, except that `Problem.objective` writes a problem as one.
+Nothing here is computed by semisquares; `Problem.objective` only converts a problem.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def project_by_sorting(z):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A table with class codes, -1 where the label is missing."""
+    """A table with class codes, -1 for a missing label."""
 
     X: np.ndarray
     y: np.ndarray
@@ -41,7 +41,7 @@ class Problem:
 
     @property
     def settings(self):
-        """The parameters of an estimator for it."""
+        """The parameters of an estimator for this problem."""
         return {
             "alpha": self.alpha,
             "fit_intercept": self.intercept,
@@ -54,13 +54,13 @@ class Problem:
 
     @cached_property
     def weight(self):
-        """How much each row counts."""
+        """The weight of each row."""
         weight = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
         return np.where(self.known, weight, self.unlabeled_weight * weight)
 
     @cached_property
     def design(self):
-        """X, with a last column of ones where there is an intercept."""
+        """X; with an intercept, a last column of ones is added."""
         return np.hstack([self.X] + [np.ones((len(self.X), 1))] * self.intercept)
 
     @cached_property
@@ -73,7 +73,7 @@ class Problem:
         return codes.astype(float) if self.n_classes == 2 else np.eye(self.n_classes)[codes]
 
     def with_known(self, u):
-        """Labels u of all rows, the known ones put in their places."""
+        """Labels u of all rows, with the known ones in their places."""
         t = u.copy()
         t[self.known] = self.targets(self.y[self.known])
         return t
@@ -114,7 +114,7 @@ class Problem:
 
     @cached_property
     def solution(self):
-        """Weights of lowest J with soft labels, by a solver from outside."""
+        """Weights of lowest J with soft labels, by an independent solver."""
         return self._bounded_least_squares() if self.n_classes == 2 else self._quadratic_program()
 
     def _system(self):
@@ -156,7 +156,7 @@ class Problem:
         return labels
 
     def refit(self, labels):
-        """J of least squares on labels of all rows, one column each; and the weights."""
+        """J and the weights of least squares for labels of all rows, one labeling per column."""
         root = np.sqrt(self.weight)[:, None]
         A = np.vstack((root * self.design, np.diag(np.sqrt(self.penalty))))
         b = np.vstack((root * labels, np.zeros((len(self.penalty), labels.shape[1]))))

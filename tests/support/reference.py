@@ -1,7 +1,7 @@
-"""Reference numbers from outside: the authors' R package (RSSL) and the published figures.
+"""Reference numbers from the authors' R package (RSSL) and the published figures.
 
-They lie beside the repository, not in it. A test that asks for a missing file is skipped, or fails
-under ``SEMISQUARES_REQUIRE_REFERENCE=1``::
+The files are beside the repository, not in it. A test that needs a missing file is skipped, or
+fails with ``SEMISQUARES_REQUIRE_REFERENCE=1``::
 
     @pytest.mark.parametrize("name", RSSL_NAMES)
     def test_soft_weights_are_those_of_rssl(name):
@@ -66,7 +66,7 @@ RSSL_NEAR_COPY = ("dup_d5",)
 RSSL_NOT_UNIQUE = ("short_L10_d30_Usmall",)
 # Fewer labeled rows than features and no ridge: the supervised weights follow another convention.
 RSSL_SHORT = tuple(name for name in RSSL_NAMES if name.startswith("short_"))
-# Where RSSL's own weights are the answer, supervised and semi-supervised, to 1e-8 relative.
+# RSSL's own weights, supervised and semi-supervised, are right to 1e-8 relative.
 RSSL_REGULAR = tuple(
     name for name in RSSL_NAMES if name not in RSSL_TRUNCATED + RSSL_NEAR_COPY + RSSL_SHORT
 )
@@ -148,7 +148,7 @@ def reference_file(name: str) -> Path:
 
 
 def absent(reason: str) -> NoReturn:
-    """Skip a test for want of what lies beside the repository; fail where that is required."""
+    """Skip a test because a file beside the repository is missing; fail if it is required."""
     if os.environ.get("SEMISQUARES_REQUIRE_REFERENCE") == "1":
         pytest.fail(f"{reason} and SEMISQUARES_REQUIRE_REFERENCE=1 asks for it")
     pytest.skip(reason)

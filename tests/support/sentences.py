@@ -1,4 +1,4 @@
-"""What a message to a user has to look like."""
+"""Check that messages to users are one sentence."""
 
 from __future__ import annotations
 
