@@ -24,26 +24,26 @@ def words() -> str:
     gigabytes = work.file_bytes / work.workers / 1e9
     storage = work.workers * read / 1e3
     reading = (
-        f"**Reading**: a worker makes arrays of {read:.0f} MB/s and has {gigabytes:.0f} GB to read "
-        f"in every pass, {parts['reading']:.0f} s, and computes for "
-        f"{parts['decisions and gradient']:.0f} s. More workers help, if storage gives them "
-        f"{work.workers} × {read:.0f} MB/s = {storage:.0f} GB/s in all; with less, storage is what "
-        "a pass waits for, and no worker can make up for it."
+        f"**Reading**: a worker reads {read:.0f} MB/s and has {gigabytes:.0f} GB to read in every "
+        f"pass, which takes {parts['reading']:.0f} s; it computes for "
+        f"{parts['decisions and gradient']:.0f} s. More workers help if storage delivers "
+        f"{work.workers} × {read:.0f} MB/s = {storage:.0f} GB/s in total; otherwise storage is the "
+        "bottleneck, whatever the number of workers."
     )
     scheduling = (
-        f"**The scheduler**: {work.tasks:,} tasks at {tasks:.0f} a second are {scheduler:.0f} s, "
-        "beside the work of the workers. It is one process, and more workers do not help; blocks "
-        f"that are {LARGER} times larger do, and make it {scheduler / LARGER:.0f} s."
+        f"**The scheduler**: {work.tasks:,} tasks at {tasks:.0f} per second take {scheduler:.0f} "
+        "s, while the workers work. It is a single process, so more workers do not help; blocks "
+        f"that are {LARGER} times larger reduce this to {scheduler / LARGER:.0f} s."
     )
     first, second = (reading, scheduling) if busy >= scheduler else (scheduling, reading)
     return "\n".join(
         (
-            f"- A pass takes {total:.0f} s, ten take {minutes:.0f} minutes; with the factor by "
-            f"which the model was off above, {most:.0f}.",
-            f"- What a pass waits for: {first}",
-            f"- What comes next: {second}",
-            f"- Sending is nothing: {work.sent / 1e9:.1f} GB of sums in all, "
-            f"{parts['sending']:.1f} s for each worker. Nor is the step, "
+            f"- A pass takes {total:.0f} s, and ten take {minutes:.0f} minutes; with the factor by "
+            f"which the model was off above, {most:.0f} minutes.",
+            f"- The bottleneck: {first}",
+            f"- Next: {second}",
+            f"- Sending is negligible: {work.sent / 1e9:.1f} GB of sums in total, "
+            f"{parts['sending']:.1f} s for each worker. So is the step, "
             f"{work.weights**3 / 3e6:.0f} million operations.",
         )
     )
