@@ -135,7 +135,7 @@ def test_a_database_of_something_else_is_refused_and_left_alone(path):
     other.execute("create table cells (mine)")
     other.close()
     before = path.read_bytes()
-    with pytest.raises(ReproduceError, match="a database of something else") as error:
+    with pytest.raises(ReproduceError, match="is the database of another program") as error:
         Ledger(path)
     assert one_sentence(error)
     assert path.read_bytes() == before

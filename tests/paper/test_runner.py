@@ -144,7 +144,7 @@ def test_a_failing_cell_is_named_and_the_others_are_kept(tmp_path, jobs):
 
 
 def test_a_killed_worker_is_said_in_a_sentence_and_the_others_are_kept(tmp_path):
-    with pytest.raises(ReproduceError, match="killed, perhaps for want of memory; 5 of 6") as error:
+    with pytest.raises(ReproduceError, match="perhaps because memory ran out; 5 of 6") as error:
         run(Counted([], dies_at=["c/4"], out=tmp_path), QUICK, tmp_path, jobs=2)
     refused(error)
     log = []

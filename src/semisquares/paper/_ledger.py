@@ -85,7 +85,7 @@ class Ledger:
         (owner,) = self._db.execute("pragma application_id").fetchone()
         if n_tables and owner != _OURS:
             raise ReproduceError(
-                "{path} is a database of something else, or of another version of semisquares; "
+                "{path} is the database of another program, or of another version of semisquares; "
                 "move it away, or give another folder ({out}).",
                 code="not_ours",
                 path=self.path,
@@ -199,8 +199,8 @@ _DAMAGED = (
 )
 _NO_ACCESS = "{path} cannot be written ({error}); make it writable, or give another folder ({out})."
 _NO_SPACE = (
-    "{path} cannot be written ({error}); cells stored before are kept, so make room on the disk "
-    "or make it writable, and run the same command again."
+    "{path} cannot be written ({error}); cells stored before are kept, so free some disk space "
+    "or make the file writable, and run the same command again."
 )
 _IN_USE = (
     "{folder} is in use by another run; wait for that one to end, or give another folder ({out})."

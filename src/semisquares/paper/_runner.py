@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -29,11 +30,20 @@ __all__ = ["FailedCell", "Progress", "check", "run"]
 Progress = Callable[[int, int, float], None]
 """Called as ``progress(done, total, cpu_seconds)``."""
 
+OTHER_SETTINGS = (
+    "{folder} holds {figure} with other settings: {changes}; give the settings that it has, or "
+    "another folder ({out})."
+)
+OTHER_VERSIONS = (
+    "{folder} holds {figure} as computed by other versions: {changes}; use those versions, or "
+    "another folder ({out})."
+)
+
 _FinishedCell = tuple[str, bytes, float]  # the name of a cell, the cell packed, its CPU seconds
 
 
 class FailedCell(RuntimeError):
-    """A cell raised an error (the cause): a bug, not a mistake of the user."""
+    """A cell raised an error (the cause): this is a bug, not a mistake of the user."""
 
 
 def run(
@@ -78,7 +88,7 @@ def run(
 
 
 def check(wanted: Iterable[tuple[Figure, Settings]], out: str | Path) -> None:
-    """Raise ReproduceError if `run` would refuse any of the figures; change no table."""
+    """Raise ReproduceError if `run` would refuse any of the figures, without changing a table."""
     with _open_ledger(Path(out)) as ledger:
         for figure, settings in wanted:
             _check_record(figure, settings, Path(out), ledger, note=False)
@@ -96,54 +106,44 @@ def _open_ledger(out: Path) -> Ledger:
         ) from error
     ledger, report = out / "ledger.sqlite", out / "report.html"
     if report.exists() and not ledger.exists() and not any(out.glob("*/settings.json")):
-        raise ReproduceError(
-            "{path} is there and was not written by semisquares reproduce; give another folder "
-            "({out}), or move it away.",
-            code="not_ours",
-            path=report,
-            out=Parameter("out"),
-        )
+        raise _not_ours(report)
     return Ledger(ledger)
+
+
+def _not_ours(path: Path) -> ReproduceError:
+    return ReproduceError(
+        "{path} exists and was not written by semisquares reproduce; give another folder ({out}), "
+        "or move it away.",
+        code="not_ours",
+        path=path,
+        out=Parameter("out"),
+    )
 
 
 def _check_record(
     figure: Figure, settings: Settings, out: Path, ledger: Ledger, *, note: bool = True
 ) -> Record:
     """Return the record of the figure in `out`; refuse to mix settings or versions."""
-    now = Record(json.loads(json.dumps(settings.as_dict())), versions())
+    now = Record(json.loads(json.dumps(asdict(settings))), versions())
     noted = ledger.record(figure.name)
     folder = out / figure.name
     known = noted or read_record(folder)
     if known is None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ReproduceError(
-            "{path} is there and was not written by semisquares reproduce; give another folder "
-            "({out}), or move it away.",
-            code="not_ours",
-            path=folder,
-            out=Parameter("out"),
-        )
+        raise _not_ours(folder)
     found = known or now
-    if changes := _changes(found.settings, now.settings):
-        raise ReproduceError(
-            "{folder} holds {figure} with other settings: {changes}; give the settings that it "
-            "has, or another folder ({out}).",
-            code="other_settings",
-            folder=out,
-            figure=figure.name,
-            changes=changes,
-            out=Parameter("out"),
-        )
-    missing = set(figure.cells(settings)) - set(ledger.cells(figure.name))
-    if missing and (changes := _changes(found.versions, now.versions)):
-        raise ReproduceError(
-            "{folder} holds {figure} as computed by other versions: {changes}; use those "
-            "versions, or another folder ({out}).",
-            code="other_versions",
-            folder=out,
-            figure=figure.name,
-            changes=changes,
-            out=Parameter("out"),
-        )
+    compared = [(OTHER_SETTINGS, "other_settings", found.settings, now.settings)]
+    if set(figure.cells(settings)) - set(ledger.cells(figure.name)):
+        compared.append((OTHER_VERSIONS, "other_versions", found.versions, now.versions))
+    for sentence, code, was, is_now in compared:
+        if changes := _changes(was, is_now):
+            raise ReproduceError(
+                sentence,
+                code=code,
+                folder=out,
+                figure=figure.name,
+                changes=changes,
+                out=Parameter("out"),
+            )
     if note and noted is None:
         ledger.begin(figure.name, found)
     return found
@@ -191,9 +191,9 @@ def _compute_missing(
         raise
     except BrokenProcessPool as error:
         raise ReproduceError(
-            "A process that computed {figure} was killed, perhaps for want of memory; {done} of "
-            "{total} cells are kept in {folder}, so run the same command to continue, with fewer "
-            "{jobs} if memory is short.",
+            "A process that computed {figure} was killed, perhaps because memory ran out; {done} "
+            "of {total} cells are kept in {folder}, so run the same command to continue, with "
+            "fewer {jobs} if memory is short.",
             code="killed",
             figure=figure.name,
             done=done,
@@ -226,7 +226,6 @@ def _compute_remotely(figure: Figure, settings: Settings, cell: str) -> _Finishe
     try:
         return _compute(figure, settings, cell)
     except FailedCell as error:
-        error.add_note(
-            "".join(traceback.format_exception(error.__cause__))
-        )  # the cause is not pickled
+        # the cause is not pickled, so add it as text
+        error.add_note("".join(traceback.format_exception(error.__cause__)))
         return error

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from .figures._figure import Figure, Settings, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_record", "read_table", "versions", "write_plots", "write_table"]
+__all__ = ["no_table", "read_record", "read_table", "versions", "write_plots", "write_table"]
 
 _SETTINGS = "settings.json"
 
@@ -50,7 +51,7 @@ def write_table(
     for name, frame in {"summary": table.summary, **table.details}.items():
         _replace(folder / f"{name}.csv", _csv(frame))
     record = {
-        "settings": table.settings.as_dict(),
+        "settings": asdict(table.settings),
         "versions": dict(versions() if made_with is None else made_with),
     }
     _replace(folder / _SETTINGS, (json.dumps(record, indent=2) + "\n").encode())
@@ -61,11 +62,15 @@ def read_table(folder: str | Path) -> Table:
     folder = Path(folder)
     record = read_record(folder)
     if record is None:
-        raise ReproduceError(f"{folder} holds no finished table; run semisquares reproduce first.")
-    known = dict(record.settings)
-    settings = Settings(**{**known, "datasets": tuple(known["datasets"])})
+        raise no_table(folder)
+    settings = Settings(**{**record.settings, "datasets": tuple(record.settings["datasets"])})
     frames = {path.stem: _frame(path) for path in sorted(folder.glob("*.csv"))}
     return Table(settings, frames.pop("summary"), frames)
+
+
+def no_table(folder: Path) -> ReproduceError:
+    """Return the error about a folder without a finished table."""
+    return ReproduceError(f"{folder} holds no finished table; run semisquares reproduce first.")
 
 
 def read_record(folder: str | Path) -> Record | None:
@@ -110,7 +115,7 @@ def _frame(path: Path) -> pd.DataFrame:
 
 
 def _typed(texts: list[str]) -> list[Any]:
-    """Convert a column; some versions of pandas would lose the last digit of floats."""
+    """Convert a column to numbers or bools; some versions of pandas lose the last digit."""
     if set(texts) <= {"True", "False"}:
         return [text == "True" for text in texts]
     for kind in (int, lambda text: float(text or "nan")):
@@ -128,6 +133,6 @@ def _replace(path: Path, content: bytes) -> None:
             file.write(content)
     except OSError as error:
         raise ReproduceError(
-            f"{os_error(error, 'writing', str(path))}; computed cells are kept, so put that right "
+            f"{os_error(error, 'writing', str(path))}; computed cells are kept, so correct that "
             "and run the same command again."
         ) from error

@@ -7,16 +7,12 @@ folder always gives the same bytes. The texts about a figure come from the figur
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..._html.environment import load_templates, style
 from ..._utils.files import atomic_write
 from ..._utils.words import os_error
 from .._ledger import ReproduceError
-from ._page import Page, gather
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from ._page import gather
 
 __all__ = ["write"]
 
@@ -34,7 +30,8 @@ def write(out: str | Path, command: str) -> Path:
         The command that made the folder, for readers who want to run it again.
     """
     environment = load_templates("paper")  # reports a missing package before any work
-    text = _render(environment, gather(Path(out), command))
+    template = environment.get_template("page.html")
+    text = template.render(page=gather(Path(out), command), style=style(environment, "style.css"))
     path = Path(out) / NAME
     try:
         with atomic_write(path) as file:
@@ -42,12 +39,7 @@ def write(out: str | Path, command: str) -> Path:
             file.write(text.encode(errors="replace"))
     except OSError as error:
         raise ReproduceError(
-            f"{os_error(error, 'writing', str(path))}; the tables are kept, so put that right and "
+            f"{os_error(error, 'writing', str(path))}; the tables are kept, so correct that and "
             "run the same command again."
         ) from error
     return path
-
-
-def _render(environment: Environment, page: Page) -> str:
-    template = environment.get_template("page.html")
-    return template.render(page=page, style=style(environment, "style.css"))

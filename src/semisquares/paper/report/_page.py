@@ -13,8 +13,7 @@ from ..._html.tables import Grid, grid, preview
 from ..._html.typeset import sentence
 from ..._utils.words import counted
 from .. import figures
-from .._ledger import ReproduceError
-from .._store import read_record, read_table
+from .._store import no_table, read_record, read_table
 from ..datasets.catalogue import sources_table
 from ..figures._figure import PRESETS, Agreement, Figure, Finding, Settings
 from ._differences import CHAPTERS, Chapter
@@ -81,7 +80,7 @@ def gather(out: Path, command: str) -> Page:
     """Gather the page of all figures that are finished in a folder."""
     finished = [f for f in figures.FIGURES.values() if read_record(out / f.name) is not None]
     if not finished:
-        raise ReproduceError(f"{out} holds no finished table; run semisquares reproduce first.")
+        raise no_table(out)
     sections = tuple(_section(figure, out) for figure in finished)
     used = {name for section in sections for name in section.settings.datasets}
     presets = [section.settings.preset for section in sections]
@@ -134,7 +133,7 @@ def _section(figure: Figure, out: Path) -> Section:
 def _randomness(figure: Figure, settings: Settings) -> str:
     if not figure.uses_seed:
         return "The seed changes nothing here."
-    return f"Seed {settings.seed}; each piece of work has random numbers of its own."
+    return f"Seed {settings.seed}; each cell has random numbers of its own."
 
 
 def command_of(figure: Figure, settings: Settings) -> str:
@@ -154,7 +153,7 @@ def _view(figure: Figure, view: str, folder: Path) -> View:
     what = f"{figure.title}: {title}" if title else figure.title
     return View(
         title=title,
-        alt=f"Plot of “{what}”; the caption and the findings say what it shows.",
+        alt=f"Plot of “{what}”; the caption and the findings describe it.",
         picture=embed(folder, view),
         name=view,
     )
