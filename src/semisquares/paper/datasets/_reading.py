@@ -160,7 +160,7 @@ def _number(text: str) -> float:
 
 def _codes(labels: Sequence[str]) -> NDArray[np.int64]:
     """Encode the two classes as 0 and 1 in text order: 0, 1; 1, 2; negative, positive."""
-    levels = sorted({label.strip() for label in labels})
+    levels, codes = np.unique([label.strip() for label in labels], return_inverse=True)
     if len(levels) != 2:
-        raise ValueError(f"its column of classes has {len(levels)} different values, not two")
-    return np.array([levels.index(label.strip()) for label in labels], dtype=np.int64)
+        raise ValueError(f"its class column has {len(levels)} different values, not two")
+    return codes.astype(np.int64)

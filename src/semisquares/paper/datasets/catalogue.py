@@ -6,6 +6,8 @@ Class 0 is the first level of the authors' factor, which they encode as 1. The h
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..._utils.words import did_you_mean
 from .dataset import Dataset, Installed
 
@@ -26,6 +28,9 @@ _CELL = (
 )
 
 
+_bundled = partial(Dataset, bundled=True, redistributable=True)
+
+
 def _numbered(pattern: str, n: int) -> tuple[str, ...]:
     return tuple(pattern.format(i) for i in range(1, n + 1))
 
@@ -39,14 +44,11 @@ def _book(
     class_counts: tuple[int, int],
     target_names: tuple[str, str],
     summary: str,
-    n_rows: int = 1500,
     n_features: int = 241,
 ) -> Dataset:
     """Describe one of the benchmark sets of the book on semi-supervised learning."""
     return Dataset(
         name=name,
-        n_rows=n_rows,
-        n_features=n_features,
         class_counts=class_counts,
         sha256=sha256,
         feature_names=_numbered("x{}", n_features),
@@ -63,10 +65,8 @@ def _book(
 
 
 _ALL = (
-    Dataset(
+    _bundled(
         name="Haberman",
-        n_rows=306,
-        n_features=3,
         class_counts=(225, 81),
         sha256="7c9142adff76d9b4979db85cc2978cf990b9e0b8e7be0f6a44c260dc4d3bd5a1",
         feature_names=("Age", "YearOperation", "AxillaryNodes"),
@@ -77,13 +77,9 @@ _ALL = (
         licence=_CC_BY,
         source=f"{_UCI_PAGE}43",
         files=("haberman.csv",),
-        bundled=True,
-        redistributable=True,
     ),
-    Dataset(
+    _bundled(
         name="Ionosphere",
-        n_rows=351,
-        n_features=34,
         class_counts=(126, 225),
         sha256="d3f64c41b63f2012072a60bfcad68c38bf17a051edbcba0d0a0c4d5b30dcd84a",
         feature_names=tuple(f"pulse{i}att{j}" for i in range(1, 18) for j in (1, 2)),
@@ -95,13 +91,9 @@ _ALL = (
         licence=_CC_BY,
         source=f"{_UCI_PAGE}52",
         files=("ionosphere.csv",),
-        bundled=True,
-        redistributable=True,
     ),
     Dataset(
         name="Parkinsons",
-        n_rows=195,
-        n_features=22,
         class_counts=(48, 147),
         sha256="0cb4d7ca522f7fec6d9325ffae5a61c8730c52150eb2ab13de7582b45c2f3a6e",
         feature_names=(
@@ -125,8 +117,6 @@ _ALL = (
     ),
     Dataset(
         name="Diabetes",
-        n_rows=768,
-        n_features=8,
         class_counts=(500, 268),
         sha256="aa48ba7307a5506ed80e7542a5422e56108459ef8873f09fa3e95e8287e6ab9f",
         feature_names=(
@@ -151,10 +141,8 @@ _ALL = (
         urls=("{openml}/data/v1/download/37", "{openml_www}/data/v1/download/37/diabetes.arff"),
         zero_is_missing=("Glucose", "DiastolicBloodPressure", "Skinfold", "BMI"),
     ),
-    Dataset(
+    _bundled(
         name="Sonar",
-        n_rows=208,
-        n_features=60,
         class_counts=(111, 97),
         sha256="a9f60bc7a06b0409f0be5e16440b9df161eee99c7195ce2cafb2352c09a146f2",
         feature_names=_numbered("Energy{}", 60),
@@ -167,13 +155,9 @@ _ALL = (
         licence=_CC_BY,
         source=f"{_UCI_PAGE}151",
         files=("sonar.csv",),
-        bundled=True,
-        redistributable=True,
     ),
-    Dataset(
+    _bundled(
         name="SPECT",
-        n_rows=267,
-        n_features=22,
         class_counts=(55, 212),
         sha256="a5c0de8cf38bcc3ccaa7e30e9174016829824bc1a6933b523f225a5dddf50f9b",
         feature_names=_numbered("F{}", 22),
@@ -184,13 +168,9 @@ _ALL = (
         licence=_UCI_TERMS,
         source=f"{_UCI_PAGE}95",
         files=("spect.csv",),
-        bundled=True,
-        redistributable=True,
     ),
-    Dataset(
+    _bundled(
         name="SPECTF",
-        n_rows=267,
-        n_features=44,
         class_counts=(55, 212),
         sha256="8d627d4b71e9958346e51c897b077dcc24fa67d9036d6efe4d0f804cee5b6033",
         feature_names=tuple(f"F{i}{kind}" for i in range(1, 23) for kind in "RS"),
@@ -201,13 +181,9 @@ _ALL = (
         licence=_UCI_TERMS,
         source=f"{_UCI_PAGE}96",
         files=("spectf.csv",),
-        bundled=True,
-        redistributable=True,
     ),
-    Dataset(
+    _bundled(
         name="Transfusion",
-        n_rows=748,
-        n_features=4,
         class_counts=(570, 178),
         sha256="effbe0aecafb3a6bee6443c303332a12ba9a09ea8246f84836bc2bacd33a59cd",
         feature_names=("Recency", "Frequency", "Monetary", "Time"),
@@ -219,14 +195,10 @@ _ALL = (
         licence=_CC_BY,
         source=f"{_UCI_PAGE}176",
         files=("transfusion.csv",),
-        bundled=True,
-        redistributable=True,
         text_columns=("Recency", "Time"),
     ),
     Dataset(
         name="WDBC",
-        n_rows=569,
-        n_features=30,
         class_counts=(212, 357),
         sha256="3a54a12ffd3db348fbe319a9056329cde28da5b2e5ecc26ff7fb9f54aa7cc9f4",
         feature_names=(
@@ -243,10 +215,8 @@ _ALL = (
         source="scikit-learn's load_breast_cancer",
         files=("wdbc.csv",),
     ),
-    Dataset(
+    _bundled(
         name="Mammography",
-        n_rows=961,
-        n_features=4,
         class_counts=(516, 445),
         sha256="a11bb63db3b54bc49b08746dc2ff93cb55cca46e01ef29b29bece0eb5742f381",
         feature_names=("Age", "Shape", "Margin", "Density"),
@@ -258,8 +228,6 @@ _ALL = (
         licence=_UCI_TERMS,
         source=f"{_UCI_PAGE}161",
         files=("mammographic.csv",),
-        bundled=True,
-        redistributable=True,
         factors=("Shape", "Margin"),
     ),
     _book(
@@ -297,7 +265,6 @@ _ALL = (
         class_counts=(200, 200),
         target_names=("left hand", "right hand"),
         summary="Electric signals from the brain of one person who imagines moving a hand.",
-        n_rows=400,
         n_features=117,
     ),
     _book(
@@ -332,7 +299,8 @@ def find(name: str) -> Dataset:
     >>> find("haberman").class_counts
     (225, 81)
     """
-    known = {key.casefold(): dataset for dataset in DATASETS.values() for key in _keys(dataset)}
+    keys = ((key, dataset) for dataset in DATASETS.values() for key in (dataset.name, dataset.stem))
+    known = {key.casefold(): dataset for key, dataset in keys}
     key = str(name).strip().casefold()
     if key in known:
         return known[key]
@@ -363,7 +331,3 @@ def sources_table() -> list[dict[str, str]]:
         }
         for dataset in DATASETS.values()
     ]
-
-
-def _keys(dataset: Dataset) -> tuple[str, str]:
-    return dataset.name, dataset.stem

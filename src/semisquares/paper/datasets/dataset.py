@@ -22,8 +22,6 @@ class Dataset:
     """One data set: its normal form, its origin and its licence."""
 
     name: str
-    n_rows: int
-    n_features: int
     class_counts: tuple[int, int]
     sha256: str
     feature_names: tuple[str, ...]
@@ -39,11 +37,19 @@ class Dataset:
     bundled: bool = False
     installed: Installed | None = None
     urls: tuple[str, ...] = ()
-    """Addresses to try in turn until one has the published table; see `downloads.HOSTS`."""
+    """Addresses to try in turn until one has the published table; see `_downloads.HOSTS`."""
     factors: tuple[str, ...] = ()
     text_columns: tuple[str, ...] = ()
-    """Numeric columns that the authors' reader took as text."""
+    """Numeric columns that the authors' reader took for text."""
     zero_is_missing: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        return sum(self.class_counts)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.feature_names)
 
     @property
     def stem(self) -> str:
@@ -64,9 +70,7 @@ class Dataset:
         doi = f" https://doi.org/{self.doi}" if self.doi else ""
         classes = " and ".join(
             f"{count} of class {code}, {name}"
-            for code, (count, name) in enumerate(
-                zip(self.class_counts, self.target_names, strict=True)
-            )
+            for code, count, name in zip((0, 1), self.class_counts, self.target_names, strict=True)
         )
         return (
             f"{self.name}: {self.summary}\n\n"

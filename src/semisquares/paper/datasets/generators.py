@@ -1,7 +1,7 @@
 """The paper's generated data: two Gaussians, classes by x1 > x2, labels removed at random.
 
-There are versions with scikit-learn's conventions, and the published data: those of Figures 1, 2
-and 4 come from R's random numbers (`RRandom`), and equal the authors' data to the last digits.
+Some functions follow scikit-learn's conventions; the `published_` functions re-create the data of
+Figures 1, 2 and 4 from R's random numbers (`RRandom`), equal to the authors' data to twelve digits.
 """
 
 from __future__ import annotations
@@ -235,15 +235,15 @@ def _by_diagonal(X: Array) -> Array:
 def _count_removed(n: int, n_labeled: int | None, fraction: float | None) -> int:
     if (n_labeled is None) == (fraction is None):
         raise ValueError(
-            f"n_labeled={n_labeled!r} and fraction={fraction!r} were given; give one of the two: "
-            "how many labels stay, or which share goes."
+            f"n_labeled={n_labeled!r} and fraction={fraction!r} were given; give exactly one: the "
+            "number of labels to keep, or the share to remove."
         )
     if fraction is not None:
         if not isinstance(fraction, int | float | np.number) or not 0.0 <= fraction <= 1.0:
             raise ValueError(f"fraction={fraction!r} is not a share; give a number from 0 to 1.")
         return math.ceil(fraction * n)
     if not isinstance(n_labeled, int | np.integer) or not 0 <= n_labeled <= n:
-        raise ValueError(f"n_labeled={n_labeled!r} of {n} labels cannot stay; give 0 to {n}.")
+        raise ValueError(f"n_labeled={n_labeled!r} of {n} labels cannot be kept; give 0 to {n}.")
     return n - int(n_labeled)
 
 
