@@ -70,7 +70,7 @@ class Toy(Figure):
         columns = pd.DataFrame({"spread": sum(results[cell]["spread"] for cell in cells)})
         return Table(settings, summary, {"columns": columns})
 
-    def plot(self, table, view=None):
+    def draw(self, table, view):
         from semisquares import plotting
 
         picture = plotting.new_picture(2, 2)

@@ -157,12 +157,13 @@ def test_the_first_view_is_drawn_where_none_is_named(name):
 @pytest.mark.parametrize("name", ["fig5", "fig6", "ridge", "fractions"])
 def test_an_unknown_view_is_refused_in_one_sentence(name):
     views = ", ".join(FIGURES[name].views)
-    with pytest.raises(ValueError, match=rf"^There is no view 'x'; take one of {views}\.$"):
+    with pytest.raises(ValueError, match=rf"^There is no view 'x'; use one of {views}\.$"):
         FIGURES[name].plot(table(name, ALL[:1]), "x")
 
 
 def test_a_named_view_is_chosen():
-    assert FIG6.choose_view("loss") == "loss"
+    error, loss = (FIG6.plot(table("fig6", ALL[:1]), view).axes[0] for view in ("error", "loss"))
+    assert (error.get_yscale(), loss.get_yscale()) == ("linear", "log")
 
 
 # curves

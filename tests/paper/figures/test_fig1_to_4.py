@@ -399,7 +399,7 @@ def test_seeds_with_labels_of_one_class_are_left_empty_and_counted(tables):
     skipped = [seed for seed in range(1, 21) if len(set(published_plane(seed).y)) < 3]
     assert summary.loc[alone, "seed"].unique().tolist() == skipped != []
     evidence = FIG4.findings(tables["fig4"])[-1].evidence
-    assert f"Of {20 - len(skipped)} seeds (besides {len(skipped)} with" in evidence
+    assert f"Of {20 - len(skipped)} seeds (without {len(skipped)} that have labels" in evidence
 
 
 def test_the_example_is_the_row_of_seed_4(tables):

@@ -135,7 +135,7 @@ def test_accuracies_and_counts_agree_with_the_published_ones(name, table):
         "accuracy_supervised": "accuracy_supervised",
         "accuracy_supervised_start": "accuracy_supervised_start",
         "accuracy_mean": "mean",
-        "distinct_accuracies": "n_distinct",
+        "distinct_accuracies": "distinct_accuracies",
     }.items():
         spread = np.hypot(ours[our].sem(), known[their].sem())
         assert abs(ours[our].mean() - known[their].mean()) < 4.0 * spread
@@ -143,5 +143,5 @@ def test_accuracies_and_counts_agree_with_the_published_ones(name, table):
 
 def test_the_published_counts_are_those_of_the_figure():
     known = published.local_optima()
-    first = known[known["resample"] == 1].groupby("method")["n_distinct"].sum()
+    first = known[known["resample"] == 1].groupby("method")["distinct_accuracies"].sum()
     assert dict(first) == {"hard": 290, "soft": 20}

@@ -209,7 +209,7 @@ def test_failed_repeats_are_left_out_of_means_and_counted():
     assert rows["error"].notna().all()
     found = finding(table, "gives an answer")
     assert found.holds is False
-    assert "missing as the fit failed: 3 of EM for LDA (WDBC);" in found.evidence
+    assert "missing because the fit failed: 3 of EM for LDA (WDBC);" in found.evidence
 
 
 def test_a_method_that_always_fails_ranks_last():

@@ -26,7 +26,9 @@ def test_a_method_that_is_always_best_is_ahead():
     best = finding(table, "lowest error on most")
     assert best.holds is True
     names = ", ".join(ALL)
-    assert best.evidence == f"at 32 unlabeled rows, lowest are supervised least squares on {names}"
+    assert best.evidence == (
+        f"lowest error at 32 unlabeled rows: supervised least squares on {names}"
+    )
 
 
 @pytest.mark.parametrize(("soft", "holds"), [(0.25, True), (0.35, False), (0.3, False)])
@@ -83,8 +85,8 @@ def test_missing_outcomes_that_differ_are_found():
     found = finding(made({}, datasets=["WDBC"], change=differ), "missing outcomes")
     assert found.holds is False
     assert found.evidence == (
-        "decision values differ by 1e-03 of the largest at most, in 119 fits; in 1 more, labels "
-        "leave weights open"
+        "decision values differ by at most 1e-03 of the largest, in 119 fits; in 1 more, labels "
+        "do not determine the weights"
     )
 
 

@@ -49,7 +49,6 @@ class Odd(Figure):
     name = "odd"
     title = "A <b> & a 'b'"
     caption = "if x < 1 & y > 2, J_l"
-    repeats = dict.fromkeys(PRESETS, 1)
     columns: ClassVar = {"<i>": 'a "column"'}
 
     def cells(self, settings):
@@ -61,7 +60,7 @@ class Odd(Figure):
     def tabulate(self, settings, results):
         return Table(settings, pd.DataFrame({"<i>": ["</table>", None]}))
 
-    def plot(self, table, view=None):
+    def draw(self, table, view):
         raise NotImplementedError
 
     def findings(self, table):
@@ -311,7 +310,7 @@ def test_figure_6_sums_up_its_z_scores(tables):
     )
     found = compare(replace(tables["fig6"], details={"agreement": held}))
     assert found.sentence == (
-        "Mean |z| is 1.80 over 3 published points of 2 data sets, the largest 3.00."
+        "The mean |z| is 1.80 over 3 published points of 2 data sets, the largest is 3.00."
     )
     assert found.grid.rows[0] == (
         "Sonar",

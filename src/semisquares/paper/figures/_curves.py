@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-MEASURES = {"error": "error on test rows", "loss": "squared loss on test rows (log scale)"}
+Y_LABELS = {"error": "error on test rows", "loss": "squared loss on test rows (log scale)"}
 """The columns that can be drawn; losses in one panel differ by factors of hundreds."""
 N_COMPONENTS = {
     "Haberman": 3, "Ionosphere": 30, "Parkinsons": 12, "Diabetes": 8, "Sonar": 43, "SPECT": 21,
@@ -42,7 +42,7 @@ N_COMPONENTS = {
 }  # fmt: skip
 """Principal components with 99 % of the variance, stored so that titles need no data."""
 N_COMPONENTS_OF_NUMBERS = {"Transfusion": 3}
-"""Other numbers in the preset `paper`, which takes no numeric column as text."""
+"""The numbers that differ in the preset `paper`, which takes no numeric column as text."""
 MARGIN = 0.06
 
 
@@ -54,7 +54,7 @@ def n_components(name: str, preset: str) -> int:
 
 @dataclass(frozen=True)
 class Curves:
-    """What to draw: the columns, the methods with their styles and labels, and notes."""
+    """What to draw: the columns, the methods with their labels and styles, and notes."""
 
     x: str
     y: str
@@ -64,11 +64,16 @@ class Curves:
     notes: Mapping[str, str] = field(default_factory=dict)
     """Text beside the name of a data set."""
     uprights: Mapping[str, float] = field(default_factory=dict)
-    """Positions of vertical lines in the panels of some data sets."""
+    """Positions of vertical lines, by data set."""
     upright_label: str = ""
     log_x: bool = True
     styles: Mapping[str, plotting.MethodStyle] = field(default_factory=dict)
     """Styles of methods that `plotting` has no style for."""
+
+
+def method_labels(methods: Sequence[str]) -> dict[str, str]:
+    """Return the usual labels of methods."""
+    return {method: plotting.method_style(method).label for method in methods}
 
 
 def draw_curves(
@@ -88,9 +93,9 @@ def draw_curves(
                 label=curves.upright_label,
             )  # fmt: skip
     (log_ticks if curves.log_x else share_ticks)(panels, summary[curves.x].to_numpy())
-    label_axes(picture, panels, curves.x_label, MEASURES[curves.y])
-    more = _more_entries(summary, published, curves)
-    put_legend(picture, panels, more)
+    label_axes(picture, panels, curves.x_label, Y_LABELS[curves.y])
+    more = [band_entry()] if summary[f"{curves.y}_se"].notna().any() else []
+    put_legend(picture, panels, more if published is None else [*more, published_entry()])
     return picture
 
 
@@ -239,7 +244,7 @@ def round_marks(low: float, high: float, *, at_most: int = 7) -> Array:
 
 
 def _log_name(value: float, _: object) -> str:
-    """Format a tick: large powers of ten as powers, other numbers as they are."""
+    """Format a tick: large powers of ten as powers, other numbers as decimals."""
     power = float(np.log10(value))
     return f"$10^{{{power:.0f}}}$" if power > 3.5 and power.is_integer() else f"{value:g}"
 
@@ -266,15 +271,3 @@ def _multiples(low: float, high: float, factors: Sequence[float]) -> Array:
     powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     marks = np.array([float(f"{factor}e{power:.0f}") for power in powers for factor in factors])
     return marks[(low <= marks) & (marks <= high)]
-
-
-def _more_entries(
-    summary: pd.DataFrame, published: pd.DataFrame | None, curves: Curves
-) -> list[Artist]:
-    """Return the legend entries that are not methods."""
-    more: list[Artist] = []
-    if summary[f"{curves.y}_se"].notna().any():
-        more.append(band_entry())
-    if published is not None:
-        more.append(published_entry())
-    return more

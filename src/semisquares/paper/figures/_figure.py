@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -48,9 +48,6 @@ class Settings:
         """Return the random generator for one piece of work, which `key` identifies."""
         words = [zlib.crc32(part.encode()) if isinstance(part, str) else part for part in key]
         return np.random.default_rng([self.seed, zlib.crc32(self.figure.encode()), *words])
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -107,8 +104,8 @@ class Figure(ABC):
     caption: ClassVar[str]
     place: ClassVar[str] = "Beyond the paper"
     """Where the paper has it, such as "Figure 1"."""
-    repeats: ClassVar[Mapping[str, int]]
-    """The number of repeats in each preset."""
+    repeats: ClassVar[Mapping[str, int]] = dict.fromkeys(PRESETS, 1)
+    """The number of repeats in each preset; 1 in all of them if nothing is repeated."""
     datasets: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """The data sets in each preset; empty for a figure on generated data."""
     columns: ClassVar[Mapping[str, str]]
@@ -116,7 +113,7 @@ class Figure(ABC):
     views: ClassVar[Mapping[str, str]] = {"figure": ""}
     """The plots and their titles; the first is the paper's, and a single one needs no title."""
     uses_seed: ClassVar[bool] = True
-    """Whether the seed changes the numbers; R's generator has a seed of its own."""
+    """Whether the seed changes the numbers; data from R's generator have a seed of their own."""
 
     def settings(
         self,
@@ -136,7 +133,7 @@ class Figure(ABC):
             repeats = self.repeats[preset]
         for name, value, least in (("repeats", repeats, 1), ("seed", seed, 0)):
             if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name}={value!r}; it has to be a whole number from {least} on.")
+                raise ValueError(f"{name}={value!r}; give a whole number of at least {least}.")
         return Settings(self.name, preset, repeats, self._chosen(preset, datasets), seed)
 
     def _chosen(self, preset: str, datasets: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -165,14 +162,18 @@ class Figure(ABC):
         """Combine the results of all cells, in any order."""
 
     @abstractmethod
+    def draw(self, table: Table, view: str) -> Picture:
+        """Draw a view of the table; called by `plot`, inside the style of all pictures."""
+
     def plot(self, table: Table, view: str | None = None) -> Picture:
         """Draw a view of the table, by default the first."""
+        from ...plotting import style
 
-    def choose_view(self, view: str | None) -> str:
-        """Return the view to draw, the first one if none is named."""
-        if view is not None and view not in self.views:
-            raise ValueError(f"There is no view {view!r}; take one of {', '.join(self.views)}.")
-        return next(iter(self.views)) if view is None else view
+        view = next(iter(self.views)) if view is None else view
+        if view not in self.views:
+            raise ValueError(f"There is no view {view!r}; use one of {', '.join(self.views)}.")
+        with style():
+            return self.draw(table, view)
 
     def findings(self, table: Table) -> list[Finding]:
         """Check the paper's claims, and ours, against the table."""
@@ -187,7 +188,7 @@ class Figure(ABC):
         return Agreement("The paper has no such figure.")
 
     def compute(self, settings: Settings) -> Table:
-        """Compute the whole table in this process, without a ledger (see `paper.runner.run`)."""
+        """Compute the whole table in this process, without a ledger."""
         return self.tabulate(
             settings, {cell: self.compute_cell(settings, cell) for cell in self.cells(settings)}
         )

@@ -5,8 +5,8 @@ solution and the active set of the smaller one. Hard labels start at the supervi
 time, as in the paper, because their result depends on the start.
 
 If the labeled rows do not determine the weights, there are many soft minimisers. Ours has the least
-norm. The authors' is the one that block descent reaches from the supervised weights; it differs,
-and has another error on Transfusion.
+norm. The authors' is the one that block descent reaches from the supervised weights; its error on
+Transfusion differs.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Draw:
     """One repeat: rows in the order of their use, first the labeled, then the unlabeled ones.
 
     The last column of X is one, so the last weight is the intercept. By the authors' conventions it
-    is a feature like any other and counts in the norm, and soft labels come from their iteration if
-    the labels do not determine the weights. By ours it is left out of ridge and norm.
+    is a weight like any other and counts in the norm, and soft labels come from their iteration if
+    the labels do not determine the weights. By ours, ridge and norm leave out the intercept.
     """
 
     X: Array
@@ -108,7 +108,7 @@ def nested_weights(
 
 
 def authors_solution(objective: Objective, start: Array, *, max_steps: int = 1000) -> Array:
-    """Return the end of the authors' iteration for soft labels from given weights.
+    """Return where the authors' iteration for soft labels ends, from given weights.
 
     They allow 10,000 steps; the errors after 1000 steps are the same (tested).
     """

@@ -1,7 +1,8 @@
-"""Shared by the experiments on data sets: the sets, the draws of rows, and error measures."""
+"""Shared by the experiments on data sets: the sets, the draws, the cells and their averages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..._utils.words import counted
 from ..datasets import DATASETS, features, learning_curve_table
-from ._figure import Finding, Settings, clearly_lower
+from ._figure import Arrays, Finding, Settings, clearly_lower
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,11 +73,16 @@ def error_and_loss(X: Array, y: Array, w: Array) -> tuple[float, float]:
     return float(np.mean((z > 0.5) != (y > 0.5))), float(np.mean((z - y) ** 2))
 
 
-def mean_and_error(values: Array) -> tuple[Array, Array]:
-    """Return the mean over repeats (the first axis) and its standard error."""
-    n = len(values)
-    deviation = values.std(axis=0, ddof=1) if n > 1 else np.full(values.shape[1:], np.nan)
-    return values.mean(axis=0), deviation / np.sqrt(n)
+def average(cell: Arrays) -> dict[str, Any]:
+    """Average `error` and `loss` over repeats (the first axis); return the columns `MEASURES`."""
+    n = len(cell["error"])
+    columns: dict[str, Any] = {}
+    for name in ("error", "loss"):
+        values = cell[name]
+        deviation = values.std(axis=0, ddof=1) if n > 1 else np.full(values.shape[1:], np.nan)
+        columns[name] = values.mean(axis=0).ravel()
+        columns[f"{name}_se"] = (deviation / np.sqrt(n)).ravel()
+    return {**columns, "repeats": n}
 
 
 def compare_errors(
@@ -107,22 +113,49 @@ def describe_repeats(settings: Settings) -> str:
     return f"{repeats} on each of {counted(len(settings.datasets), 'data set')}"
 
 
-def block_names(repeats: int, per_cell: int) -> list[str]:
+def block_names(repeats: int, per_cell: int, *, first: int = 0) -> list[str]:
     """Return the names of the blocks of repeats: "0-19", "20-39", …"""
-    starts = range(0, repeats, per_cell)
-    return [f"{start}-{min(start + per_cell, repeats) - 1}" for start in starts]
+    end = first + repeats
+    starts = range(first, end, per_cell)
+    return [f"{start}-{min(start + per_cell, end) - 1}" for start in starts]
+
+
+def largest_first(names: Sequence[str]) -> list[str]:
+    """Put expensive data sets first, so that none is left to the end."""
+    return sorted(names, key=lambda name: name in OFFLINE)
 
 
 def cell_names(settings: Settings, per_cell: int) -> list[str]:
-    """Return the names of all cells, expensive data sets first, so that none is left to the end."""
-    order = sorted(settings.datasets, key=lambda name: name in OFFLINE)
-    return [
-        f"{name}/{block}" for name in order for block in block_names(settings.repeats, per_cell)
-    ]
+    """Return the names of all cells: a data set and a block of its repeats, as "WDBC/0-19"."""
+    blocks = block_names(settings.repeats, per_cell)
+    return [f"{name}/{block}" for name in largest_first(settings.datasets) for block in blocks]
+
+
+def parse_block(block: str) -> range:
+    """Return the numbers of the repeats in a block."""
+    first, last = map(int, block.split("-"))
+    return range(first, last + 1)
 
 
 def parse_cell(cell: str) -> tuple[str, range]:
     """Return the data set and the repeats of a cell."""
     name, block = cell.split("/")
-    first, last = map(int, block.split("-"))
-    return name, range(first, last + 1)
+    return name, parse_block(block)
+
+
+def stack_repeats(found: Sequence[Arrays]) -> Arrays:
+    """Stack the arrays of repeats along a new first axis."""
+    return {key: np.array([one[key] for one in found]) for key in found[0]}
+
+
+def join_blocks(
+    settings: Settings, results: Mapping[str, Arrays], per_cell: int
+) -> dict[str, Arrays]:
+    """Concatenate the blocks of each data set; `n_unlabeled` is the same in all of them."""
+    joined = {}
+    for name in settings.datasets:
+        blocks = [results[f"{name}/{block}"] for block in block_names(settings.repeats, per_cell)]
+        joined[name] = {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
+        if "n_unlabeled" in blocks[0]:
+            joined[name]["n_unlabeled"] = blocks[0]["n_unlabeled"]
+    return joined

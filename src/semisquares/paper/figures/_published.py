@@ -28,6 +28,7 @@ def local_optima() -> pd.DataFrame:
     return _read("fig5_per_resample.csv").rename(
         columns={
             "model": "method",
+            "n_distinct": "distinct_accuracies",
             "acc_supinit": "accuracy_supervised_start",
             "acc_supervised": "accuracy_supervised",
         }

@@ -32,16 +32,15 @@ class Example(Figure):
     title: ClassVar = "Four labels among 400 points"
     caption: ClassVar = (
         "The example of Figure 1 on the published data: 200 points around −1 and 200 around +1, "
-        "variance 0.2, of which four have a label (large). Each dot is a point, stacked where "
-        "points lie close; the colour of the small ones is what the methods are not told."
+        "variance 0.2, of which four have a label (large). Each dot is a point, and points that "
+        "lie close are stacked. The methods do not know the classes of the small dots."
     )
     uses_seed: ClassVar = False
-    repeats: ClassVar = {"authors": 1, "paper": 1, "quick": 1}
     columns: ClassVar = {
-        "row": "number of the point, in the order of the draws, from 1 on",
-        "x": "its place on the line",
+        "row": "number of the point in the order of the draws, from 1",
+        "x": "its position on the line",
         "class": "its class: 0 around −1, 1 around +1",
-        "label": "the class where its label is known, −1 where it was removed",
+        "label": "its class if the label is known, −1 if the label was removed",
     }
 
     def cells(self, settings: Settings) -> list[str]:
@@ -57,12 +56,10 @@ class Example(Figure):
         data = results["data"]
         return Table(settings, pd.DataFrame({"row": np.arange(1, len(data["x"]) + 1), **data}))
 
-    def plot(self, table: Table, view: str | None = None) -> Picture:
-        with plotting.style():
-            picture = plotting.new_picture(TWO_COLUMNS, 1.85)
-            axes = picture.subplots()
-            self._draw(axes, table.summary)
-            picture.legend(loc="outside upper center", ncols=2, columnspacing=3.0)
+    def draw(self, table: Table, view: str) -> Picture:
+        picture = plotting.new_picture(TWO_COLUMNS, 1.85)
+        _draw_points(picture.subplots(), table.summary)
+        picture.legend(loc="outside upper center", ncols=2, columnspacing=3.0)
         return picture
 
     def findings(self, table: Table) -> list[Finding]:
@@ -81,38 +78,38 @@ class Example(Figure):
 
     def describe_run(self, settings: Settings) -> str:
         return (
-            "The published points, from R's generator (seed 4), re-created here. Nothing else is "
-            "random."
+            "The published points, re-created with R's generator (seed 4). Nothing else is random."
         )
 
     def compare_with_paper(self, table: Table) -> Agreement:
         return Agreement(
-            "The points are the published ones: R's generator is re-created, and the tests of "
-            "semisquares hold them against the authors' own, to twelve digits."
+            "The points are the published ones: they are re-created with R's generator, and the "
+            "tests of semisquares compare them with the authors' points, to twelve digits."
         )
 
-    def _draw(self, axes: Axes, points: pd.DataFrame) -> None:
-        x, labeled = points["x"].to_numpy(), points["label"].to_numpy() >= 0
-        place, height = _stack(x, labeled)
-        for code, name in enumerate(NAMES):
-            of_class = points["class"].to_numpy() == code
-            small, large = of_class & ~labeled, of_class & labeled
-            draw_unlabeled_rows(
-                axes, place[small], height[small], code, size=3.2, alpha=0.75,
-                label=f"{name}, unlabeled",
-            )  # fmt: skip
-            draw_labeled_rows(
-                axes, place[large], height[large], code, size=7.5, edge=1.0, zorder=2,
-                label=f"{name}, labeled",
-            )  # fmt: skip
-        axes.set(xlabel="x", ylim=(-0.7, height.max() + 1.2), yticks=[])
-        axes.spines["left"].set_visible(False)
+
+def _draw_points(axes: Axes, points: pd.DataFrame) -> None:
+    x, labeled = points["x"].to_numpy(), points["label"].to_numpy() >= 0
+    place, height = _stack(x, labeled)
+    for code, name in enumerate(NAMES):
+        of_class = points["class"].to_numpy() == code
+        small, large = of_class & ~labeled, of_class & labeled
+        draw_unlabeled_rows(
+            axes, place[small], height[small], code, size=3.2, alpha=0.75,
+            label=f"{name}, unlabeled",
+        )  # fmt: skip
+        draw_labeled_rows(
+            axes, place[large], height[large], code, size=7.5, edge=1.0, zorder=2,
+            label=f"{name}, labeled",
+        )  # fmt: skip
+    axes.set(xlabel="x", ylim=(-0.7, height.max() + 1.2), yticks=[])
+    axes.spines["left"].set_visible(False)
 
 
 def _stack(x: Array, first: Array) -> tuple[Array, Array]:
     """Stack dots that lie close; return the middle of each dot's stack and its height in it.
 
-    Dots with `first` set are at the bottom. They are drawn larger, so the next dot starts higher.
+    Dots with `first` set are at the bottom; they are larger, so the next dot starts higher.
     """
     bins = np.floor(x / BIN).astype(int)
     order = np.lexsort((x, ~first, bins))

@@ -1,8 +1,8 @@
 """Figure 2: where block descent goes from 100 starts, with soft and with hard labels.
 
-The authors' rules, reconstructed from their stored runs: the class around −1 is encoded 1; a start
-is the supervised weights plus noise, and the first step fits the raw decision values of the start,
-before any clipping; a run ends after the first step with ``Σ|Δu| ≤ 1e-9``.
+The authors' rules, reconstructed from their stored runs: the class around −1 is encoded as 1; a
+start is the supervised weights plus noise; the first step fits the decision values of the start,
+without clipping them; a run ends after the first step with ``Σ|Δu| ≤ 1e-9``.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from ...plotting._style import BLACK, GREY, INK
 from ..datasets.generators import published_line, published_starts
 from ._descent import LABEL_TOL, LABELINGS, published_descent, published_objective
 from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table
+from ._protocol import block_names, parse_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ WINDOWS = {
     "whole": ((-2.3, 3.3), (-3.2, 2.0), 33),
     "near": ((-0.15, 1.15), (-0.6, 0.62), 61),
 }
-"""The parts of the (intercept, slope) plane that are drawn: limits, and points of the grid."""
+"""The parts of the (intercept, slope) plane that are drawn: limits, and grid points per axis."""
 LEVELS = 0.28 * 1.5 ** np.arange(24)
 """The values of J at the contours."""
 OUTCOMES = {
@@ -68,7 +69,7 @@ OUTCOMES = {
     (True, True): "all in class −1",
     (False, True): "clusters swapped",
 }
-"""How weights classify the clusters at −1 and +1: whether each is put in the class around −1."""
+"""What weights do with the clusters at −1 and +1: whether each is put in the class around −1."""
 
 
 def exact_solution(objective: Objective, w: Array, *, path: list[Array]) -> Solution:
@@ -88,39 +89,35 @@ class Paths(Figure):
         "Block descent on the data of Figure 1 from 100 starts around the supervised weights "
         "(dots), with soft labels (left) and hard ones (right); below, the framed part enlarged. "
         "Data, starts and stopping rule are the published ones. The path from the supervised "
-        "weights is black. Rings are where paths end, with the number of runs that do; with hard "
-        "labels the colour of a path is that of its end. Contours show J, each 1.5 times the one "
-        "inside. Soft labels have one optimum, which Newton's method finds in a few steps; hard "
-        "ones have four."
+        "weights is black. Rings mark where paths end, with the number of runs that end there; "
+        "with hard labels a path has the colour of its end. Contours show J, each 1.5 times the "
+        "one inside. Soft labels have one optimum, which Newton's method finds in a few steps; "
+        "hard ones have four."
     )
     uses_seed: ClassVar = False
     repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 100}
     columns: ClassVar = {
         "method": "soft or hard: block descent; exact: Newton's method with soft labels",
         "run": "number of the start; 0 is the supervised weights",
-        "start_intercept": "where the run starts",
-        "start_slope": "where the run starts",
-        "end_intercept": "where it ends",
-        "end_slope": "where it ends",
+        "start_intercept": "intercept at the start of the run",
+        "start_slope": "slope at the start of the run",
+        "end_intercept": "intercept at its end",
+        "end_slope": "slope at its end",
         "steps": "how many times the weights were updated",
         "J": "the objective at the end: J_l for soft and exact, J_r for hard",
         "optimum": "number of the optimum among those of the method, the most frequent is 1",
     }
 
     def cells(self, settings: Settings) -> list[str]:
-        blocks = [
-            f"{first}-{min(first + RUNS_PER_CELL - 1, settings.repeats)}"
-            for first in range(1, settings.repeats + 1, RUNS_PER_CELL)
-        ]
+        blocks = ("0-0", *block_names(settings.repeats, RUNS_PER_CELL, first=1))
         methods = ("soft", "hard", "exact")
-        return ["surface", *(f"{m}/{block}" for m in methods for block in ("0-0", *blocks))]
+        return ["surface", *(f"{method}/{block}" for method in methods for block in blocks)]
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
         if cell == "surface":
             return _surface()
-        method, block = cell.split("/")
-        first, last = map(int, block.split("-"))
-        return _runs(method, np.arange(first, last + 1), settings.repeats)
+        method, numbers = parse_cell(cell)
+        return _runs(method, np.array(numbers), settings.repeats)
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
         import pandas as pd
@@ -138,13 +135,26 @@ class Paths(Figure):
         surface["window"] = np.array(list(WINDOWS))[surface["window"]]
         return Table(settings, summary, {"paths": pd.concat(paths), "surface": surface})
 
-    def plot(self, table: Table, view: str | None = None) -> Picture:
-        with plotting.style():
-            return _plot(table)
+    def draw(self, table: Table, view: str) -> Picture:
+        """Draw soft and hard runs side by side, and the framed part of both enlarged below."""
+        picture, panels = plotting.facets(4, 2, row_height=3.1)
+        shown = [(window, method) for window in WINDOWS for method in ("soft", "hard")]
+        for panel, (window, method) in zip(panels, shown, strict=True):
+            _draw_surface(panel, table.details["surface"], window, method)
+            _draw_paths(panel, table, method)
+            _draw_optima(panel, table.summary, method, named=window == "near")
+            xlim, ylim, _ = WINDOWS[window]
+            panel.set(xlim=xlim, ylim=ylim, xlabel="intercept", ylabel="slope")
+        for panel in panels[:2]:
+            _frame(panel, *WINDOWS["near"][:2])
+        names = ("Soft labels", "Hard labels")
+        letter_panels(panels, [*names, *(f"{name}, framed part" for name in names)])
+        picture.legend(handles=_legend(), loc="outside lower center", ncols=3)
+        return picture
 
     def findings(self, table: Table) -> list[Finding]:
         runs = table.summary[table.summary["run"] > 0]
-        whole = bool(table.settings.repeats == 100)
+        whole = table.settings.repeats == 100
         return [
             _soft_finding(runs[runs["method"] == "soft"]),
             _exact_finding(table.summary),
@@ -156,7 +166,7 @@ class Paths(Figure):
     def describe_run(self, settings: Settings) -> str:
         return (
             "Block descent with soft and with hard labels, and Newton's method with soft ones, "
-            f"each from the supervised weights and from "
+            "each from the supervised weights and from "
             f"{counted(settings.repeats, 'start')} around them, on the data of Figure 1."
         )
 
@@ -200,7 +210,7 @@ def _runs(method: str, numbers: Array, n_starts: int) -> Arrays:
 def _thin(length: int) -> Array:
     """Return the steps of a path to keep: all at first, then fewer and fewer, and the last.
 
-    Block descent slows down geometrically, so a picture of these steps looks like one of all.
+    Block descent slows down geometrically, so a picture of these steps looks like one of all steps.
     """
     growing = np.floor(1.25 ** np.arange(64)).astype(int)
     kept = np.concatenate(([0], growing[growing < length], [length - 1]))
@@ -231,7 +241,7 @@ def _number_optima(runs: pd.DataFrame) -> Array:
     number = np.zeros(len(runs), dtype=int)
     for method in runs["method"].unique():
         index = np.flatnonzero(runs["method"] == method)
-        ends = runs.loc[index, ["end_intercept", "end_slope"]].to_numpy()
+        ends = _ends(runs.loc[index])
         different = np.abs(ends[:, None] - ends[None]).max(axis=2) > SAME
         first = (~different).argmax(axis=1)  # the first run with the same end
         optima, counts = np.unique(first, return_counts=True)
@@ -239,29 +249,6 @@ def _number_optima(runs: pd.DataFrame) -> Array:
         rank[optima[np.lexsort((optima, -counts))]] = np.arange(1, len(optima) + 1)
         number[index] = rank[first]
     return number
-
-
-def _plot(table: Table) -> Picture:
-    """Draw soft and hard runs side by side, and the framed part of both enlarged below."""
-    picture, panels = plotting.facets(4, 2, row_height=3.1)
-    shown = [(window, method) for window in WINDOWS for method in ("soft", "hard")]
-    for panel, (window, method) in zip(panels, shown, strict=True):
-        _draw_surface(panel, table.details["surface"], window, method)
-        _draw_paths(panel, table, method)
-        _draw_optima(panel, table.summary, method, named=window == "near")
-        xlim, ylim, _ = WINDOWS[window]
-        panel.set(xlim=xlim, ylim=ylim, xlabel="intercept", ylabel="slope")
-    for panel in panels[:2]:
-        _frame(panel, *WINDOWS["near"][:2])
-    titles = (
-        "Soft labels",
-        "Hard labels",
-        "Soft labels, framed part",
-        "Hard labels, framed part",
-    )
-    letter_panels(panels, titles)
-    picture.legend(handles=_legend(), loc="outside lower center", ncols=3)
-    return picture
 
 
 def _draw_surface(panel: Axes, surface: pd.DataFrame, window: str, method: str) -> None:
@@ -345,9 +332,9 @@ def _frame(panel: Axes, xlim: tuple[float, float], ylim: tuple[float, float]) ->
 
 
 def _soft_finding(runs: pd.DataFrame) -> Finding:
-    ends = runs[["end_intercept", "end_slope"]]
-    spread = float((ends - ends.iloc[0]).abs().to_numpy().max())
-    place = tuple(ends.mean())
+    ends = _ends(runs)
+    spread = float(np.abs(ends - ends[0]).max())
+    place = tuple(runs[["end_intercept", "end_slope"]].mean())
     return Finding(
         "Soft labels: every run ends in one optimum, the published one.",
         bool(runs["optimum"].max() == 1 and np.allclose(place, PUBLISHED_SOFT, rtol=0, atol=1e-5)),
@@ -358,14 +345,13 @@ def _soft_finding(runs: pd.DataFrame) -> Finding:
 
 def _exact_finding(summary: pd.DataFrame) -> Finding:
     exact, soft = (summary[summary["method"] == method] for method in ("exact", "soft"))
-    names = ["end_intercept", "end_slope"]
-    spread = float(np.ptp(exact[names].to_numpy(), axis=0).max())
-    apart = float(np.abs(exact[names].to_numpy() - soft[names].to_numpy()).max())
+    spread = float(np.ptp(_ends(exact), axis=0).max())
+    apart = float(np.abs(_ends(exact) - _ends(soft)).max())
     return Finding(
-        "Solved exactly, the soft optimum is one and the same from every start.",
-        bool(spread < 1e-12),
-        f"Newton's method takes {exact['steps'].min()} to {exact['steps'].max()} steps; its ends "
-        f"differ by at most {spread:.0e}, and from those of block descent by {apart:.0e}.",
+        "Newton's method finds the same soft optimum from every start.",
+        spread < 1e-12,
+        f"It takes {exact['steps'].min()} to {exact['steps'].max()} steps; its ends differ by at "
+        f"most {spread:.0e}, and from those of block descent by at most {apart:.0e}.",
     )
 
 
@@ -377,7 +363,7 @@ def _hard_finding(runs: pd.DataFrame, whole: bool) -> Finding:
     same = known and counts == list(PUBLISHED_HARD.values())
     places = ", ".join(f"({a:.4f}, {b:.4f}) ×{n}" for (a, b), n in zip(optima, counts, strict=True))
     return Finding(
-        "Hard labels: the runs end in the four published optima, 45, 27, 18 and 10 of them.",
+        "Hard labels: 45, 27, 18 and 10 runs end in the four published optima.",
         same if whole else None,
         places + ".",
         key="hard_optima",
@@ -397,13 +383,18 @@ def _steps_finding(runs: pd.DataFrame, method: str, whole: bool) -> Finding:
 
 
 def _supervised_finding(summary: pd.DataFrame) -> Finding:
-    chosen = (summary["method"] == "soft") & (summary["run"] == 0)
-    steps = int(summary.loc[chosen, "steps"].iloc[0])
+    steps = _supervised_steps(summary)
     return Finding(
         f"From the supervised weights, soft labels take {PUBLISHED_SUPERVISED_STEPS} steps.",
         steps == PUBLISHED_SUPERVISED_STEPS,
         f"{steps} steps.",
     )
+
+
+def _supervised_steps(summary: pd.DataFrame) -> int:
+    """Return the steps of the soft run from the supervised weights."""
+    chosen = (summary["method"] == "soft") & (summary["run"] == 0)
+    return int(summary.loc[chosen, "steps"].iloc[0])
 
 
 def _compare(summary: pd.DataFrame) -> Agreement:
@@ -423,18 +414,18 @@ def _compare(summary: pd.DataFrame) -> Agreement:
         rows.append(
             (f"steps, {method}", _join(steps, " to "), _join(PUBLISHED_STEPS[method], " to "))
         )
-    first = summary[(summary["run"] == 0) & (summary["method"] == "soft")]
-    published_first = str(PUBLISHED_SUPERVISED_STEPS)
-    rows.append(("steps, soft from supervised", str(first["steps"].iloc[0]), published_first))
+    first, published_first = _supervised_steps(summary), PUBLISHED_SUPERVISED_STEPS
+    rows.append(("steps, soft from supervised", str(first), str(published_first)))
     return Agreement(
-        f"The soft optimum is within {apart:.0e} of the published one, known to five digits; the "
-        f"runs with hard labels share out over the optima as {_join(counts)}, published "
-        f"{_join(published_counts)}.",
+        f"The soft optimum is within {apart:.0e} of the published one, which is known to five "
+        f"digits; {_join(counts)} hard runs end in the four optima (published: "
+        f"{_join(published_counts)}).",
         grid("Ours and the published runs", ("", "ours", "published"), rows),
     )
 
 
 def _ends(runs: pd.DataFrame) -> Array:
+    """Return (intercept, slope) at the end of each run."""
     return np.asarray(runs[["end_intercept", "end_slope"]].to_numpy(dtype=float))
 
 

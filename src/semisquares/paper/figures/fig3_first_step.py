@@ -2,10 +2,10 @@
 
 Two labeled points, x = −1 with label 0 and x = 1 with label 1, and two unlabeled ones at −1 and 4.
 All numbers are rational: the supervised line, the line after one step (fill in the labels, fit
-again), and the limit of all steps. The limit is found by its active set: at the optimum each
-unlabeled point is below 0, inside [0, 1] or above 1, and of these nine cases the right one is the
-case whose least squares line puts both points where the case assumes them. There the gradient of J
-is exactly 0, and J is convex, so the line is optimal.
+again), and the limit of all steps. The limit is found by its active set: at the optimum the
+decision value of each unlabeled point is below 0, in [0, 1] or above 1. Of these nine cases the
+right one is that whose least squares line puts both points where the case assumes them. The
+gradient of J is exactly 0 there, and J is convex, so the line is optimal.
 """
 
 from __future__ import annotations
@@ -30,14 +30,20 @@ if TYPE_CHECKING:
 
 LABELED = ((Fraction(-1), Fraction(0)), (Fraction(1), Fraction(1)))
 UNLABELED = (Fraction(-1), Fraction(4))
-STEPS = ("supervised", "one step", "limit")
+LINE_NAMES = {
+    "supervised": "The supervised line",
+    "one step": "The line after one step",
+    "limit": "The limit",
+}
+STEPS = tuple(LINE_NAMES)
 PUBLISHED = {
     "supervised": (Fraction(1, 2), Fraction(1, 2)),
     "one step": (Fraction(23, 67), Fraction(14, 67)),
     "limit": (Fraction(8, 19), Fraction(7, 38)),
 }
 PUBLISHED_LABELS = (Fraction(9, 38), Fraction(1))
-QUANTITIES = ("intercept", "slope", "u_left", "u_right", "J", "boundary")
+LINE, LABELS = ("intercept", "slope"), ("u_left", "u_right")
+QUANTITIES = (*LINE, *LABELS, "J", "boundary")
 GRADIENT = ("gradient_intercept", "gradient_slope")
 DARK_ORANGE = "#B27A00"  # the orange of the palette is too light to read
 DASHES = (0, (5, 3))
@@ -72,7 +78,7 @@ def impute(line: Line) -> list[Fraction]:
 
 def descend(line: Line) -> Line:
     """Take one step of block descent: fill in the labels, fit again."""
-    return fit([*LABELED, *zip(UNLABELED, impute(line), strict=True)])
+    return fit(_fill_in(line))
 
 
 def limits() -> list[Line]:
@@ -84,23 +90,24 @@ def limits() -> list[Line]:
 
 def half_gradient(line: Line) -> tuple[Fraction, Fraction]:
     """Return half the gradient of J, labels minimised out: Σ (1, x) (z − label) over all points."""
-    points = [*LABELED, *zip(UNLABELED, impute(line), strict=True)]
-    errors = [(x, line(x) - y) for x, y in points]
+    errors = [(x, line(x) - y) for x, y in _fill_in(line)]
     return sum((e for _, e in errors), Fraction(0)), sum((x * e for x, e in errors), Fraction(0))
 
 
 def objective(line: Line) -> Fraction:
     """Evaluate J, the labels minimised out."""
-    points = [*LABELED, *zip(UNLABELED, impute(line), strict=True)]
-    return sum(((line(x) - y) ** 2 for x, y in points), Fraction(0))
+    return sum(((line(x) - y) ** 2 for x, y in _fill_in(line)), Fraction(0))
+
+
+def _fill_in(line: Line) -> Points:
+    """Return all points, the unlabeled ones with their imputed labels."""
+    return [*LABELED, *zip(UNLABELED, impute(line), strict=True)]
 
 
 def _fit_case(case: tuple[int, ...]) -> Line:
     """Fit the labeled points and the unlabeled points outside [0, 1], whose label is 0 or 1."""
-    outside = [
-        (x, Fraction(side > 0)) for x, side in zip(UNLABELED, case, strict=True) if side != 0
-    ]
-    return fit([*LABELED, *outside])
+    sides = zip(UNLABELED, case, strict=True)
+    return fit([*LABELED, *((x, Fraction(side > 0)) for x, side in sides if side != 0)])
 
 
 def _sides(line: Line) -> tuple[int, ...]:
@@ -114,20 +121,19 @@ class FirstStep(Figure):
     title: ClassVar = "The first step of soft self-learning"
     caption: ClassVar = (
         "Two labeled points (circles) and two unlabeled ones (dashed verticals). The supervised "
-        "line exceeds 1 at the right one, whose label can be 1 at most; fitting that label turns "
-        "the line (one step), which in turn changes the label on the left, and so on to the limit "
-        "(crosses: its labels). Diamonds are the decision boundaries, where a line crosses ½: at "
-        "0, 3/4 and 3/7. All numbers are exact fractions."
+        "line exceeds 1 at the right unlabeled point, whose label can be at most 1. Fitting that "
+        "label turns the line (one step), which changes the label on the left, and so on to the "
+        "limit (crosses: its labels). Diamonds are the decision boundaries, where a line crosses "
+        "½: at 0, 3/4 and 3/7. All numbers are exact fractions."
     )
     uses_seed: ClassVar = False
-    repeats: ClassVar = {"authors": 1, "paper": 1, "quick": 1}
     columns: ClassVar = {
         "step": "supervised, one step of block descent, or the limit of all steps",
         "intercept": "of the decision function",
         "slope": "of the decision function",
         "u_left": "label that it gives to the unlabeled point at −1",
         "u_right": "label that it gives to the unlabeled point at 4",
-        "J": "the objective there, J_l with the best labels",
+        "J": "the objective J_l of these weights, with the best labels",
         "boundary": "where the decision function is ½",
         "intercept_exact": "the intercept as a fraction",
         "slope_exact": "the slope as a fraction",
@@ -137,7 +143,7 @@ class FirstStep(Figure):
         "boundary_exact": "the boundary as a fraction",
         "gradient_intercept_exact": "half the derivative of J by the intercept, as a fraction",
         "gradient_slope_exact": "half the derivative of J by the slope: both are 0 at the optimum",
-        "optima": "how many of the nine cases of sides agree with their own line",
+        "optima": "how many of the nine active sets agree with the line fitted for them",
     }
 
     def cells(self, settings: Settings) -> list[str]:
@@ -165,22 +171,24 @@ class FirstStep(Figure):
         columns |= {f"{name}_exact": [str(f) for f in exact[name]] for name in exact}
         return Table(settings, pd.DataFrame({**columns, "optima": int(found["optima"])}))
 
-    def plot(self, table: Table, view: str | None = None) -> Picture:
-        with plotting.style():
-            picture = plotting.new_picture(5.2, 3.0)
-            _draw(picture.subplots(), table.summary.set_index("step"))
+    def draw(self, table: Table, view: str) -> Picture:
+        picture = plotting.new_picture(5.2, 3.0)
+        _draw_lines(picture.subplots(), table.summary.set_index("step"))
         return picture
 
     def findings(self, table: Table) -> list[Finding]:
         rows = table.summary.set_index("step")
         return [
-            *(_line_finding(rows, step) for step in STEPS),
-            _labels_finding(rows),
+            *(
+                _pair_finding(rows, f"{name} is", step, LINE, PUBLISHED[step])
+                for step, name in LINE_NAMES.items()
+            ),
+            _pair_finding(rows, "In the limit the labels are", "limit", LABELS, PUBLISHED_LABELS),
             _optimal_finding(rows),
         ]
 
     def describe_run(self, settings: Settings) -> str:
-        return "Arithmetic with fractions. Nothing is random, and nothing rounded."
+        return "Arithmetic with fractions. Nothing is random, and nothing is rounded."
 
     def compare_with_paper(self, table: Table) -> Agreement:
         return _compare(table.summary.set_index("step"))
@@ -203,14 +211,12 @@ def _fractions(numerators: list[int], denominators: list[int]) -> list[Fraction]
     return [Fraction(n, d) for n, d in zip(numerators, denominators, strict=True)]
 
 
-def _draw(axes: Axes, rows: pd.DataFrame) -> None:
+def _draw_lines(axes: Axes, rows: pd.DataFrame) -> None:
+    supervised, soft = map(plotting.method_style, ("supervised", "soft"))
     styles = {
-        "supervised": (
-            plotting.method_style("supervised").colour,
-            plotting.method_style("supervised").line,
-        ),
+        "supervised": (supervised.colour, supervised.line),
         "one step": (DARK_ORANGE, (0, (1, 1.2))),
-        "limit": (plotting.method_style("soft").colour, "-"),
+        "limit": (soft.colour, "-"),
     }
     left, right = -1.6, 4.6
     for level in (0.0, 0.5, 1.0):
@@ -233,8 +239,8 @@ def _draw(axes: Axes, rows: pd.DataFrame) -> None:
         markeredgewidth=1.4, zorder=4, label="labeled point",
     )  # fmt: skip
     axes.plot(
-        [float(x) for x in UNLABELED], labels, "x", color=plotting.method_style("soft").colour,
-        markersize=6.0, markeredgewidth=1.8, zorder=4, label="soft label in the limit",
+        [float(x) for x in UNLABELED], labels, "x", color=soft.colour, markersize=6.0,
+        markeredgewidth=1.8, zorder=4, label="soft label in the limit",
     )  # fmt: skip
     axes.plot([], [], color=GREY, linestyle=DASHES, label="place of an unlabeled point")
     axes.plot([], [], "D", color=GREY, markersize=4.0, label="decision boundary")
@@ -245,31 +251,20 @@ def _draw(axes: Axes, rows: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def _line_finding(rows: pd.DataFrame, step: str) -> Finding:
-    names = {
-        "supervised": "The supervised line",
-        "one step": "The line after one step",
-        "limit": "The limit",
-    }
-    ours = tuple(Fraction(str(rows.loc[step, f"{name}_exact"])) for name in ("intercept", "slope"))
-    intercept, slope = PUBLISHED[step]
+def _pair_finding(
+    rows: pd.DataFrame, what: str, step: str, columns: Sequence[str], published: Sequence[Fraction]
+) -> Finding:
+    """Compare a pair of fractions with the published pair."""
+    ours = tuple(_exact(rows, step, name) for name in columns)
     return Finding(
-        f"{names[step]} is ({intercept}, {slope}).",
-        ours == (intercept, slope),
+        f"{what} ({published[0]}, {published[1]}).",
+        ours == tuple(published),
         f"({ours[0]}, {ours[1]}), exactly.",
     )
 
 
-def _labels_finding(rows: pd.DataFrame) -> Finding:
-    ours = tuple(
-        Fraction(str(rows.loc["limit", f"{name}_exact"])) for name in ("u_left", "u_right")
-    )
-    left, right = PUBLISHED_LABELS
-    return Finding(
-        f"In the limit the labels are ({left}, {right}).",
-        ours == PUBLISHED_LABELS,
-        f"({ours[0]}, {ours[1]}), exactly.",
-    )
+def _exact(rows: pd.DataFrame, step: str, name: str) -> Fraction:
+    return Fraction(str(rows.loc[step, f"{name}_exact"]))
 
 
 def _optimal_finding(rows: pd.DataFrame) -> Finding:
@@ -278,25 +273,24 @@ def _optimal_finding(rows: pd.DataFrame) -> Finding:
     return Finding(
         "The limit minimises J, and is the only minimiser.",
         gradient == ["0", "0"] and only,
-        f"The gradient of J there is exactly ({gradient[0]}, {gradient[1]}) and J is convex; of "
-        f"the nine cases of sides {rows.loc['limit', 'optima']} agrees with its own line.",
+        f"The gradient of J there is exactly ({gradient[0]}, {gradient[1]}) and J is convex; "
+        f"{rows.loc['limit', 'optima']} of the nine active sets agrees with its own line.",
     )
 
 
 def _compare(rows: pd.DataFrame) -> Agreement:
-    published = [
-        (step, name, value)
+    published = {
+        (step, name): value
         for step, line in PUBLISHED.items()
-        for name, value in zip(("intercept", "slope"), line, strict=True)
-    ]
-    labels = zip(("u_left", "u_right"), PUBLISHED_LABELS, strict=True)
-    published += [("limit", name, value) for name, value in labels]
+        for name, value in zip(LINE, line, strict=True)
+    }
+    published |= {("limit", name): u for name, u in zip(LABELS, PUBLISHED_LABELS, strict=True)}
     names = {"u_left": "label at −1", "u_right": "label at 4"}
-    lines, n_equal = [], 0
-    for step, name, value in published:
-        ours = Fraction(str(rows.loc[step, f"{name}_exact"]))
-        n_equal += ours == value
-        lines.append((f"{step}, {names.get(name, name)}", str(ours), str(value)))
+    lines = [
+        (f"{step}, {names.get(name, name)}", str(_exact(rows, step, name)), str(value))
+        for (step, name), value in published.items()
+    ]
+    n_equal = sum(ours == theirs for _, ours, theirs in lines)
     return Agreement(
         f"{n_equal} of {len(lines)} fractions are equal to those that follow from the paper's "
         "example.",

@@ -22,7 +22,8 @@ from ...plotting._rows import draw_labeled_rows, draw_unlabeled_rows
 from ...plotting._style import BLACK, GREY, LIGHT, METHOD_STYLES
 from ..datasets.generators import PUBLISHED_SEED, PublishedPlane, published_plane
 from ._descent import LABEL_TOL, published_descent, published_objective
-from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table
+from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table, clearly_lower
+from ._protocol import block_names, parse_block
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,11 @@ EXAMPLE = (*METHODS, "soft_published", "soft_block")
 """The published example adds block descent with soft labels: as published, and converged."""
 PUBLISHED = {"supervised": 0.2100, "hard": 0.5475, "soft_published": 0.1500}
 PUBLISHED_LIMIT = 1000
+NAMES = {
+    "supervised": "supervised",
+    "hard": "hard labels",
+    "soft_published": f"soft labels stopped at {PUBLISHED_LIMIT} steps",
+}
 SOFT_ERROR, SOFT_STEPS = 0.1600, 9554
 """Error and number of steps of the published soft run if it is not stopped."""
 NAMED_SEEDS = (4, 5, 11)
@@ -43,6 +49,7 @@ NAMED_SEEDS = (4, 5, 11)
 SEEDS_PER_CELL = 20
 BEHIND_TEXT = {"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.8}
 NUMBERS = ("error", "intercept", "w1", "w2", "steps")
+POINTS = ("x1", "x2", "class", "label", "test")
 
 
 class Failure(Figure):
@@ -53,8 +60,9 @@ class Failure(Figure):
         "The published example: 1000 points in two clouds that the classes cut lengthwise (light "
         "grey: the true boundary), five of them labeled (large). Lines are the decision boundaries "
         "with their errors on 400 test points. Then the same for the seeds 1, 2, 3, … of R's "
-        "generator: the error with the unlabeled points against that without them, one point per "
-        "seed and method, and the differences sorted. Above the line, the unlabeled points hurt."
+        "generator: the error with the unlabeled points against the error without them, one point "
+        "per seed and method, and the differences sorted. Above the line, the unlabeled points "
+        "hurt."
     )
     uses_seed: ClassVar = False
     repeats: ClassVar = {"authors": 200, "paper": 200, "quick": 20}
@@ -63,26 +71,21 @@ class Failure(Figure):
         "method": "supervised, soft (the exact optimum), hard (from the supervised weights), "
         "oracle (all labels known)",
         "labels_0": "how many of the five labels are of class 0, x1 ≤ x2",
-        "labels_1": "how many are of class 1, x1 > x2; with labels of one class only there is no "
+        "labels_1": "how many are of class 1, x1 > x2; if all labels are of one class there is no "
         "classifier, and the columns that follow are empty",
         "error": "share of the 400 test points in the wrong class",
-        "intercept": "of the decision function, which is 1 for class 0",
-        "w1": "its weight of x1",
-        "w2": "its weight of x2",
+        "intercept": "of the decision function, whose target is 1 for class 0",
+        "w1": "its weight for x1",
+        "w2": "its weight for x2",
         "steps": "steps of Newton's method (soft) or of block descent (hard)",
     }
     views: ClassVar = {"example": "The published example", "seeds": "The same for other seeds"}
 
     def cells(self, settings: Settings) -> list[str]:
-        last = settings.repeats
-        blocks = range(1, last + 1, SEEDS_PER_CELL)
-        return ["example", *(f"{k}-{min(k + SEEDS_PER_CELL - 1, last)}" for k in blocks)]
+        return ["example", *block_names(settings.repeats, SEEDS_PER_CELL, first=1)]
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
-        if cell == "example":
-            return _example()
-        first, last = map(int, cell.split("-"))
-        return _study(range(first, last + 1))
+        return _example() if cell == "example" else _study(parse_block(cell))
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
         import pandas as pd
@@ -92,31 +95,26 @@ class Failure(Figure):
             np.concatenate([study[name] for study in studies])
             for name in ("seed", "labels", "numbers")
         )
-        summary = pd.DataFrame(numbers.reshape(-1, len(NUMBERS)), columns=list(NUMBERS))
-        summary["steps"] = summary["steps"].astype("Int64")  # whole numbers, some missing
-        summary.insert(0, "seed", np.repeat(seeds, len(METHODS)))
-        summary.insert(1, "method", np.tile(METHODS, len(seeds)))
-        summary.insert(2, "labels_0", np.repeat(labels[:, 0], len(METHODS)))
-        summary.insert(3, "labels_1", np.repeat(labels[:, 1], len(METHODS)))
-        found = results["example"]
-        example = pd.DataFrame(found["numbers"], columns=list(NUMBERS))
-        example["steps"] = example["steps"].astype("Int64")
-        example.insert(0, "method", EXAMPLE)
-        points = pd.DataFrame(
-            {name: found[name] for name in ("x1", "x2", "class", "label", "test")}
+        summary = _frame(
+            numbers.reshape(-1, len(NUMBERS)),
+            seed=np.repeat(seeds, len(METHODS)),
+            method=np.tile(METHODS, len(seeds)),
+            labels_0=np.repeat(labels[:, 0], len(METHODS)),
+            labels_1=np.repeat(labels[:, 1], len(METHODS)),
         )
+        found = results["example"]
+        example = _frame(found["numbers"], method=EXAMPLE)
+        points = pd.DataFrame({name: found[name] for name in POINTS})
         return Table(settings, summary, {"example": example, "points": points})
 
-    def plot(self, table: Table, view: str | None = None) -> Picture:
-        draw = {"example": _plot_example, "seeds": _plot_seeds}[self.choose_view(view)]
-        with plotting.style():
-            return draw(table)
+    def draw(self, table: Table, view: str) -> Picture:
+        return {"example": _plot_example, "seeds": _plot_seeds}[view](table)
 
     def findings(self, table: Table) -> list[Finding]:
         example = table.details["example"].set_index("method")
         errors = _errors(table.summary)
         skipped = table.summary["seed"].nunique() - len(errors)
-        seeds = f"{len(errors)} seeds (besides {skipped} with labels of one class only)"
+        seeds = f"{len(errors)} seeds (without {skipped} that have labels of one class only)"
         return [
             *(_example_finding(example, method) for method in PUBLISHED),
             _end_finding(example),
@@ -130,13 +128,21 @@ class Failure(Figure):
         named = [str(seed) for seed in NAMED_SEEDS if seed <= settings.repeats]
         marked = f" (marked in the picture: {', '.join(named)})" if named else ""
         return (
-            "The published example, where soft labels are run as published, to the end by block "
-            f"descent, and exactly; and the same draw for the seeds 1 to {settings.repeats} of R's "
-            f"generator{marked}."
+            "The published example, with soft labels by block descent stopped as published, by "
+            "block descent until it converges, and by Newton's method; and the same draw for the "
+            f"seeds 1 to {settings.repeats} of R's generator{marked}."
         )
 
     def compare_with_paper(self, table: Table) -> Agreement:
         return _compare(table.details["example"].set_index("method")["error"])
+
+
+def _frame(numbers: Array, **keys: Any) -> pd.DataFrame:
+    """Return a table with the columns `keys`, then `NUMBERS`."""
+    import pandas as pd
+
+    frame = pd.DataFrame({**keys, **dict(zip(NUMBERS, numbers.T, strict=True))})
+    return frame.astype({"steps": "Int64"})  # whole numbers, some missing
 
 
 def _example() -> Arrays:
@@ -322,7 +328,7 @@ def _draw_sorted(panel: Axes, errors: pd.DataFrame) -> None:
 
 
 def _mark(panel: Axes, x: float, y: float, method: str) -> None:
-    """Draw the dot of a seed that is named in the picture."""
+    """Draw the marker of a seed that is named in the picture."""
     style = plotting.method_style(method)
     panel.plot(
         x, y, style.marker, color=style.colour, markersize=6.0, markeredgecolor=BLACK,
@@ -331,14 +337,9 @@ def _mark(panel: Axes, x: float, y: float, method: str) -> None:
 
 
 def _example_finding(example: pd.DataFrame, method: str) -> Finding:
-    names = {
-        "supervised": "supervised",
-        "hard": "hard labels",
-        "soft_published": f"soft labels stopped at {PUBLISHED_LIMIT} steps",
-    }
     ours, theirs = float(example.loc[method, "error"]), PUBLISHED[method]
     return Finding(
-        f"The published example, {names[method]}: test error {theirs:.4f}.",
+        f"The published example, {NAMES[method]}: test error {theirs:.4f}.",
         round(ours, 4) == theirs,
         f"{ours:.4f}.",
     )
@@ -349,8 +350,8 @@ def _end_finding(example: pd.DataFrame) -> Finding:
     apart = float(np.abs(block[["w1", "w2", "intercept"]] - exact[["w1", "w2", "intercept"]]).max())
     same = int(block["steps"]) == SOFT_STEPS and round(float(block["error"]), 4) == SOFT_ERROR
     return Finding(
-        f"Run to its end, the published soft run takes {SOFT_STEPS:,} steps and its error is "
-        f"{SOFT_ERROR:.4f}, not 0.1500.",
+        f"Run until it converges, the published soft run takes {SOFT_STEPS:,} steps and its error "
+        f"is {SOFT_ERROR:.4f}, not 0.1500.",
         same and round(float(exact["error"]), 4) == SOFT_ERROR and apart < 1e-6,
         f"{int(block['steps']):,} steps until Σ|Δu| ≤ {LABEL_TOL:.0e}, error {block['error']:.4f}; "
         f"Newton's method takes {int(exact['steps'])} steps to the same weights (to {apart:.0e}), "
@@ -359,12 +360,11 @@ def _end_finding(example: pd.DataFrame) -> Finding:
 
 
 def _typical_finding(errors: pd.DataFrame, seeds: str) -> Finding:
-    two_se = 1.0 / np.sqrt(len(errors))  # two standard errors of a share near one half
     like = (errors["soft"] < errors["supervised"]) & (errors["hard"] > errors["supervised"])
     return Finding(
         "The example, where soft labels help and hard ones hurt, is not typical.",
-        bool(like.mean() < 0.5) if abs(like.mean() - 0.5) > two_se else None,
-        f"So it is for {like.sum()} of {seeds}.",
+        clearly_lower(like.mean(), 0.5, 0.5 / np.sqrt(len(errors))),
+        f"Soft labels help and hard ones hurt for {like.sum()} of {seeds}.",
         key="typical",
         numbers={"like_the_example": int(like.sum()), "seeds": len(errors)},
     )
@@ -372,12 +372,12 @@ def _typical_finding(errors: pd.DataFrame, seeds: str) -> Finding:
 
 def _harm_finding(errors: pd.DataFrame, method: str, seeds: str) -> Finding:
     change = errors[method] - errors["supervised"]
-    mean, se = change.mean(), change.std() / np.sqrt(len(change))
+    mean, se = change.mean(), change.sem()
     return Finding(
-        f"On this problem the unlabeled points do harm to {plotting.method_style(method).label}.",
-        bool(mean > 0) if abs(mean) > 2 * se else None,
+        f"On this problem the unlabeled points harm {plotting.method_style(method).label}.",
+        clearly_lower(0.0, mean, se),
         f"Of {seeds} they are worse than supervised on {(change > 0).sum()}, better on "
-        f"{(change < 0).sum()}; mean error {errors[method].mean():.3f} against "
+        f"{(change < 0).sum()}; their mean error is {errors[method].mean():.3f} against "
         f"{errors['supervised'].mean():.3f}, a change of {mean:+.3f} ± {se:.3f}; the oracle has "
         f"{errors['oracle'].mean():.3f}.",
     )
@@ -385,30 +385,25 @@ def _harm_finding(errors: pd.DataFrame, method: str, seeds: str) -> Finding:
 
 def _better_finding(errors: pd.DataFrame, seeds: str) -> Finding:
     less = errors["hard"] - errors["soft"]
-    mean, se = less.mean(), less.std() / np.sqrt(len(less))
+    mean, se = less.mean(), less.sem()
     return Finding(
         "Soft labels do less harm than hard ones.",
-        bool(mean > 0) if abs(mean) > 2 * se else None,
+        clearly_lower(0.0, mean, se),
         f"Of {seeds} soft labels are better on {(less > 0).sum()}, worse on {(less < 0).sum()}; "
         f"their mean error is lower by {mean:.3f} ± {se:.3f}.",
     )
 
 
 def _compare(errors: pd.Series) -> Agreement:
-    names = {
-        "supervised": "supervised",
-        "hard": "hard labels",
-        "soft_published": "soft labels, stopped at 1000 steps",
-    }
     rows = [
-        (names[method], f"{errors[method]:.4f}", f"{published:.4f}")
+        (NAMES[method], f"{errors[method]:.4f}", f"{published:.4f}")
         for method, published in PUBLISHED.items()
     ]
-    rows.append(("soft labels, run to the end", f"{errors['soft_block']:.4f}", "–"))
+    rows.append(("soft labels, run until they converge", f"{errors['soft_block']:.4f}", "–"))
     rows.append(("soft labels, exact", f"{errors['soft']:.4f}", "–"))
     n_equal = sum(ours == published for _, ours, published in rows)
     return Agreement(
-        f"{n_equal} of {len(PUBLISHED)} published test errors are met to the last digit.",
+        f"{n_equal} of {len(PUBLISHED)} published test errors are equal to ours, in all digits.",
         grid("Test errors of the published example", ("", "ours", "published"), rows),
     )
 

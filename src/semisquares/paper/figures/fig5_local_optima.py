@@ -6,12 +6,12 @@ with ``Σ|Δu| ≤ 1e-9``, or silently after 1000 steps; the exact soft solution
 shown beside it. Features are raw: on half of the data sets the labeled rows do not span them.
 
 Everything is computed in the principal axes of the training rows, where their Gram matrix is
-diagonal: this gives the same fits, including their norms, at a tenth of the cost.
+diagonal: this gives the same fits with the same norms, at a tenth of the cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,7 +35,7 @@ from . import _published as published
 from ._curves import label_axes, mark_round, n_columns, panel_grid, put_legend
 from ._descent import LABEL_TOL, Descents, descend
 from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table, clearly_lower
-from ._protocol import DATASETS_BY_PRESET, raw_table, with_constant
+from ._protocol import DATASETS_BY_PRESET, largest_first, raw_table, with_constant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,15 +115,8 @@ def run(
     drawn: Resample, labels: Array, labeling: Labeling, *, max_steps: int = MAX_STEPS
 ) -> Descents:
     """Descend from labels (unlabeled rows, runs) by the authors' rules."""
-    return descend(
-        drawn.labeled,
-        drawn.y,
-        drawn.unlabeled,
-        labels,
-        labeling,
-        tol=LABEL_TOL,
-        max_steps=max_steps,
-    )
+    rows = drawn.labeled, drawn.y, drawn.unlabeled
+    return descend(*rows, labels, labeling, tol=LABEL_TOL, max_steps=max_steps)
 
 
 def solve(drawn: Resample, starts: Array) -> Descents:
@@ -195,11 +188,11 @@ class LocalOptima(Figure):
     place: ClassVar = "Figure 5"
     title: ClassVar = "Soft labels end in one place, hard ones in many"
     caption: ClassVar = (
-        "Accuracy on test rows where descents from 50 random labelings end (small dots, equal ones "
-        "spread into a column), in the first resample; larger marks are the descents from the "
-        "supervised weights, and dashed lines these weights themselves. At the right of each row, "
-        "how many accuracies and how many labelings differ. Soft labels have one optimum; what "
-        "differs further comes from stopping after 1000 steps, and is gone in the exact solution. "
+        "Accuracy on test rows at the ends of descents from 50 random labelings (small dots, equal "
+        "ones spread into a column), in the first resample; larger marks are the descents from the "
+        "supervised weights, and dashed lines these weights themselves. At the right of each row: "
+        "how many accuracies and how many labelings are distinct. Soft labels have one optimum; "
+        "several accuracies come from stopping after 1000 steps, and the exact solution has one. "
         "Then the objective of the hard runs against their accuracy, and its rank correlation ρ: "
         "the lowest J_r (ringed) is often not the best classifier, nor as good as the soft one."
     )
@@ -231,8 +224,8 @@ class LocalOptima(Figure):
     }
 
     def cells(self, settings: Settings) -> list[str]:
-        order = sorted(settings.datasets, key=lambda name: name in DATASETS_BY_PRESET["quick"])
-        return [f"{name}/{k}" for name in order for k in range(1, settings.repeats + 1)]
+        numbers = range(1, settings.repeats + 1)
+        return [f"{name}/{k}" for name in largest_first(settings.datasets) for k in numbers]
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
         name, number = cell.split("/")
@@ -250,10 +243,8 @@ class LocalOptima(Figure):
             first += [_runs_table(name, method, results[f"{name}/1"]) for method in METHODS]
         return Table(settings, pd.DataFrame(rows), {"runs": pd.concat(first, ignore_index=True)})
 
-    def plot(self, table: Table, view: str | None = None) -> Picture:
-        draw = {"accuracy": _plot_accuracy, "objective": _plot_objective}[self.choose_view(view)]
-        with plotting.style():
-            return draw(table)
+    def draw(self, table: Table, view: str) -> Picture:
+        return {"accuracy": _plot_accuracy, "objective": _plot_objective}[view](table)
 
     def findings(self, table: Table) -> list[Finding]:
         return [
@@ -268,9 +259,9 @@ class LocalOptima(Figure):
             f"{counted(settings.repeats, 'resample')} of "
             f"{counted(len(settings.datasets), 'data set')}, raw features. In each, "
             f"{percent(TEST_SHARE[settings.preset], 0)} of the rows are for testing and "
-            f"{percent(UNLABELED_SHARE, 0)} of the others lose their label; {N_STARTS} random "
-            "starts and the supervised one, for soft labels by block descent, soft labels solved "
-            "exactly, and hard labels."
+            f"{percent(UNLABELED_SHARE, 0)} of the others lose their label. Soft labels by block "
+            "descent, soft labels solved exactly, and hard labels start from "
+            f"{N_STARTS} random labelings and from the supervised weights."
         )
 
     def compare_with_paper(self, table: Table) -> Agreement:
@@ -279,7 +270,7 @@ class LocalOptima(Figure):
 
 def _summary(name: str, number: int, method: str, cell: Arrays) -> dict[str, Any]:
     """Summarise the runs of one method in one resample; run 0 starts at the supervised weights."""
-    own = {key: values[METHODS.index(method)] for key, values in cell.items() if values.ndim == 2}
+    own = _runs_of(method, cell)
     random = {key: values[1:] for key, values in own.items()}
     accuracy, J = random["accuracy"], random["J"]
     return {
@@ -307,24 +298,41 @@ def _summary(name: str, number: int, method: str, cell: Arrays) -> dict[str, Any
 def _runs_table(name: str, method: str, cell: Arrays) -> pd.DataFrame:
     import pandas as pd
 
-    own = {key: values[METHODS.index(method)] for key, values in cell.items() if values.ndim == 2}
-    return pd.DataFrame({"dataset": name, "method": method, "run": np.arange(N_STARTS + 1), **own})
+    numbers = np.arange(N_STARTS + 1)
+    return pd.DataFrame(
+        {"dataset": name, "method": method, "run": numbers, **_runs_of(method, cell)}
+    )
+
+
+def _runs_of(method: str, cell: Arrays) -> Arrays:
+    """Return the arrays of one method's runs."""
+    return {key: values[METHODS.index(method)] for key, values in cell.items() if values.ndim == 2}
+
+
+def _panels(
+    table: Table,
+) -> tuple[Picture, list[Axes], list[tuple[str, pd.DataFrame, pd.DataFrame]]]:
+    """Return a picture, its panels, and name, summary and runs of each panel's data set.
+
+    All are from the first resample.
+    """
+    first, runs = table.summary[table.summary["resample"] == 1], table.details["runs"]
+    shown = [
+        (str(name), own.set_index("method"), runs[runs["dataset"] == name])
+        for name, own in first.groupby("dataset", sort=False)
+    ]
+    return *panel_grid(len(shown)), shown
 
 
 def _plot_accuracy(table: Table) -> Picture:
     """Draw the accuracies at the ends of the first resample's runs: a row of dots per method."""
-    first = _first_resample(table)
-    names = list(first["dataset"].unique())
-    picture, panels = panel_grid(len(names))
-    for name, panel in zip(names, panels, strict=True):
-        counts = first[first["dataset"] == name].set_index("method")
-        runs = table.details["runs"]
+    picture, panels, shown = _panels(table)
+    for panel, (name, counts, runs) in zip(panels, shown, strict=True):
         panel.axvline(
             counts["accuracy_supervised"].iloc[0], **SUPERVISED_LINE, label="supervised weights"
         )
         for height, method in enumerate(ROW_NAMES):
-            mine = runs[(runs["dataset"] == name) & (runs["method"] == method)]
-            _draw_ends(panel, mine, method, height=-height)
+            _draw_ends(panel, runs[runs["method"] == method], method, height=-height)
             _write_counts(panel, counts.loc[method], height=-height)
         _frame_ends(panel)
         title_panel(panel, name)
@@ -332,10 +340,6 @@ def _plot_accuracy(table: Table) -> Picture:
     label_axes(picture, panels, "accuracy on test rows")
     put_legend(picture, panels, [_remark("right: distinct accuracies | labelings")])
     return picture
-
-
-def _first_resample(table: Table) -> pd.DataFrame:
-    return table.summary[table.summary["resample"] == 1]
 
 
 def _draw_ends(panel: Axes, runs: pd.DataFrame, method: str, *, height: int) -> None:
@@ -347,10 +351,13 @@ def _draw_ends(panel: Axes, runs: pd.DataFrame, method: str, *, height: int) -> 
         color=style.colour, markersize=2.3, alpha=0.6, markeredgewidth=0, zorder=2,
         label=f"{style.label}, random starts",
     )  # fmt: skip
+    _mark_supervised_start(panel, supervised["accuracy"], [height], style)
+
+
+def _mark_supervised_start(panel: Axes, x: Any, y: Any, style: plotting.MethodStyle) -> None:
     panel.plot(
-        supervised["accuracy"], [height], style.marker, color=style.colour, markersize=6.0,
-        markeredgecolor=BLACK, markeredgewidth=0.9, zorder=4,
-        label=f"{style.label}, supervised start",
+        x, y, style.marker, color=style.colour, markersize=6.0, markeredgecolor=BLACK,
+        markeredgewidth=0.9, zorder=4, label=f"{style.label}, supervised start",
     )  # fmt: skip
 
 
@@ -412,18 +419,13 @@ def _name_methods(panels: list[Axes]) -> None:
 
 def _plot_objective(table: Table) -> Picture:
     """Draw J_r against accuracy for the hard runs of the first resample."""
-    first = _first_resample(table)
-    names = list(first["dataset"].unique())
-    picture, panels = panel_grid(len(names))
-    for name, panel in zip(names, panels, strict=True):
-        runs = table.details["runs"]
-        mine = runs[(runs["dataset"] == name) & (runs["method"] == "hard")]
-        found = first[first["dataset"] == name].set_index("method")
+    picture, panels, shown = _panels(table)
+    for panel, (name, found, runs) in zip(panels, shown, strict=True):
         _draw_levels(panel, found)
-        _draw_hard_runs(panel, mine)
+        _draw_hard_runs(panel, runs[runs["method"] == "hard"])
         _mark_accuracies(panel.yaxis, panel.dataLim.intervaly, at_most=6)
         rank = found.loc["hard", "rank_correlation"]
-        title_panel(panel, name, "" if np.isnan(rank) else f"ρ {rank:+.2f}".replace("-", "−"))
+        title_panel(panel, name, "" if np.isnan(rank) else minus(f"ρ {rank:+.2f}"))
     label_axes(picture, panels, "objective $J_r$", "accuracy on test rows")
     put_legend(picture, panels, [_remark("ρ: rank correlation")])
     return picture
@@ -456,11 +458,7 @@ def _draw_hard_runs(panel: Axes, runs: pd.DataFrame) -> None:
         markeredgecolor=BLACK, markeredgewidth=1.1, zorder=3,
         label="lowest $J_r$ of these",
     )  # fmt: skip
-    panel.plot(
-        supervised["J"], supervised["accuracy"], style.marker, color=style.colour, markersize=6.0,
-        markeredgecolor=BLACK, markeredgewidth=0.9, zorder=4,
-        label="hard labels, supervised start",
-    )  # fmt: skip
+    _mark_supervised_start(panel, supervised["J"], supervised["accuracy"], style)
     panel.margins(0.08)
     panel.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
 
@@ -469,7 +467,7 @@ def _one_exact(summary: pd.DataFrame) -> Finding:
     exact = summary[summary["method"] == "soft exact"]
     several = exact[exact["distinct_labelings"] > 1]
     return Finding(
-        "Solved to the end, soft labels have one optimum",
+        "Solved exactly, soft labels have one optimum",
         several.empty,
         f"one labeling from 50 random starts in {len(exact) - len(several)} of {len(exact)} "
         f"resamples of {exact['dataset'].nunique()} data sets",
@@ -479,30 +477,31 @@ def _one_exact(summary: pd.DataFrame) -> Finding:
 
 
 def _few_soft(table: Table) -> Finding:
-    summary = table.summary
-    soft = summary[summary["method"] == "soft"]
+    names = table.settings.datasets
+    soft, known = (
+        _of(frame, "soft", *names) for frame in (table.summary, published.local_optima())
+    )
     several = soft[soft["distinct_accuracies"] > 1]
-    spread = ", ".join(sorted(set(several["dataset"]))) or "none"
+    where = ", ".join(sorted(set(several["dataset"]))) or "none"
     return Finding(
-        "Stopped after 1000 steps, soft labels show a few accuracies more, and only there",
+        "Soft labels show several accuracies only if block descent was stopped after 1000 steps",
         None if several.empty else bool((several["stopped"] > 0).all()),
-        f"more than one accuracy in {len(several)} of {len(soft)} resamples ({spread}); published: "
-        f"{_published_several('soft', table)}",
+        f"more than one accuracy in {len(several)} of {len(soft)} resamples ({where}); published: "
+        f"{(known['distinct_accuracies'] > 1).sum()} of {len(known)}",
     )
 
 
 def _many_hard(table: Table) -> Finding:
-    summary = table.summary
-    hard = summary[summary["method"] == "hard"]
+    names = table.settings.datasets
+    hard = _of(table.summary, "hard", *names)
     accuracies, labelings = hard["distinct_accuracies"], hard["distinct_labelings"]
-    first = hard[hard["resample"] == 1]
     return Finding(
         "Hard labels have many optima, more than their accuracies show",
         bool(accuracies.median() > 1 and labelings.sum() > accuracies.sum()),
         f"from 50 random starts a median of {accuracies.median():g} accuracies and "
-        f"{labelings.median():g} labelings; {first['distinct_accuracies'].sum()} accuracies over "
-        f"the {len(first)} data sets in the first resample; published: "
-        f"{_published_total('hard', table)}",
+        f"{labelings.median():g} labelings; {_total(hard, 'hard', names)} accuracies over the "
+        f"{len(names)} data sets in the first resample; published: "
+        f"{_total(published.local_optima(), 'hard', names)}",
         key="many_hard_optima",
         numbers={
             "median_accuracies": float(accuracies.median()),
@@ -511,20 +510,15 @@ def _many_hard(table: Table) -> Finding:
     )
 
 
-def _published_of(method: str, table: Table) -> pd.DataFrame:
-    known = published.local_optima()
-    names = table.settings.datasets
-    return known[(known["method"] == method) & known["dataset"].isin(names)]
+def _of(frame: pd.DataFrame, method: str, *names: str) -> pd.DataFrame:
+    """Return the rows of one method on some data sets."""
+    return frame[(frame["method"] == method) & frame["dataset"].isin(names)]
 
 
-def _published_several(method: str, table: Table) -> str:
-    known = _published_of(method, table)
-    return f"{(known['n_distinct'] > 1).sum()} of {len(known)}"
-
-
-def _published_total(method: str, table: Table) -> str:
-    known = _published_of(method, table)
-    return str(known.loc[known["resample"] == 1, "n_distinct"].sum())
+def _total(frame: pd.DataFrame, method: str, names: Sequence[str]) -> int:
+    """Return the number of distinct accuracies in the first resample, summed over data sets."""
+    own = _of(frame, method, *names)
+    return int(own.loc[own["resample"] == 1, "distinct_accuracies"].sum())
 
 
 def _rank_correlation(J: Array, accuracy: Array) -> float:
@@ -544,11 +538,12 @@ def _lowest_is_no_better(summary: pd.DataFrame) -> Finding:
     return Finding(
         "The lowest J_r is often a bad classifier",
         half,
-        f"the random start with the lowest J_r is less accurate than the soft solution in "
+        "the random start with the lowest J_r is less accurate than the soft solution in "
         f"{(behind_soft > 0).sum()} of {len(hard)} resamples (its mean accuracy is "
-        f"{lowest.mean():.3f} against {(lowest + behind_soft).mean():.3f}), than the average start "
-        f"in {(lowest < hard['accuracy_mean']).sum()}, and {100 * behind_best.mean():.1f} points "
-        f"behind the best start; the median rank correlation of J_r with accuracy is "
+        f"{lowest.mean():.3f} against {(lowest + behind_soft).mean():.3f}) and less accurate than "
+        f"the average start in {(lowest < hard['accuracy_mean']).sum()}; on average it is "
+        f"{100 * behind_best.mean():.1f} points behind the best start; the median rank "
+        "correlation of J_r with accuracy is "
         f"{hard['rank_correlation'].median():.2f}",
         key="lowest_objective",
         numbers={"behind_soft": int((behind_soft > 0).sum()), "resamples": len(hard)},
@@ -556,52 +551,41 @@ def _lowest_is_no_better(summary: pd.DataFrame) -> Finding:
 
 
 def _compare(table: Table) -> Agreement:
-    ours, theirs = table.summary, published.local_optima()
-    names = [name for name in table.settings.datasets if name in set(theirs["dataset"])]
+    names, both = table.settings.datasets, (table.summary, published.local_optima())
     rows = []
     for name in names:
-        cells = [name]
-        for method in ("soft", "hard"):
-            mine, known = _select(ours, name, method), _select(theirs, name, method)
-            cells += [f"{mine['distinct_accuracies'].mean():.1f}"]
-            cells += [f"{known['n_distinct'].mean():.1f}"]
-        supervised = [_select(part, name, "hard")["accuracy_supervised"] for part in (ours, theirs)]
+        counts = [
+            _of(frame, method, name)["distinct_accuracies"].mean()
+            for method in ("soft", "hard")
+            for frame in both
+        ]
+        supervised = [_of(frame, "hard", name)["accuracy_supervised"] for frame in both]
         z = _z_score(*supervised)
+        cells = [f"{count:.1f}" for count in counts]
         cells += [f"{part.mean():.3f}" for part in supervised]
-        cells.append(NONE if np.isnan(z) else minus(f"{z:.1f}"))
-        rows.append(cells)
+        rows.append([name, *cells, NONE if np.isnan(z) else minus(f"{z:.1f}")])
     totals = ", ".join(
-        f"{method} {_first(ours, names, method)['distinct_accuracies'].sum()} (published "
-        f"{_first(theirs, names, method)['n_distinct'].sum()})"
+        "{} {} (published {})".format(method, *(_total(frame, method, names) for frame in both))
         for method in ("soft", "hard")
     )
     header = ("data set", "soft", "publ.", "hard", "publ.", "supervised", "publ.", "z")
-    other_share = ", and here with 20 % test rows, published 30 %"
-    truncation = " Parkinsons differs because R leaves out small singular values, as told below."
+    other_share = ", and the test rows are 20 %, not 30 % as published"
+    truncation = " Parkinsons differs because R drops small singular values, as explained below."
     return Agreement(
-        f"Distinct accuracies from 50 random starts in the first resample, summed over "
+        "Distinct accuracies from 50 random starts in the first resample, summed over "
         f"{len(names)} data sets: {totals}.",
         grid(
             "Distinct accuracies per resample with soft and with hard labels, and the accuracy of "
-            "the supervised weights: means over the resamples, ours and published",
+            "the supervised weights: our means over the resamples, and the published ones",
             header,
             rows,
         ),
-        "The resamples are drawn anew, so that only averages can agree"
+        "The resamples are drawn anew, so only averages can agree"
         + (other_share if table.settings.preset == "paper" else "")
-        + "; z is the difference of the supervised accuracies in standard errors, taken from the "
-        "spread of the ten published resamples." + (truncation if "Parkinsons" in names else ""),
+        + "; z is the difference of the supervised accuracies in standard errors, estimated from "
+        "the spread of the ten published resamples."
+        + (truncation if "Parkinsons" in names else ""),
     )
-
-
-def _select(frame: pd.DataFrame, name: str, method: str) -> pd.DataFrame:
-    return frame[(frame["dataset"] == name) & (frame["method"] == method)]
-
-
-def _first(frame: pd.DataFrame, names: list[str], method: str) -> pd.DataFrame:
-    """Return the rows of one method in the first resample of some data sets."""
-    chosen = (frame["resample"] == 1) & (frame["method"] == method) & frame["dataset"].isin(names)
-    return frame[chosen]
 
 
 def _z_score(ours: pd.Series, theirs: pd.Series) -> float:

@@ -9,6 +9,7 @@ at least 20.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,19 +19,20 @@ from ... import plotting
 from ..._html.tables import grid
 from ..._utils.words import minus
 from . import _published as published
-from ._curves import Curves, draw_curves, n_components
+from ._curves import Curves, draw_curves, method_labels, n_components
 from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table, clearly_lower
 from ._nested import METHODS, Draw, nested_weights
 from ._protocol import (
     DATASETS_BY_PRESET,
     MEASURES,
-    block_names,
+    average,
     cell_names,
     component_table,
     describe_repeats,
+    join_blocks,
     labeled_first,
-    mean_and_error,
     parse_cell,
+    stack_repeats,
 )
 
 if TYPE_CHECKING:
@@ -62,15 +64,15 @@ def sizes(settings: Settings, n_rows: int, labeled: int) -> tuple[int, ...]:
 
 
 def draw_repeat(settings: Settings, name: str, repeat: int) -> Draw:
-    """Draw one repeat; its rows are in the order labeled, unlabeled, test."""
+    """Draw one repeat, the same for all figures; rows are in the order labeled, unlabeled, test."""
     X, y = component_table(name, settings.preset)
+    rng = replace(settings, figure="fig6").generator(name, repeat)
+    order = labeled_first(y, rng)
     labeled = n_labeled(X.shape[1] - 1)
-    order = labeled_first(y, settings.generator(name, repeat))
-    as_authors = settings.preset != "paper"
-    return Draw(X[order], y[order], labeled, as_authors=as_authors)
+    return Draw(X[order], y[order], labeled, as_authors=settings.preset != "paper")
 
 
-def measure(drawn: Draw, weights: Array, at: tuple[int, ...]) -> tuple[Array, Array]:
+def measure(drawn: Draw, weights: Array, at: tuple[int, ...]) -> Arrays:
     """Return error and loss on the rows after each size, for weights (methods, sizes, p)."""
     X, y = drawn.X[drawn.n_labeled :], drawn.y[drawn.n_labeled :]
     n_methods, n_sizes, p = weights.shape
@@ -79,7 +81,7 @@ def measure(drawn: Draw, weights: Array, at: tuple[int, ...]) -> tuple[Array, Ar
     square = (z - y[:, None, None]) ** 2
     error = np.stack([wrong[s:, :, k].mean(axis=0) for k, s in enumerate(at)], axis=1)
     loss = np.stack([square[s:, :, k].mean(axis=0) for k, s in enumerate(at)], axis=1)
-    return error, loss
+    return {"error": error, "loss": loss}
 
 
 class LearningCurves(Figure):
@@ -87,10 +89,10 @@ class LearningCurves(Figure):
     place: ClassVar = "Figure 6"
     title: ClassVar = "More unlabeled rows, fewer errors"
     caption: ClassVar = (
-        "Error on test rows as unlabeled rows are added, the number of labeled rows L kept. Bands "
-        "are two standard errors; wide faint lines are the published curves. The oracle knows the "
-        "labels of the unlabeled rows. Then the squared loss of the same fits, on a logarithmic "
-        "axis (bands are of the logarithm)."
+        "Error on test rows as unlabeled rows are added to L labeled ones. Bands are two standard "
+        "errors; wide faint lines are the published curves. The oracle knows the labels of the "
+        "unlabeled rows. Then the squared loss of the same fits, on a logarithmic axis (its bands "
+        "are two standard errors of the logarithm)."
     )
     repeats: ClassVar = {"authors": 1000, "paper": 1000, "quick": 40}
     datasets: ClassVar = DATASETS_BY_PRESET
@@ -116,23 +118,19 @@ class LearningCurves(Figure):
             at = sizes(settings, len(drawn.y), drawn.n_labeled)
             weights = nested_weights(drawn, at)
             found.append(measure(drawn, np.stack([weights[m] for m in METHODS]), at))
-        error, loss = map(np.array, zip(*found, strict=True))
-        return {"n_unlabeled": np.array(at), "error": error, "loss": loss}
+        return {"n_unlabeled": np.array(at), **stack_repeats(found)}
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
         summary = average_curves(settings, results, METHODS)
         details = {} if settings.preset == "paper" else {"agreement": z_scores(summary)}
         return Table(settings, summary, details)
 
-    def plot(self, table: Table, view: str | None = None) -> Picture:
-        view = self.choose_view(view)
-        labels = {method: plotting.method_style(method).label for method in METHODS}
-        shown = describe_curves(table.settings, view, labels)
+    def draw(self, table: Table, view: str) -> Picture:
+        shown = describe_curves(table.settings, view, method_labels(METHODS))
         known = view == "error" and table.settings.preset != "paper"
-        with plotting.style():
-            return draw_curves(
-                table.summary, shown, published=published.learning_curves() if known else None
-            )
+        return draw_curves(
+            table.summary, shown, published=published.learning_curves() if known else None
+        )
 
     def findings(self, table: Table) -> list[Finding]:
         return [*_agreement_findings(table), *_claims(table.summary)]
@@ -148,12 +146,12 @@ class LearningCurves(Figure):
         held = table.details.get("agreement")
         if held is None:
             return Agreement(
-                "The published curves are at other numbers of unlabeled rows than the text's, so "
-                "that preset paper has no points to compare; the verdicts above do."
+                "The published curves have other numbers of unlabeled rows than the text, so there "
+                "are no points to compare in preset paper; see the verdicts above."
             )
         held = held.dropna(subset=["z"])
         if held.empty:
-            return Agreement("The repeats are too few for the standard errors of a comparison.")
+            return Agreement("There are too few repeats for the standard errors of a comparison.")
         return _compare(held.assign(size=held["z"].abs()))
 
 
@@ -164,27 +162,15 @@ def average_curves(
     import pandas as pd
 
     frames = []
-    for name in settings.datasets:
-        mine = [
-            results[f"{name}/{block}"] for block in block_names(settings.repeats, REPEATS_PER_CELL)
-        ]
-        error, error_se = mean_and_error(np.concatenate([cell["error"] for cell in mine]))
-        loss, loss_se = mean_and_error(np.concatenate([cell["loss"] for cell in mine]))
-        at = mine[0]["n_unlabeled"]
-        frames.append(
-            pd.DataFrame(
-                {
-                    "dataset": name,
-                    "method": np.repeat(methods, len(at)),
-                    "n_unlabeled": np.tile(at, len(methods)),
-                    "error": error.ravel(),
-                    "error_se": error_se.ravel(),
-                    "loss": loss.ravel(),
-                    "loss_se": loss_se.ravel(),
-                    "repeats": settings.repeats,
-                }
-            )
-        )
+    for name, cell in join_blocks(settings, results, REPEATS_PER_CELL).items():
+        at = cell["n_unlabeled"]
+        columns = {
+            "dataset": name,
+            "method": np.repeat(methods, len(at)),
+            "n_unlabeled": np.tile(at, len(methods)),
+            **average(cell),
+        }
+        frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -228,7 +214,7 @@ def _agreement_findings(table: Table) -> list[Finding]:
     points = f"{len(held)} published points of {held['dataset'].nunique()} data sets"
     return [
         Finding(
-            f"Mean |z| of ours less the published error is at most {LARGEST_MEAN_Z}",
+            f"The mean |z| of our error minus the published one is at most {LARGEST_MEAN_Z}",
             None if few or alone else bool(size.mean() <= LARGEST_MEAN_Z),
             f"{size.mean():.2f} over {points}",
             key="mean_z",
@@ -306,7 +292,8 @@ def _hard_can_fall(summary: pd.DataFrame) -> Finding:
     return Finding(
         "Hard labels can get worse as unlabeled rows are added",
         True if risen else None,
-        "by more than two standard errors after their best on: " + (", ".join(risen) or "none"),
+        "the error rises by more than two standard errors after its minimum on: "
+        + (", ".join(risen) or "none"),
     )
 
 
@@ -315,16 +302,16 @@ def _compare(held: pd.DataFrame) -> Agreement:
     mean = sets["size"].mean()
     header = ("data set", "points", "mean difference", "mean |z|", "largest |z|", "where")
     return Agreement(
-        f"Mean |z| is {held['size'].mean():.2f} over {len(held)} published points of "
-        f"{len(sets)} data sets, the largest {held['size'].max():.2f}.",
+        f"The mean |z| is {held['size'].mean():.2f} over {len(held)} published points of "
+        f"{len(sets)} data sets, the largest is {held['size'].max():.2f}.",
         grid(
-            "Our error less the published one; z in standard errors",
+            "Our error minus the published one; z in standard errors",
             header,
             [_difference_row(str(name), part) for name, part in sets],
         ),
         "The published curves are read off the paper's vector figure; their standard error is "
-        f"taken to be ours at {PUBLISHED_REPEATS} repeats. Chance alone gives a mean |z| of "
-        f"{CHANCE_Z:.2f}. All points of a data set share its draws, so they are off together: "
+        f"assumed to be ours at {PUBLISHED_REPEATS} repeats. Chance alone gives a mean |z| of "
+        f"{CHANCE_Z:.2f}. All points of a data set share its draws, so they deviate together: "
         f"most of all on {mean.idxmax()}, where the mean |z| is {mean.max():.2f}.",
     )
 

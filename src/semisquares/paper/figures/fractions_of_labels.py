@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import plotting
-from ._curves import Curves, draw_curves, n_components
+from ._curves import Curves, draw_curves, method_labels, n_components
 from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table
 from ._nested import METHODS, Draw, nested_weights
 from ._protocol import (
     DATASETS_BY_PRESET,
     MEASURES,
-    block_names,
+    average,
     cell_names,
     compare_errors,
     component_table,
     describe_repeats,
     error_and_loss,
+    join_blocks,
     labeled_first,
-    mean_and_error,
     parse_cell,
 )
 from .fig6_learning_curves import REPEATS_PER_CELL
@@ -46,9 +45,9 @@ class Fractions(Figure):
     title: ClassVar = "As more rows have labels"
     caption: ClassVar = (
         "Error, then squared loss, on 20 % of the rows, as a growing share of the others has "
-        "labels; the rest of them is unlabeled. The oracle knows all labels. At the grey line "
-        "labels are as many as weights; near it least squares on these alone is often at its "
-        "worst. Bands are two standard errors, on the logarithmic axis of the logarithm."
+        "labels; the rest is unlabeled. The oracle knows all labels. At the grey line there are as "
+        "many labels as weights; near it, least squares on the labeled rows alone is often at its "
+        "worst. Bands are two standard errors (of the logarithm, on the logarithmic axis)."
     )
     repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 10}
     datasets: ClassVar = DATASETS_BY_PRESET
@@ -74,44 +73,30 @@ class Fractions(Figure):
         import pandas as pd
 
         frames = []
-        for name in settings.datasets:
-            names = block_names(settings.repeats, REPEATS_PER_CELL)
-            mine = [results[f"{name}/{block}"] for block in names]
-            error, error_se = mean_and_error(np.concatenate([cell["error"] for cell in mine]))
-            loss, loss_se = mean_and_error(np.concatenate([cell["loss"] for cell in mine]))
+        for name, cell in join_blocks(settings, results, REPEATS_PER_CELL).items():
             n_rows = len(component_table(name, settings.preset)[1])
             n_labeled = [_counts(n_rows, share)[0] for share in SHARES]
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "dataset": name,
-                        "method": np.repeat(METHODS, len(SHARES)),
-                        "labeled_share": np.tile(SHARES, len(METHODS)),
-                        "n_labeled": np.tile(n_labeled, len(METHODS)),
-                        "error": error.T.ravel(),
-                        "error_se": error_se.T.ravel(),
-                        "loss": loss.T.ravel(),
-                        "loss_se": loss_se.T.ravel(),
-                        "repeats": settings.repeats,
-                    }
-                )
-            )
+            columns = {
+                "dataset": name,
+                "method": np.repeat(METHODS, len(SHARES)),
+                "labeled_share": np.tile(SHARES, len(METHODS)),
+                "n_labeled": np.tile(n_labeled, len(METHODS)),
+                **average({key: values.swapaxes(1, 2) for key, values in cell.items()}),
+            }
+            frames.append(pd.DataFrame(columns))
         return Table(settings, pd.concat(frames, ignore_index=True))
 
-    def plot(self, table: Table, view: str | None = None) -> Picture:
-        view = self.choose_view(view)
-        labels = {method: plotting.method_style(method).label for method in METHODS}
+    def draw(self, table: Table, view: str) -> Picture:
         shown = Curves(
             x="labeled_share",
             y=view,
             x_label="rows with a label, %",
-            labels=labels,
+            labels=method_labels(METHODS),
             uprights=_as_many_labels_as_weights(table),
             upright_label="as many labels as weights",
             log_x=False,
         )
-        with plotting.style():
-            return draw_curves(table.summary, shown)
+        return draw_curves(table.summary, shown)
 
     def findings(self, table: Table) -> list[Finding]:
         curves = {
@@ -136,12 +121,12 @@ class Fractions(Figure):
     def compare_with_paper(self, table: Table) -> Agreement:
         return Agreement(
             "The paper has no such figure; the experiment is from the authors' second report, "
-            "whose numbers are not at hand."
+            "whose numbers are not available to us."
         )
 
 
 def _as_many_labels_as_weights(table: Table) -> dict[str, float]:
-    """Return the share at which labels equal weights in number, for the data sets that have one."""
+    """Return the share with as many labels as weights, for the data sets that have one."""
     found = {}
     for name, rows in table.summary.groupby("dataset", sort=False):
         n_weights = n_components(str(name), table.settings.preset) + 1

@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import plotting
 from . import fig6_learning_curves as fig6
 from ._curves import draw_curves
 from ._figure import Arrays, Figure, Finding, Settings, Table
 from ._nested import Draw, nested_weights
-from ._protocol import DATASETS_BY_PRESET, MEASURES, compare_errors, describe_repeats, parse_cell
+from ._protocol import (
+    DATASETS_BY_PRESET,
+    MEASURES,
+    compare_errors,
+    describe_repeats,
+    parse_cell,
+    stack_repeats,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -38,12 +44,16 @@ CURVES = (
 CLAIMS = {
     "soft_helps": ("Without a ridge, soft labels help", ("soft", "0"), ("supervised", "0")),
     "soft_beats_ridge": (
-        "Without a ridge, they beat a tuned supervised one", ("soft", "0"), ("ridge", "tuned"),
+        "Without a ridge, soft labels beat a tuned supervised ridge",
+        ("soft", "0"), ("ridge", "tuned"),
     ),
     "soft_ridge_beats_ridge": (
-        "With λ = 10 they beat a tuned supervised ridge", ("soft", "10"), ("ridge", "tuned"),
+        "With λ = 10, soft labels beat a tuned supervised ridge",
+        ("soft", "10"), ("ridge", "tuned"),
     ),
-    "soft_ridge_helps": ("With λ = 10 they still help", ("soft", "10"), ("supervised", "10")),
+    "soft_ridge_helps": (
+        "With λ = 10, soft labels still help", ("soft", "10"), ("supervised", "10"),
+    ),
     "start_at_soft": (
         "Hard labels are better started at the soft solution",
         ("hard_from_soft", "0"), ("hard", "0"),
@@ -76,11 +86,12 @@ class Ridge(Figure):
     title: ClassVar = "What a ridge does without unlabeled rows"
     caption: ClassVar = (
         "Figure 6 with a ridge: error, then squared loss, as unlabeled rows are added to L labeled "
-        "ones. A supervised ridge tuned by leave-one-out needs none of them (its line bends only "
-        "as the test rows become fewer); beside it soft labels with a ridge of λ = 10, and without "
-        "one the supervised fit, soft labels, and hard labels started at the soft solution. "
-        "Without a ridge the unlabeled rows help a lot; much of that a well-chosen ridge does too. "
-        "Bands are two standard errors, on the logarithmic axis of the logarithm."
+        "ones. A supervised ridge tuned by leave-one-out uses none of them (its line bends only "
+        "because there are fewer test rows on the right). Beside it are soft labels with a ridge "
+        "of λ = 10 and, without a ridge, the supervised fit, soft labels, and hard labels started "
+        "at the soft solution. Without a ridge the unlabeled rows help a lot; a well-chosen ridge "
+        "achieves much of that without them. Bands are two standard errors (of the logarithm, on "
+        "the logarithmic axis)."
     )
     repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 10}
     datasets: ClassVar = DATASETS_BY_PRESET
@@ -98,10 +109,9 @@ class Ridge(Figure):
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
         name, repeats = parse_cell(cell)
-        as_figure_6 = replace(settings, figure=fig6.FIG6.name)  # the same random generator
         found = []
         for repeat in repeats:
-            drawn = replace(fig6.draw_repeat(as_figure_6, name, repeat), as_authors=False)
+            drawn = replace(fig6.draw_repeat(settings, name, repeat), as_authors=False)
             at = fig6.sizes(settings, len(drawn.y), drawn.n_labeled)
             weights = {
                 alpha: nested_weights(replace(drawn, alpha=alpha), at, METHODS) for alpha in ALPHAS
@@ -110,8 +120,7 @@ class Ridge(Figure):
             curves.append(np.tile(tuned_ridge(drawn), (len(at), 1)))
             curves.append(nested_weights(drawn, at, ("oracle",))["oracle"])
             found.append(fig6.measure(drawn, np.stack(curves), at))
-        error, loss = map(np.array, zip(*found, strict=True))
-        return {"n_unlabeled": np.array(at), "error": error, "loss": loss}
+        return {"n_unlabeled": np.array(at), **stack_repeats(found)}
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
         summary = fig6.average_curves(settings, results, tuple(f"{m} {a}" for m, a in CURVES))
@@ -120,14 +129,11 @@ class Ridge(Figure):
         summary.insert(2, "alpha", both[1])
         return Table(settings, summary)
 
-    def plot(self, table: Table, view: str | None = None) -> Picture:
-        view = self.choose_view(view)
-        labels = dict(SHOWN.values())
+    def draw(self, table: Table, view: str) -> Picture:
         curves = zip(table.summary["method"], table.summary["alpha"], strict=True)
         styles = [SHOWN.get(curve, (None,))[0] for curve in curves]
-        summary = table.summary.assign(method=styles)
-        with plotting.style():
-            return draw_curves(summary, fig6.describe_curves(table.settings, view, labels))
+        shown = fig6.describe_curves(table.settings, view, dict(SHOWN.values()))
+        return draw_curves(table.summary.assign(method=styles), shown)
 
     def findings(self, table: Table) -> list[Finding]:
         largest = table.summary.groupby("dataset")["n_unlabeled"].transform("max")

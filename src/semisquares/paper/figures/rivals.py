@@ -2,8 +2,8 @@
 
 The draws are those of Figure 6, at every second number of unlabeled rows, and no method penalises
 its intercept. Methods are ranked and compared in pairs at the largest number of unlabeled rows that
-all data sets have. Regression with missing outcomes (Yates) is the supervised fit: the table shows
-how closely, and it has no curve.
+all data sets have. Regression with missing outcomes (Yates) is the supervised fit: it has no curve,
+and a table shows how closely they agree.
 
 The parts of this file: the methods, their fits, the figure, its tables, plots and findings.
 """
@@ -35,7 +35,7 @@ from ...baselines import (
 from ...plotting import MethodStyle
 from ...plotting._curves import draw_band
 from ...plotting._pictures import title_panel
-from ...plotting._style import BLUE, GREY, INK, LIGHT, METHOD_STYLES, ORANGE, PURPLE, SKY, VERMILION
+from ...plotting._style import BLUE, GREY, INK, LIGHT, METHOD_STYLES, VERMILION
 from . import fig6_learning_curves as fig6
 from ._curves import draw_curves, log_ticks, mark_round
 from ._figure import Arrays, Figure, Finding, Settings, Table
@@ -43,11 +43,12 @@ from ._nested import Draw, nested_weights
 from ._protocol import (
     ALL,
     MEASURES,
-    block_names,
     cell_names,
     compare_errors,
     describe_repeats,
+    join_blocks,
     parse_cell,
+    stack_repeats,
 )
 from ._ranking import (
     LEVEL,
@@ -84,6 +85,8 @@ LEAST_SQUARES, DISCRIMINANTS, OTHERS = "least squares", "discriminants", "margin
 SHRINKAGE = 1.0
 MOST_TO_ENUMERATE = 8
 """The time for trying all labelings doubles with every row."""
+BEST_LABELING: Any = (GREY, "*", (0, (3, 1, 1, 1)))
+"""The colour, marker and line of the methods that try all labelings."""
 
 
 @dataclass(frozen=True)
@@ -96,108 +99,89 @@ class Method:
     gives: str = "target"
     """What it predicts for a row: an estimate of the target, a probability, or only a side."""
     without: str | None = None
-    """The same classifier without the unlabeled rows; None if there is no such classifier."""
+    """The same classifier without unlabeled rows, if there is one."""
     at_most: int | None = None
     """The largest number of unlabeled rows that it can handle."""
 
 
-def _discriminant() -> Any:
+def _like(method: str, label: str) -> MethodStyle:
+    """Return the style of another method with a label of its own."""
+    return replace(METHOD_STYLES[method], label=label)
+
+
+def _lda() -> Any:
     return EMDiscriminantClassifier(shrinkage=SHRINKAGE)
+
+
+def _discriminant(
+    style: MethodStyle, make: Callable[[], Any], at_most: int | None = None
+) -> Method:
+    """Describe a discriminant that uses unlabeled rows."""
+    return Method(style, DISCRIMINANTS, make, "probability", "lda", at_most)
 
 
 # Within a picture, colours, markers and lines differ. Across pictures a colour has one meaning:
 # blue learns from labels alone, red labels rows by its own predictions, purple is pessimistic.
 METHODS = {
-    "supervised": Method(
-        MethodStyle("supervised least squares", BLUE, "s", METHOD_STYLES["supervised"].line),
-        LEAST_SQUARES,
-    ),
+    "supervised": Method(_like("supervised", "supervised least squares"), LEAST_SQUARES),
     "ridge": Method(METHOD_STYLES["ridge"], LEAST_SQUARES),
     "soft": Method(METHOD_STYLES["soft"], LEAST_SQUARES, without="supervised"),
     "soft_cv": Method(
-        MethodStyle("tuned soft labels", SKY, "P", (0, (8, 1.5))),
+        _like("soft_ridge", "tuned soft labels"),
         LEAST_SQUARES,
         SoftLabelClassifierCV,
         without="ridge",
     ),
     "hard": Method(METHOD_STYLES["hard"], LEAST_SQUARES, without="supervised"),
     "implicitly_constrained": Method(
-        MethodStyle("implicitly constrained", PURPLE, "X", (0, (4, 1, 1, 1, 1, 1))),
+        _like("hard_from_soft", "implicitly constrained"),
         LEAST_SQUARES,
         ImplicitlyConstrainedClassifier,
         without="supervised",
     ),
     "all_labelings": Method(
-        MethodStyle("best labeling", GREY, "*", (0, (3, 1, 1, 1))),
+        MethodStyle("best labeling", *BEST_LABELING),
         LEAST_SQUARES,
         lambda: HardLabelClassifier(0.0, solver="enumerate"),
         without="supervised",
         at_most=MOST_TO_ENUMERATE,
     ),
     "oracle": Method(METHOD_STYLES["oracle"], LEAST_SQUARES),
-    "lda": Method(
-        MethodStyle("supervised LDA", BLUE, "s", METHOD_STYLES["supervised"].line),
-        DISCRIMINANTS,
-        _discriminant,
-        gives="probability",
+    "lda": Method(_like("supervised", "supervised LDA"), DISCRIMINANTS, _lda, "probability"),
+    "em": _discriminant(_like("ridge", "EM for LDA"), _lda),
+    "self_learning": _discriminant(
+        _like("hard", "self-learning LDA"), lambda: SelfLearning(_lda())
     ),
-    "em": Method(
-        MethodStyle("EM for LDA", ORANGE, "v", (0, (2.5, 1.2))),
-        DISCRIMINANTS,
-        _discriminant,
-        gives="probability",
-        without="lda",
+    "self_training": _discriminant(
+        _like("soft_ridge", "self-training LDA"),
+        lambda: SemiSupervisedAdapter(SelfTrainingClassifier(_lda())),
     ),
-    "self_learning": Method(
-        MethodStyle("self-learning LDA", VERMILION, "^", METHOD_STYLES["hard"].line),
-        DISCRIMINANTS,
-        lambda: SelfLearning(_discriminant()),
-        gives="probability",
-        without="lda",
-    ),
-    "self_training": Method(
-        MethodStyle("self-training LDA", SKY, "P", (0, (8, 1.5))),
-        DISCRIMINANTS,
-        lambda: SemiSupervisedAdapter(SelfTrainingClassifier(_discriminant())),
-        gives="probability",
-        without="lda",
-    ),
-    "contrastive_pessimistic": Method(
-        MethodStyle("contrastive pessimistic LDA", PURPLE, "X", (0, (4, 1, 1, 1, 1, 1))),
-        DISCRIMINANTS,
+    "contrastive_pessimistic": _discriminant(
+        _like("hard_from_soft", "contrastive pessimistic LDA"),
         lambda: ContrastivePessimisticDiscriminant(shrinkage=SHRINKAGE),
-        gives="probability",
-        without="lda",
     ),
-    "all_labelings_lda": Method(
-        MethodStyle("best labeling for LDA", GREY, "*", (0, (3, 1, 1, 1))),
-        DISCRIMINANTS,
+    "all_labelings_lda": _discriminant(
+        MethodStyle("best labeling for LDA", *BEST_LABELING),
         lambda: AllLabelingsDiscriminant(shrinkage=SHRINKAGE),
-        gives="probability",
-        without="lda",
-        at_most=MOST_TO_ENUMERATE,
+        MOST_TO_ENUMERATE,
     ),
     "svm": Method(
-        MethodStyle("supervised SVM", BLUE, "s", METHOD_STYLES["supervised"].line),
+        _like("supervised", "supervised SVM"),
         OTHERS,
         lambda: TransductiveSVM(C_unlabeled=0.0),
         gives="side",
     ),
     "transductive_svm": Method(
-        MethodStyle("transductive SVM", VERMILION, "^", METHOD_STYLES["hard"].line),
-        OTHERS,
-        TransductiveSVM,
-        gives="side",
-        without="svm",
+        _like("hard", "transductive SVM"), OTHERS, TransductiveSVM, gives="side", without="svm"
     ),
     "label_propagation": Method(
-        MethodStyle("label propagation", ORANGE, "v", (0, (2.5, 1.2))),
+        _like("ridge", "label propagation"),
         OTHERS,
         lambda: SemiSupervisedAdapter(LabelPropagation(kernel="knn")),
         gives="probability",
     ),
     "label_spreading": Method(
-        MethodStyle("label spreading", SKY, "P", (0, (8, 1.5))),
+        _like("soft_ridge", "label spreading"),
         OTHERS,
         lambda: SemiSupervisedAdapter(LabelSpreading(kernel="knn")),
         gives="probability",
@@ -310,16 +294,16 @@ class Rivals(Figure):
     caption: ClassVar = (
         "Figure 6 with the other methods that the paper names, and scikit-learn's. First the mean "
         "error over the data sets, at the numbers of unlabeled rows that all of them have; then "
-        "each data set, in a picture for every kind of methods, with soft labels and the oracle "
-        "(least squares that knows all labels) in each. Bands are two standard errors. Least "
-        "squares has no ridge, as in the paper, but for the tuned two; the others are regularised "
-        "(LDA by a shrinkage of one row, SVM by C = 1), so that what unlabeled rows do is to be "
-        "seen beside the same classifier without them. The best of all labelings is within reach "
-        f"for up to {MOST_TO_ENUMERATE} unlabeled rows only. Then the mean ranks at the largest "
-        "number of unlabeled rows that all data sets have, bars beside methods that Nemenyi's test "
-        "does not tell apart; and for each pair of methods on how many data sets the one is "
-        "clearly better, by paired t tests over the repeats, corrected by Holm for the number of "
-        "data sets."
+        "each data set, in one picture per kind of method, each with soft labels and the oracle "
+        "(least squares that knows all labels). Bands are two standard errors. Least squares has "
+        "no ridge, as in the paper, except for the two tuned methods; the others are regularised "
+        "(LDA by a shrinkage of one row, SVM by C = 1), so compare a method with the same "
+        "classifier without unlabeled rows to see what these do. Trying all labelings is possible "
+        f"only for up to {MOST_TO_ENUMERATE} unlabeled rows. Then the mean ranks at the largest "
+        "number of unlabeled rows that all data sets have, with bars beside methods that Nemenyi's "
+        "test does not distinguish; and for each pair of methods, on how many data sets one is "
+        "clearly better, by paired t tests over the repeats with Holm's correction for the number "
+        "of data sets."
     )
     repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 4}
     datasets: ClassVar = {"authors": ALL, "paper": ALL, "quick": QUICK}
@@ -328,7 +312,7 @@ class Rivals(Figure):
         "least_squares": "Error on each data set: least squares",
         "discriminants": "Error on each data set: discriminants",
         "others": "Error on each data set: margins and graphs",
-        "ranks": "Mean ranks, and which of them a test tells apart",
+        "ranks": "Mean ranks, and which of them differ significantly",
         "pairs": "Each method against each other",
     }
     columns: ClassVar = {
@@ -337,14 +321,13 @@ class Rivals(Figure):
         "n_unlabeled": "number of unlabeled rows",
         "error": MEASURES["error"],
         "error_se": MEASURES["error_se"],
-        "difference": "that error less the one of supervised in the same repeats",
+        "difference": "that error minus the error of supervised in the same repeats",
         "difference_se": "its standard error",
         "loss": "mean squared loss of the decision values, or of the probabilities, on the test "
-        "rows; empty where a method gives neither",
+        "rows; empty if a method gives neither",
         "loss_se": "its standard error",
         "repeats": "number of repeats",
-        "failures": "number of repeats in which the fit gave an error instead of an answer, left "
-        "out of the means",
+        "failures": "number of repeats in which the fit raised an error; the means leave them out",
         "unfinished": "number of repeats in which the fit warned that it had not converged",
     }
 
@@ -353,21 +336,17 @@ class Rivals(Figure):
 
     def compute_cell(self, settings: Settings, cell: str) -> Arrays:
         name, repeats = parse_cell(cell)
-        as_figure_6 = replace(settings, figure=fig6.FIG6.name)  # the same random generator
-        found: list[Arrays] = []
+        found = []
         for repeat in repeats:
-            drawn = replace(fig6.draw_repeat(as_figure_6, name, repeat), as_authors=False)
+            drawn = replace(fig6.draw_repeat(settings, name, repeat), as_authors=False)
             at = fig6.sizes(settings, len(drawn.y), drawn.n_labeled)[::2]
-            measured = measure(drawn, at)
-            measured["missing_outcomes"] = missing_outcomes(drawn, at)
-            found.append(measured)
-        stacked = {name: np.array([one[name] for one in found]) for name in found[0]}
-        return {"n_unlabeled": np.array(at), **stacked}
+            found.append({**measure(drawn, at), "missing_outcomes": missing_outcomes(drawn, at)})
+        return {"n_unlabeled": np.array(at), **stack_repeats(found)}
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
         import pandas as pd
 
-        cells = {name: _join_blocks(settings, name, results) for name in settings.datasets}
+        cells = join_blocks(settings, results, REPEATS_PER_CELL)
         curves = [_curves_table(name, cell) for name, cell in cells.items()]
         summary = pd.concat(curves, ignore_index=True)
         details = {
@@ -377,12 +356,10 @@ class Rivals(Figure):
         }
         return Table(settings, summary, details)
 
-    def plot(self, table: Table, view: str | None = None) -> Picture:
+    def draw(self, table: Table, view: str) -> Picture:
         groups = {"least_squares": LEAST_SQUARES, "discriminants": DISCRIMINANTS, "others": OTHERS}
         whole = {"overview": _plot_overview, "ranks": _plot_ranks, "pairs": _plot_pairs}
-        view = self.choose_view(view)
-        with plotting.style():
-            return _plot_group(table, groups[view]) if view in groups else whole[view](table)
+        return _plot_group(table, groups[view]) if view in groups else whole[view](table)
 
     def findings(self, table: Table) -> list[Finding]:
         return [
@@ -405,16 +382,9 @@ class Rivals(Figure):
         sizes = "1, 4, 16, 64, 256" if settings.preset == "paper" else "2, 8, 32, 128, 512"
         return (
             f"{describe_repeats(settings)}, drawn as in Figure 6, with {sizes} unlabeled rows as "
-            f"far as there are rows; {len(METHODS)} methods, and regression with missing outcomes "
-            "beside them. The intercept is free."
+            f"far as there are rows; {len(METHODS)} methods, and regression with missing outcomes. "
+            "The intercept is free."
         )
-
-
-def _join_blocks(settings: Settings, name: str, results: Mapping[str, Arrays]) -> Arrays:
-    """Concatenate the blocks of repeats of a data set."""
-    mine = [results[f"{name}/{block}"] for block in block_names(settings.repeats, REPEATS_PER_CELL)]
-    joined = {key: np.concatenate([cell[key] for cell in mine]) for key in mine[0]}
-    return {**joined, "n_unlabeled": mine[0]["n_unlabeled"]}
 
 
 def _curves_table(name: str, cell: Arrays) -> pd.DataFrame:
@@ -458,15 +428,9 @@ def _means_table(summary: pd.DataFrame) -> pd.DataFrame:
     return found[found["datasets"] == summary["dataset"].nunique()].reset_index()
 
 
-def _largest_common_size(cells: Mapping[str, Arrays]) -> int:
-    """Return the largest number of unlabeled rows that every data set has."""
-    shared = set.intersection(*(set(cell["n_unlabeled"].tolist()) for cell in cells.values()))
-    return int(max(shared))
-
-
 def _standings(cells: Mapping[str, Arrays]) -> dict[str, pd.DataFrame]:
     """Rank the methods and compare them in pairs, at the largest size that all data sets have."""
-    at = _largest_common_size(cells)
+    at = max(set.intersection(*(set(cell["n_unlabeled"].tolist()) for cell in cells.values())))
     errors = {
         name: cell["error"][:, :, int(np.flatnonzero(cell["n_unlabeled"] == at)[0])]
         for name, cell in cells.items()
@@ -570,7 +534,7 @@ def _plot_overview(table: Table) -> Picture:
     log_ticks(panels, means["n_unlabeled"].to_numpy())
     low, high = panels[0].get_ylim()
     mark_round(panels[0].yaxis, low, high)
-    panels[0].set_ylabel(f"mean error over {table.summary['dataset'].nunique()} data sets")
+    panels[0].set_ylabel(f"mean error over {len(table.settings.datasets)} data sets")
     for panel in panels:
         panel.legend(
             loc="upper center", bbox_to_anchor=(0.45, -0.14), fontsize=7.4, handlelength=3.0,
@@ -646,7 +610,7 @@ def _plot_pairs(table: Table) -> Picture:
 
     order = ["oracle", *table.details["ranks"]["method"]]
     pairs = table.details["pairs"].set_index(["method", "other"])
-    n, most = len(order), table.summary["dataset"].nunique()
+    n, most = len(order), len(table.settings.datasets)
     better, worse = (pairs[side].unstack().loc[order, order].to_numpy() for side in SIDES)
     lead = better - worse
     colours = LinearSegmentedColormap.from_list("pairs", BLUE_IS_BETTER)
@@ -679,18 +643,9 @@ def _name(method: str) -> str:
     return METHODS[method].style.label
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _listed(parts: Iterable[str], none: str = "none") -> str:
-    return ", ".join(parts) or none
-
-
 def _enough(table: Table, n_sets: int = 2) -> bool:
     """Return whether there are enough repeats and data sets for a verdict."""
-    some = table.summary["dataset"].nunique() >= n_sets
-    return some and table.settings.repeats >= ENOUGH_REPEATS
+    return len(table.settings.datasets) >= n_sets and table.settings.repeats >= ENOUGH_REPEATS
 
 
 def _ranks_differ(table: Table) -> Finding:
@@ -720,7 +675,7 @@ def _one_is_ahead(table: Table) -> Finding:
         "One method is ahead of all others in mean rank",
         bool(test["p"] < LEVEL and not others) if _enough(table, ENOUGH_SETS) else None,
         f"the best is {first}; not significantly worse (Nemenyi's test at {percent(LEVEL, 0)}: "
-        f"within {apart:.1f}) are {_listed(others)}",
+        f"within {apart:.1f}) are {', '.join(others) or 'none'}",
     )
 
 
@@ -738,11 +693,10 @@ def _best_where(table: Table) -> Finding:
     best = here.loc[here.groupby("dataset", sort=False)["error"].idxmin()]
     wins = best.groupby("method", sort=False)["dataset"].agg(list)
     wins = wins.loc[wins.map(len).sort_values(ascending=False, kind="stable").index]
-    n_sets = table.summary["dataset"].nunique()
     return Finding(
         "One method has the lowest error on most data sets",
-        bool(len(wins.iloc[0]) > n_sets / 2) if _enough(table) else None,
-        f"{_here(table)}, lowest are "
+        len(wins.iloc[0]) > len(table.settings.datasets) / 2 if _enough(table) else None,
+        f"lowest error {_here(table)}: "
         + "; ".join(f"{_name(m)} on {', '.join(sets)}" for m, sets in wins.items()),
     )
 
@@ -752,23 +706,29 @@ def _pair(table: Table, method: str, other: str) -> pd.Series:
     return pairs[(pairs["method"] == method) & (pairs["other"] == other)].iloc[0]
 
 
-def _where(pair: pd.Series, side: str) -> str:
-    """Name the data sets on one side of a pair."""
-    return ", ".join(str(pair[f"{side}_on"]).split()) if pair[side] else "none"
+def _without(table: Table, methods: Iterable[str]) -> dict[str, pd.Series]:
+    """Compare methods with the same classifier without the unlabeled rows, if there is one."""
+    pairs = ((name, METHODS[name].without) for name in methods)
+    return {name: _pair(table, name, other) for name, other in pairs if other is not None}
+
+
+def _worse_on(pair: pd.Series) -> str:
+    """Name the data sets on which the first method of a pair is worse."""
+    return ", ".join(str(pair["worse_on"]).split()) if pair["worse"] else "none"
 
 
 def _score(table: Table, pair: pd.Series) -> str:
     return (
         f"{_here(table)} clearly better on {pair['better']}, worse on {pair['worse']} of "
-        f"{table.summary['dataset'].nunique()} data sets (worse: {_where(pair, 'worse')})"
+        f"{len(table.settings.datasets)} data sets (worse: {_worse_on(pair)})"
     )
 
 
 def _beats(table: Table, method: str, other: str) -> Finding:
     pair = _pair(table, method, other)
     return Finding(
-        f"{_capital(_name(method))} beat {_name(other)} on most data sets",
-        bool(pair["better"] > table.summary["dataset"].nunique() / 2) if _enough(table) else None,
+        f"{_name(method).capitalize()} beat {_name(other)} on most data sets",
+        bool(pair["better"] > len(table.settings.datasets) / 2) if _enough(table) else None,
         _score(table, pair),
     )
 
@@ -789,40 +749,34 @@ def _nearest_to_the_oracle(table: Table) -> Finding:
     return Finding(
         claim,
         max(closed, key=closed.__getitem__) == "soft" if _enough(table) else None,
-        f"{errors}; of that gap are closed by "
+        f"{errors}; shares of that gap that are closed: "
         + ", ".join(f"{_name(name)} {percent(share, 0)}" for name, share in closed.items()),
     )
 
 
 def _never_hurts(table: Table, method: str) -> Finding:
-    other = METHODS[method].without
-    assert other is not None
-    pair = _pair(table, method, other)
+    pair = _without(table, [method])[method]
     return Finding(
-        f"A pessimist never hurts: {_name(method)} against {_name(other)}",
+        f"A pessimist never hurts: {_name(method)} against {_name(pair['other'])}",
         bool(pair["worse"] == 0) if _enough(table) else None,
         _score(table, pair),
     )
 
 
 def _optimists_hurt(table: Table) -> Finding:
-    pairs = {name: _pair(table, name, str(METHODS[name].without)) for name in OPTIMISTS}
+    pairs = _without(table, OPTIMISTS)
     hurt = any(pair["worse"] for pair in pairs.values())
     return Finding(
         "An optimist can hurt: there are data sets on which it is worse than without the "
         "unlabeled rows",
-        (True if hurt else None) if _enough(table) else None,
-        f"{_here(table)} worse are "
-        + "; ".join(f"{_name(name)} on {_where(pair, 'worse')}" for name, pair in pairs.items()),
+        True if hurt and _enough(table) else None,
+        f"worse {_here(table)}: "
+        + "; ".join(f"{_name(name)} on {_worse_on(pair)}" for name, pair in pairs.items()),
     )
 
 
 def _all_help(table: Table) -> Finding:
-    pairs = {
-        name: _pair(table, name, str(METHODS[name].without))
-        for name in COMPETITORS
-        if METHODS[name].without
-    }
+    pairs = _without(table, COMPETITORS)
     return Finding(
         "With every method the unlabeled rows help on more data sets than they hurt",
         all(pair["better"] > pair["worse"] for pair in pairs.values()) if _enough(table) else None,
@@ -841,7 +795,7 @@ def _against_the_ridge(table: Table) -> Finding:
         ((name, _pair(table, name, "ridge")) for name in learners),
         key=lambda one: one[1]["worse"] - one[1]["better"],
     )
-    most = table.summary["dataset"].nunique() / 2
+    most = len(table.settings.datasets) / 2
     return Finding(
         "Some method that uses the unlabeled rows beats the tuned supervised ridge on most data "
         "sets",
@@ -876,11 +830,11 @@ def _missing_outcomes(table: Table) -> Finding:
         "Regression with missing outcomes (Yates) is the supervised fit",
         bool(largest < SAME_FIT) if fits else None,
         (
-            f"decision values differ by {largest:.0e} of the largest at most, in {fits:,} fits"
+            f"decision values differ by at most {largest:.0e} of the largest, in {fits:,} fits"
             if fits
-            else "no fit tells"
+            else "no fit can be compared"
         )
-        + (f"; in {undecided:,} more, labels leave weights open" if undecided else ""),
+        + (f"; in {undecided:,} more, labels do not determine the weights" if undecided else ""),
     )
 
 
@@ -889,18 +843,19 @@ def _failures(table: Table) -> Finding:
     return Finding(
         "Every fit gives an answer",
         bool((table.summary["failures"] == 0).all()),
-        f"of {table.summary['repeats'].sum():,} errors to be measured, missing as the fit failed: "
-        f"{failed}; after a fit that stopped before it had converged: {stopped}",
+        f"of {table.summary['repeats'].sum():,} errors, missing because the fit failed: {failed}; "
+        f"from a fit that stopped before it converged: {stopped}",
     )
 
 
 def _describe_fits(table: Table, column: str) -> str:
     """Describe how many fits of which methods `column` counts, and on which data sets."""
     some = table.summary[table.summary[column] > 0]
-    return _listed(
+    counts = [
         f"{rows[column].sum()} of {_name(str(method))} ({', '.join(rows['dataset'].unique())})"
         for method, rows in some.groupby("method", sort=False)
-    )
+    ]
+    return ", ".join(counts) or "none"
 
 
 RIVALS = Rivals()
