@@ -91,7 +91,7 @@ def test_the_test_rows_are_those_after_the_unlabeled_ones():
     X = np.column_stack((np.array([0.0, 1.0, 0.1, 0.9, 0.2, 0.6, 0.8]), np.ones(7)))
     drawn = Draw(X, np.array([0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0]), n_labeled=2)
     weights = np.array([[[1.0, 0.0], [1.0, 0.0]], [[-1.0, 1.0], [0.0, 0.0]]])
-    error, loss = fig6.measure(drawn, weights, (1, 3)).values()
+    _, error, loss = fig6.measure(drawn, weights, (1, 3)).values()
     assert_allclose(error, [[2 / 4, 1 / 2], [2 / 4, 1 / 2]])
     assert_allclose(loss[0], [np.mean([0.01, 0.64, 0.36, 0.04]), np.mean([0.36, 0.04])])
     assert_allclose(loss[1], [np.mean([0.81, 0.04, 0.16, 0.64]), 0.5])

@@ -22,7 +22,6 @@ from semisquares.paper.figures.ridge import CURVES as CURVES_OF_RIDGE
 from semisquares.paper.figures.rivals import (
     COMPETITORS,
     METHODS,
-    REPEATS_PER_CELL,
     measure,
     missing_outcomes,
 )
@@ -191,7 +190,8 @@ def test_differences_are_taken_repeat_by_repeat():
         return found
 
     table = made({"soft": 0.2}, datasets=["WDBC"], change=keep)
-    error = np.concatenate([cells[f"WDBC/{b}"]["error"] for b in block_names(40, REPEATS_PER_CELL)])
+    blocks = block_names(40, RIVALS.repeats_per_cell)
+    error = np.concatenate([cells[f"WDBC/{block}"]["error"] for block in blocks])
     gain = (error[:, NAMES.index("soft")] - error[:, NAMES.index("supervised")])[:, 1]
     row = table.summary.query("method == 'soft' and n_unlabeled == 8").iloc[0]
     assert_allclose(row["difference"], gain.mean())

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._utils.words import counted
 from ..datasets import DATASETS, features, learning_curve_table
-from ._figure import Arrays, Finding, Settings, clearly_lower
+from ._figure import Arrays, Figure, Finding, Settings, clearly_lower
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,12 +126,6 @@ def largest_first(names: Sequence[str]) -> list[str]:
     return sorted(names, key=lambda name: name in OFFLINE)
 
 
-def cell_names(settings: Settings, per_cell: int) -> list[str]:
-    """Return the names of all cells: a data set and a block of its repeats, as "WDBC/0-19"."""
-    blocks = block_names(settings.repeats, per_cell)
-    return [f"{name}/{block}" for name in largest_first(settings.datasets) for block in blocks]
-
-
 def parse_block(block: str) -> range:
     """Return the numbers of the repeats in a block."""
     first, last = map(int, block.split("-"))
@@ -143,19 +138,39 @@ def parse_cell(cell: str) -> tuple[str, range]:
     return name, parse_block(block)
 
 
-def stack_repeats(found: Sequence[Arrays]) -> Arrays:
-    """Stack the arrays of repeats along a new first axis."""
-    return {key: np.array([one[key] for one in found]) for key in found[0]}
+class RepeatedFigure(Figure):
+    """A figure that repeats a measurement on data sets; a cell is a block of repeats."""
+
+    repeats: ClassVar[Mapping[str, int]] = {"authors": 100, "paper": 100, "quick": 10}
+    datasets: ClassVar[Mapping[str, tuple[str, ...]]] = DATASETS_BY_PRESET
+    views: ClassVar[Mapping[str, str]] = {"error": "Classification error", "loss": "Squared loss"}
+    repeats_per_cell: ClassVar[int] = 20
+
+    @abstractmethod
+    def measure_repeat(self, settings: Settings, name: str, repeat: int) -> Arrays:
+        """Measure one repeat; `n_unlabeled`, if there, is the same in all repeats."""
+
+    def cells(self, settings: Settings) -> list[str]:
+        blocks = block_names(settings.repeats, self.repeats_per_cell)
+        return [f"{name}/{block}" for name in largest_first(settings.datasets) for block in blocks]
+
+    def compute_cell(self, settings: Settings, cell: str) -> Arrays:
+        name, repeats = parse_cell(cell)
+        found = [self.measure_repeat(settings, name, repeat) for repeat in repeats]
+        return _combine(found, np.array)
+
+    def join_blocks(self, settings: Settings, results: Mapping[str, Arrays]) -> dict[str, Arrays]:
+        """Concatenate the repeats of each data set."""
+        blocks = block_names(settings.repeats, self.repeats_per_cell)
+        return {
+            name: _combine([results[f"{name}/{block}"] for block in blocks], np.concatenate)
+            for name in settings.datasets
+        }
 
 
-def join_blocks(
-    settings: Settings, results: Mapping[str, Arrays], per_cell: int
-) -> dict[str, Arrays]:
-    """Concatenate the blocks of each data set; `n_unlabeled` is the same in all of them."""
-    joined = {}
-    for name in settings.datasets:
-        blocks = [results[f"{name}/{block}"] for block in block_names(settings.repeats, per_cell)]
-        joined[name] = {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
-        if "n_unlabeled" in blocks[0]:
-            joined[name]["n_unlabeled"] = blocks[0]["n_unlabeled"]
-    return joined
+def _combine(parts: Sequence[Arrays], join: Callable[[list[Array]], Array]) -> Arrays:
+    """Join the arrays of repeats or blocks, except for `n_unlabeled`, which all parts share."""
+    return {
+        key: first if key == "n_unlabeled" else join([part[key] for part in parts])
+        for key, first in parts[0].items()
+    }

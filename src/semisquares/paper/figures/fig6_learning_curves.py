@@ -20,19 +20,15 @@ from ..._html.tables import grid
 from ..._utils.words import minus
 from . import _published as published
 from ._curves import Curves, draw_curves, method_labels, n_components
-from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table, clearly_lower
+from ._figure import Agreement, Arrays, Finding, Settings, Table, clearly_lower
 from ._nested import METHODS, Draw, nested_weights
 from ._protocol import (
-    DATASETS_BY_PRESET,
     MEASURES,
+    RepeatedFigure,
     average,
-    cell_names,
     component_table,
     describe_repeats,
-    join_blocks,
     labeled_first,
-    parse_cell,
-    stack_repeats,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +37,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-REPEATS_PER_CELL = 20
 PUBLISHED_REPEATS = 1000
 LARGEST_Z, LARGEST_MEAN_Z = 4.0, 1.2
 ENOUGH_REPEATS = 20
@@ -81,10 +76,10 @@ def measure(drawn: Draw, weights: Array, at: tuple[int, ...]) -> Arrays:
     square = (z - y[:, None, None]) ** 2
     error = np.stack([wrong[s:, :, k].mean(axis=0) for k, s in enumerate(at)], axis=1)
     loss = np.stack([square[s:, :, k].mean(axis=0) for k, s in enumerate(at)], axis=1)
-    return {"error": error, "loss": loss}
+    return {"n_unlabeled": np.array(at), "error": error, "loss": loss}
 
 
-class LearningCurves(Figure):
+class LearningCurves(RepeatedFigure):
     name: ClassVar = "fig6"
     place: ClassVar = "Figure 6"
     title: ClassVar = "More unlabeled rows, fewer errors"
@@ -95,7 +90,6 @@ class LearningCurves(Figure):
         "are two standard errors of the logarithm)."
     )
     repeats: ClassVar = {"authors": 1000, "paper": 1000, "quick": 40}
-    datasets: ClassVar = DATASETS_BY_PRESET
     views: ClassVar = {
         "error": "Classification error, as published",
         "loss": "Squared loss",
@@ -107,21 +101,14 @@ class LearningCurves(Figure):
         **MEASURES,
     }
 
-    def cells(self, settings: Settings) -> list[str]:
-        return cell_names(settings, REPEATS_PER_CELL)
-
-    def compute_cell(self, settings: Settings, cell: str) -> Arrays:
-        name, repeats = parse_cell(cell)
-        found = []
-        for repeat in repeats:
-            drawn = draw_repeat(settings, name, repeat)
-            at = sizes(settings, len(drawn.y), drawn.n_labeled)
-            weights = nested_weights(drawn, at)
-            found.append(measure(drawn, np.stack([weights[m] for m in METHODS]), at))
-        return {"n_unlabeled": np.array(at), **stack_repeats(found)}
+    def measure_repeat(self, settings: Settings, name: str, repeat: int) -> Arrays:
+        drawn = draw_repeat(settings, name, repeat)
+        at = sizes(settings, len(drawn.y), drawn.n_labeled)
+        weights = nested_weights(drawn, at)
+        return measure(drawn, np.stack([weights[m] for m in METHODS]), at)
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
-        summary = average_curves(settings, results, METHODS)
+        summary = average_curves(self.join_blocks(settings, results), METHODS)
         details = {} if settings.preset == "paper" else {"agreement": z_scores(summary)}
         return Table(settings, summary, details)
 
@@ -155,14 +142,12 @@ class LearningCurves(Figure):
         return _compare(held.assign(size=held["z"].abs()))
 
 
-def average_curves(
-    settings: Settings, results: Mapping[str, Arrays], methods: tuple[str, ...]
-) -> pd.DataFrame:
-    """Average the cells of learning curves, arrays of shape (repeats, methods, sizes)."""
+def average_curves(cells: Mapping[str, Arrays], methods: tuple[str, ...]) -> pd.DataFrame:
+    """Average learning curves, arrays of shape (repeats, methods, sizes) for each data set."""
     import pandas as pd
 
     frames = []
-    for name, cell in join_blocks(settings, results, REPEATS_PER_CELL).items():
+    for name, cell in cells.items():
         at = cell["n_unlabeled"]
         columns = {
             "dataset": name,

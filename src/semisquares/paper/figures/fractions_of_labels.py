@@ -14,22 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._curves import Curves, draw_curves, method_labels, n_components
-from ._figure import Agreement, Arrays, Figure, Finding, Settings, Table
+from ._figure import Agreement, Arrays, Finding, Settings, Table
 from ._nested import METHODS, Draw, nested_weights
 from ._protocol import (
-    DATASETS_BY_PRESET,
     MEASURES,
+    RepeatedFigure,
     average,
-    cell_names,
     compare_errors,
     component_table,
     describe_repeats,
     error_and_loss,
-    join_blocks,
     labeled_first,
-    parse_cell,
 )
-from .fig6_learning_curves import REPEATS_PER_CELL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -40,7 +36,7 @@ TEST_SHARE = 0.2
 SHARES = tuple(k / 10 for k in range(1, 10))
 
 
-class Fractions(Figure):
+class Fractions(RepeatedFigure):
     name: ClassVar = "fractions"
     title: ClassVar = "As more rows have labels"
     caption: ClassVar = (
@@ -49,9 +45,6 @@ class Fractions(Figure):
         "many labels as weights; near it, least squares on the labeled rows alone is often at its "
         "worst. Bands are two standard errors (of the logarithm, on the logarithmic axis)."
     )
-    repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 10}
-    datasets: ClassVar = DATASETS_BY_PRESET
-    views: ClassVar = {"error": "Classification error", "loss": "Squared loss"}
     columns: ClassVar = {
         "dataset": "name of the data set",
         "method": "supervised, soft, hard (from the supervised weights) or oracle",
@@ -60,12 +53,16 @@ class Fractions(Figure):
         **MEASURES,
     }
 
-    def cells(self, settings: Settings) -> list[str]:
-        return cell_names(settings, REPEATS_PER_CELL)
-
-    def compute_cell(self, settings: Settings, cell: str) -> Arrays:
-        name, repeats = parse_cell(cell)
-        found = [_repeat(settings, name, repeat) for repeat in repeats]
+    def measure_repeat(self, settings: Settings, name: str, repeat: int) -> Arrays:
+        """Return error and loss of each method at each share, of shape (shares, methods)."""
+        X, y = component_table(name, settings.preset)
+        order = labeled_first(y, settings.generator(name, repeat))
+        X, y = X[order], y[order]
+        found = []
+        for share in SHARES:
+            n_labeled, n_train = _counts(len(y), share)
+            weights = nested_weights(Draw(X, y, n_labeled), (n_train - n_labeled,))
+            found.append([error_and_loss(X[n_train:], y[n_train:], weights[m][0]) for m in METHODS])
         error, loss = np.moveaxis(np.array(found), -1, 0)
         return {"error": error, "loss": loss}
 
@@ -73,7 +70,7 @@ class Fractions(Figure):
         import pandas as pd
 
         frames = []
-        for name, cell in join_blocks(settings, results, REPEATS_PER_CELL).items():
+        for name, cell in self.join_blocks(settings, results).items():
             n_rows = len(component_table(name, settings.preset)[1])
             n_labeled = [_counts(n_rows, share)[0] for share in SHARES]
             columns = {
@@ -140,20 +137,6 @@ def _counts(n_rows: int, share: float) -> tuple[int, int]:
     """Return the numbers of labeled rows and of all training rows."""
     n_train = n_rows - round(TEST_SHARE * n_rows)
     return max(2, round(share * n_train)), n_train
-
-
-def _repeat(settings: Settings, name: str, repeat: int) -> Array:
-    """Return error and loss of each method at each share: (shares, methods, 2)."""
-    X, y = component_table(name, settings.preset)
-    order = labeled_first(y, settings.generator(name, repeat))
-    X, y = X[order], y[order]
-    found = []
-    for share in SHARES:
-        n_labeled, n_train = _counts(len(y), share)
-        drawn = Draw(X, y, n_labeled)
-        weights = nested_weights(drawn, (n_train - n_labeled,))
-        found.append([error_and_loss(X[n_train:], y[n_train:], weights[m][0]) for m in METHODS])
-    return np.array(found)
 
 
 FRACTIONS = Fractions()

@@ -16,16 +16,9 @@ from numpy.typing import NDArray
 
 from . import fig6_learning_curves as fig6
 from ._curves import draw_curves
-from ._figure import Arrays, Figure, Finding, Settings, Table
+from ._figure import Arrays, Finding, Settings, Table
 from ._nested import Draw, nested_weights
-from ._protocol import (
-    DATASETS_BY_PRESET,
-    MEASURES,
-    compare_errors,
-    describe_repeats,
-    parse_cell,
-    stack_repeats,
-)
+from ._protocol import MEASURES, RepeatedFigure, compare_errors, describe_repeats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -81,7 +74,7 @@ def tuned_ridge(drawn: Draw) -> Array:
     return 0.5 * np.append(model.coef_.ravel(), model.intercept_[0] + 1.0)
 
 
-class Ridge(Figure):
+class Ridge(RepeatedFigure):
     name: ClassVar = "ridge"
     title: ClassVar = "What a ridge does without unlabeled rows"
     caption: ClassVar = (
@@ -93,9 +86,6 @@ class Ridge(Figure):
         "achieves much of that without them. Bands are two standard errors (of the logarithm, on "
         "the logarithmic axis)."
     )
-    repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 10}
-    datasets: ClassVar = DATASETS_BY_PRESET
-    views: ClassVar = {"error": "Classification error", "loss": "Squared loss"}
     columns: ClassVar = {
         "dataset": "name of the data set",
         "method": "supervised, soft, hard, hard_from_soft (started at soft), ridge or oracle",
@@ -104,26 +94,20 @@ class Ridge(Figure):
         **MEASURES,
     }
 
-    def cells(self, settings: Settings) -> list[str]:
-        return fig6.FIG6.cells(settings)
-
-    def compute_cell(self, settings: Settings, cell: str) -> Arrays:
-        name, repeats = parse_cell(cell)
-        found = []
-        for repeat in repeats:
-            drawn = replace(fig6.draw_repeat(settings, name, repeat), as_authors=False)
-            at = fig6.sizes(settings, len(drawn.y), drawn.n_labeled)
-            weights = {
-                alpha: nested_weights(replace(drawn, alpha=alpha), at, METHODS) for alpha in ALPHAS
-            }
-            curves = [weights[alpha][method] for alpha in ALPHAS for method in METHODS]
-            curves.append(np.tile(tuned_ridge(drawn), (len(at), 1)))
-            curves.append(nested_weights(drawn, at, ("oracle",))["oracle"])
-            found.append(fig6.measure(drawn, np.stack(curves), at))
-        return {"n_unlabeled": np.array(at), **stack_repeats(found)}
+    def measure_repeat(self, settings: Settings, name: str, repeat: int) -> Arrays:
+        drawn = replace(fig6.draw_repeat(settings, name, repeat), as_authors=False)
+        at = fig6.sizes(settings, len(drawn.y), drawn.n_labeled)
+        curves: list[Array] = []
+        for alpha in ALPHAS:
+            weights = nested_weights(replace(drawn, alpha=alpha), at, METHODS)
+            curves += [weights[method] for method in METHODS]
+        curves.append(np.tile(tuned_ridge(drawn), (len(at), 1)))
+        curves.append(nested_weights(drawn, at, ("oracle",))["oracle"])
+        return fig6.measure(drawn, np.stack(curves), at)
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
-        summary = fig6.average_curves(settings, results, tuple(f"{m} {a}" for m, a in CURVES))
+        cells = self.join_blocks(settings, results)
+        summary = fig6.average_curves(cells, tuple(f"{m} {a}" for m, a in CURVES))
         both = summary["method"].str.rsplit(" ", n=1, expand=True)
         summary["method"] = both[0]
         summary.insert(2, "alpha", both[1])

@@ -38,17 +38,14 @@ from ...plotting._pictures import title_panel
 from ...plotting._style import BLUE, GREY, INK, LIGHT, METHOD_STYLES, VERMILION
 from . import fig6_learning_curves as fig6
 from ._curves import draw_curves, log_ticks, mark_round
-from ._figure import Arrays, Figure, Finding, Settings, Table
+from ._figure import Arrays, Finding, Settings, Table
 from ._nested import Draw, nested_weights
 from ._protocol import (
     ALL,
     MEASURES,
-    cell_names,
+    RepeatedFigure,
     compare_errors,
     describe_repeats,
-    join_blocks,
-    parse_cell,
-    stack_repeats,
 )
 from ._ranking import (
     LEVEL,
@@ -70,7 +67,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-REPEATS_PER_CELL = 5
 QUICK = ("Haberman", "Ionosphere", "Sonar", "WDBC")
 """Small data sets that need no download."""
 SAME_FIT = 1e-8
@@ -288,7 +284,7 @@ def missing_outcomes(drawn: Draw, at: Sequence[int]) -> Array:
     return np.array(found)
 
 
-class Rivals(Figure):
+class Rivals(RepeatedFigure):
     name: ClassVar = "rivals"
     title: ClassVar = "Soft labels among their rivals"
     caption: ClassVar = (
@@ -306,6 +302,7 @@ class Rivals(Figure):
         "of data sets."
     )
     repeats: ClassVar = {"authors": 100, "paper": 100, "quick": 4}
+    repeats_per_cell: ClassVar = 5
     datasets: ClassVar = {"authors": ALL, "paper": ALL, "quick": QUICK}
     views: ClassVar = {
         "overview": "Mean error over the data sets",
@@ -331,22 +328,16 @@ class Rivals(Figure):
         "unfinished": "number of repeats in which the fit warned that it had not converged",
     }
 
-    def cells(self, settings: Settings) -> list[str]:
-        return cell_names(settings, REPEATS_PER_CELL)
-
-    def compute_cell(self, settings: Settings, cell: str) -> Arrays:
-        name, repeats = parse_cell(cell)
-        found = []
-        for repeat in repeats:
-            drawn = replace(fig6.draw_repeat(settings, name, repeat), as_authors=False)
-            at = fig6.sizes(settings, len(drawn.y), drawn.n_labeled)[::2]
-            found.append({**measure(drawn, at), "missing_outcomes": missing_outcomes(drawn, at)})
-        return {"n_unlabeled": np.array(at), **stack_repeats(found)}
+    def measure_repeat(self, settings: Settings, name: str, repeat: int) -> Arrays:
+        drawn = replace(fig6.draw_repeat(settings, name, repeat), as_authors=False)
+        at = fig6.sizes(settings, len(drawn.y), drawn.n_labeled)[::2]
+        measured = {**measure(drawn, at), "missing_outcomes": missing_outcomes(drawn, at)}
+        return {"n_unlabeled": np.array(at), **measured}
 
     def tabulate(self, settings: Settings, results: Mapping[str, Arrays]) -> Table:
         import pandas as pd
 
-        cells = join_blocks(settings, results, REPEATS_PER_CELL)
+        cells = self.join_blocks(settings, results)
         curves = [_curves_table(name, cell) for name, cell in cells.items()]
         summary = pd.concat(curves, ignore_index=True)
         details = {
