@@ -10,7 +10,6 @@ from semisquares.core.linalg import (
     dependent_columns,
     factor,
     least_norm_step,
-    penalty,
     row_space,
 )
 
@@ -18,7 +17,7 @@ INTERCEPT = pytest.mark.parametrize("intercept", [True, False])
 
 
 def columns(seed, n, d, intercept):
-    """Random columns, and the ones behind them where there is an intercept."""
+    """Random columns, and the ones behind them if there is an intercept."""
     X = np.random.default_rng(seed).normal(size=(n, d)) + 0.3
     return np.hstack([X] + [np.ones((n, 1))] * intercept)
 
@@ -31,7 +30,8 @@ def triangle_of(A, intercept, *rhs):
 
 
 def ridge_matrix(A, alpha, intercept):
-    return A.T @ A + np.diag(penalty(alpha, intercept, np.ones(A.shape[1])))
+    penalised = np.arange(A.shape[1]) < A.shape[1] - intercept
+    return A.T @ A + np.diag(alpha * penalised)
 
 
 # -- factor ----------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ ERRORS = {
     "marker as a string": (
         ["1", "-1"],
         {},
-        "y holds the string '-1' but unlabeled=-1 is no string; pass unlabeled='-1' if it marks "
+        "y holds the string '-1' but unlabeled=-1 is not a string; pass unlabeled='-1' if it marks "
         "missing labels, or unlabeled=None if it is a class.",
     ),
     "marker as a numpy string": (np.array(["a", -1, "b"]), {}, "pass unlabeled='-1'"),

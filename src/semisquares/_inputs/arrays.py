@@ -24,6 +24,7 @@ from ..core.rows import (
     to_own_columns,
     to_shifted_columns,
 )
+from ..core.rows.targets import hard_labels
 from .checks import check_masked, check_table, column_names, read_floats
 from .labels import Labels, read_labels
 from .memory import check_memory
@@ -133,11 +134,11 @@ def read_problem(
     ridge: bool,
     arrays: float,
 ) -> Problem:
-    """Check X, y and weights, and return them as rows. A table of floats is not copied.
+    """Check X, y and weights, and return them as rows.
 
-    The exception are tables with more columns than rows that are collinear or have no `ridge`.
-    `model` has the parameters fit_intercept, unlabeled and class_weight. `arrays` is the number of
-    arrays with a number for each row and class that the fit needs at least.
+    A table of floats is not copied unless it has more columns than rows and is collinear or has no
+    `ridge`. `model` has the parameters fit_intercept, unlabeled and class_weight. `arrays` is the
+    least number of arrays, with a number for each row and class, that the fit needs.
     """
     X = read_table(model, X)
     labels = read_labels(y, unlabeled=model.unlabeled, n_rows=X.shape[0])
@@ -153,7 +154,7 @@ def read_problem(
     rows = MemoryRows(
         table,
         labels.labeled,
-        _targets(labels),
+        hard_labels(labels.codes, n_classes),
         labeled_weight=labeled,
         row_weight=weight,
         unlabeled_weight=unlabeled_weight,
@@ -295,17 +296,10 @@ def labeled_weight(labels: Labels, weight: Array | None, class_weight: Any) -> A
 
 
 def check_masses(classes: Array, mass: Array) -> None:
-    """Refuse labeled rows of which fewer than two classes have a positive weight."""
+    """Refuse labels if fewer than two classes have a positive total weight."""
     if np.count_nonzero(mass) < 2:
         names = ", ".join(repr(c) for c in classes[mass > 0].tolist())
         raise ValueError(
             f"Labeled rows of positive weight are of one class only ({names or 'none'}) out of "
             f"{len(mass)}; a classifier needs two: give rows of another class a weight."
         )
-
-
-def _targets(labels: Labels) -> Array:
-    """Encode the labels: 0 and 1, or one-hot if there are more than two classes."""
-    if len(labels.classes) == 2:
-        return labels.codes.astype(np.float64)
-    return np.eye(len(labels.classes))[labels.codes]

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from .._utils.words import listed
+
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _CONVERT = "(column - column.min()) / np.timedelta64(1, 'D')"
 _SHOWN = 10
@@ -45,8 +47,8 @@ def check_names(X: Any) -> None:
     repeated = [name for name, count in Counter(column_names(X)).items() if count > 1]
     if repeated:
         raise ValueError(
-            f"X has several columns named {_listed(repr(name) for name in repeated)}; rename or "
-            "drop columns until every name is unique."
+            f"X has several columns named {listed(map(repr, repeated), _SHOWN)}; rename or drop "
+            "columns until every name is unique."
         )
 
 
@@ -66,9 +68,10 @@ def check_dates(X: Any) -> None:
         if not found:
             return
         raise ValueError(
-            f"X has columns that are not numeric: {_listed(str(name) for name, _ in found)} (of "
-            f"type {found[0][1]}); turn dates and durations into numbers, such as days with "
-            f"{_CONVERT}, in X itself or with sklearn.compose.ColumnTransformer."
+            "X has columns that are not numeric: "
+            f"{listed((str(name) for name, _ in found), _SHOWN)} (of type {found[0][1]}); turn "
+            f"dates and durations into numbers, such as days with {_CONVERT}, in X itself or with "
+            "sklearn.compose.ColumnTransformer."
         )
     kind = _array_type(X)
     if kind is not None:
@@ -191,9 +194,3 @@ def _first_row(X: Any) -> Any:
         return np.asarray(X[0])
     except ValueError:  # ragged: scikit-learn refuses it
         return np.empty(0)
-
-
-def _listed(names: Any) -> str:
-    names = list(names)
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

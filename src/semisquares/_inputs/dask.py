@@ -7,7 +7,7 @@ classes and the number of rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -29,10 +29,12 @@ from ..core.rows import (
     compute,
     sum_duplicates,
 )
+from ..core.rows.targets import hard_labels
 from .arrays import Problem, check_masses
 from .checks import check_dates, check_masked, check_names, is_dask
 from .labels import (
     Labels,
+    check_length,
     encode,
     labeled_values,
     one_column,
@@ -76,7 +78,7 @@ class DaskBlocks:
     """The blocks of a table that Dask holds, with the labels and weights of their rows."""
 
     x: tuple[Any, ...]
-    known: tuple[Any, ...]
+    targets: tuple[Any, ...]
     sizes: tuple[int, ...]
     """The number of rows of each block."""
     n_columns: int
@@ -101,27 +103,25 @@ def read_dask_blocks(model: Any, X: Any, y: Any, sample_weight: Any) -> DaskBloc
     unlabeled, class_weight = model.unlabeled, model.class_weight
     check_columns(model, X)
     parts, sizes, n_columns = blocks_of(X)
-    found = _each(
-        partial(_read_block, unlabeled=unlabeled), split_column("y", y, sizes, len(parts))
-    )
-    found, _ = compute(found)
+    column = split_column("y", y, sizes, len(parts))
+    found, _ = compute(_each(partial(_read_block, unlabeled=unlabeled), column))
     classes = _classes(_values(_each(_classes_of, found)), unlabeled)
     weights: Sequence[Any] = [None] * len(parts)
     if sample_weight is not None:
         weights = split_column("sample_weight", sample_weight, sizes, len(parts))
-    known = _each(partial(_know, classes=classes), found, weights)
-    known, _ = compute(known)
-    masses = _values(_each(partial(_mass, n_classes=len(classes)), known))
-    _, counts, mass, free = (sum(part) for part in zip(*masses, strict=True))
+    targets, _ = compute(_each(partial(_targets, classes=classes), found, weights))
+    totals = _values(_each(partial(_totals, n_classes=len(classes)), targets))
+    _, counts, mass, free = (sum(part) for part in zip(*totals, strict=True))
     warn_of_text(classes, counts)
     if class_weight is not None:
         factors = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=mass)
-        known, _ = compute(_each(partial(_reweigh, factors=factors), known))
+        targets, _ = compute(_each(partial(_reweigh, factors=factors), targets))
         mass = mass * factors
     check_masses(classes, mass)
-    sizes = tuple(n for n, *_ in masses)
+    sizes = tuple(n for n, *_ in totals)
+    n_labeled = int(counts.sum())
     return DaskBlocks(
-        tuple(parts), tuple(known), sizes, n_columns, classes, int(counts.sum()), mass, float(free)
+        tuple(parts), tuple(targets), sizes, n_columns, classes, n_labeled, mass, float(free)
     )
 
 
@@ -139,7 +139,7 @@ def read_dask_problem(
         table.x, table.n_columns, n_rows, unlabeled_weight, model.fit_intercept
     )
     totals = RowTotals(n_rows, table.n_labeled, table.class_weights, table.unlabeled_weight)
-    runner = DaskRunner(table.x, table.known, bar=bool(getattr(model, "verbose", False)))
+    runner = DaskRunner(table.x, table.targets, bar=bool(getattr(model, "verbose", False)))
     rows = BlockRows(runner, settings, totals, gram_columns)
     return DaskProblem(X, rows, table.labels, table=table)
 
@@ -192,18 +192,19 @@ def split_column(name: str, given: Any, sizes: Sequence[float] | None, n_blocks:
     if not is_dask(given):
         if sizes is None:
             raise ValueError(
-                f"X has blocks of unknown length, and {name} is no Dask collection that goes with "
-                "them; call X.compute_chunk_sizes() first, or give both as columns of one frame."
+                f"X has blocks of unknown length, and {name} is not a Dask collection with the "
+                "same blocks; call X.compute_chunk_sizes() first, or give both as columns of one "
+                "frame."
             )
         column = one_column(given)
-        _check_length(name, len(column), int(sum(sizes)))
+        check_length(name, len(column), int(sum(sizes)))
         ends = np.cumsum((0, *sizes)).astype(int)
         take = getattr(column, "iloc", column)
         return [dask.delayed(take[a:b], pure=False, traverse=False) for a, b in pairwise(ends)]
     if given.ndim != 1:
         raise ValueError(f"{name} has {given.ndim} dimensions; give one value per row of X.")
     if hasattr(given, "chunks") and sizes is not None and not np.isnan(given.chunks[0]).any():
-        _check_length(name, given.shape[0], int(sum(sizes)))
+        check_length(name, given.shape[0], int(sum(sizes)))
         given = given.rechunk((sizes,))
     parts = list(given.to_delayed().ravel()) if hasattr(given, "chunks") else _partitions(given)
     if len(parts) != n_blocks:
@@ -212,13 +213,6 @@ def split_column(name: str, given: Any, sizes: Sequence[float] | None, n_blocks:
             "instance as columns of one frame, or call compute_chunk_sizes() on both."
         )
     return parts
-
-
-def _check_length(name: str, length: int, n_rows: int) -> None:
-    if length != n_rows:
-        raise ValueError(
-            f"{name} has {length} rows but X has {n_rows}; give {name} one value per row of X."
-        )
 
 
 def _each(function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
@@ -259,7 +253,7 @@ def _classes(found: Sequence[Array], unlabeled: Any) -> Array:
         return read_labels(np.concatenate(parts), unlabeled=None).classes
 
 
-def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Targets:
+def _targets(found: tuple[Array, Array], weight: Any, classes: Array) -> Targets:
     """Return the labels and weights of the rows of a block."""
     mask, values = found
     labeled = np.flatnonzero(mask)
@@ -268,7 +262,6 @@ def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Targets:
         codes = np.array([index[label] for label in values.tolist()], dtype=np.intp)
     else:
         codes = np.searchsorted(classes, values.astype(classes.dtype))
-    y = codes.astype(np.float64) if len(classes) == 2 else np.eye(len(classes))[codes]
     row_weight = None
     if weight is not None:
         check_masked("sample_weight", weight)
@@ -277,24 +270,25 @@ def _know(found: tuple[Array, Array], weight: Any, classes: Array) -> Targets:
             allow_all_zero_weights=True,
         ) if len(mask) else np.empty(0)  # fmt: skip
     labeled_weight = np.ones(len(labeled)) if row_weight is None else row_weight[labeled]
+    y = hard_labels(codes, len(classes))
     return Targets(len(mask), labeled, y, labeled_weight, row_weight)
 
 
-def _mass(known: Targets, n_classes: int) -> tuple[int, Array, Array, float]:
-    """Return the number of rows, and label counts and weights by class, and of unlabeled rows."""
-    codes = known.y.argmax(axis=1) if known.y.ndim == 2 else known.y.astype(np.intp)
-    mass = np.bincount(codes, known.labeled_weight, minlength=n_classes)
-    if known.row_weight is None:
-        free = float(known.n_rows - len(known.labeled))
+def _totals(targets: Targets, n_classes: int) -> tuple[int, Array, Array, float]:
+    """Return a block's number of rows, its labels and weight by class, and the unlabeled weight."""
+    codes, weights = targets.codes, targets.row_weight
+    mass = np.bincount(codes, targets.labeled_weight, minlength=n_classes)
+    if weights is None:
+        free = float(targets.n_unlabeled)
     else:
-        free = float(known.row_weight.sum() - known.row_weight[known.labeled].sum())
-    return known.n_rows, np.bincount(codes, minlength=n_classes), mass, free
+        free = float(weights.sum() - weights[targets.labeled].sum())
+    return targets.n_rows, np.bincount(codes, minlength=n_classes), mass, free
 
 
-def _reweigh(known: Targets, factors: Array) -> Targets:
-    codes = known.y.argmax(axis=1) if known.y.ndim == 2 else known.y.astype(np.intp)
-    weight = known.labeled_weight * factors[codes]
-    return Targets(known.n_rows, known.labeled, known.y, weight, known.row_weight)
+def _reweigh(targets: Targets, factors: Array) -> Targets:
+    """Multiply the weights of the labeled rows by those of their classes."""
+    weight = targets.labeled_weight * factors[targets.codes]
+    return replace(targets, labeled_weight=weight)
 
 
 # -- columns ------------------------------------------------------------------------------------
@@ -303,25 +297,26 @@ def _reweigh(known: Targets, factors: Array) -> Targets:
 def _block_settings(
     parts: Sequence[Any], n_columns: int, n_rows: int, unlabeled_weight: float, intercept: bool
 ) -> tuple[BlockSettings, float]:
-    """Decide from a sample whether columns need a shift, and up to which width to form Grams."""
+    """Decide from a sample whether columns need a shift, and the widest Gram matrix to form."""
     read = partial(floats_of, n_columns=n_columns)
     chosen = np.unique(np.linspace(0, len(parts) - 1, _SAMPLED_BLOCKS).astype(int))
-    looks = _values(_each(partial(_look, read=read), [parts[b] for b in chosen]))
-    rows = [rows for rows, _, _ in looks if rows.shape[0]]
-    is_sparse = any(sparse.issparse(rows) for rows, _, _ in looks)
+    samples = _values(_each(partial(_sample, read=read), [parts[b] for b in chosen]))
+    rows = [rows for rows, _, _ in samples if rows.shape[0]]
+    is_sparse = any(sparse.issparse(rows) for rows, _, _ in samples)
     shift = None
     if intercept and rows:
         together = sparse.vstack(rows, format="csr") if is_sparse else np.concatenate(rows)
         shift = centre(together, np.arange(together.shape[0]))
     gram_columns = float(MAX_DIRECT)
     if is_sparse:
-        seen, values = sum(n for _, n, _ in looks), sum(nnz for _, _, nnz in looks)
+        seen, values = sum(n for _, n, _ in samples), sum(nnz for _, _, nnz in samples)
         gram_columns = min(gram_columns, max(256.0, (values / max(1, seen) * n_rows) ** 0.5))
     settings = BlockSettings(n_columns, unlabeled_weight, intercept, shift, read)
     return settings, gram_columns
 
 
-def _look(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
+def _sample(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
+    """Return some rows of a block, and its numbers of rows and values."""
     X = read(block)
     n_rows = X.shape[0]
     n_values = X.nnz if sparse.issparse(X) else X.size
@@ -373,12 +368,11 @@ def lazy_labels(table: DaskBlocks, label: Callable[[Any], Array]) -> tuple[Any, 
     import dask.array as da
 
     classes = table.classes
-    fill = partial(_fill_in, label, n_classes=len(classes), n_columns=table.n_columns)
-    task = dask.delayed(fill, pure=False)
+    task = dask.delayed(partial(_fill_in, label, n_columns=table.n_columns), pure=False)
     filled = da.concatenate(
         [
-            da.from_delayed(task(x, known), (size, len(classes)), dtype=np.float64)
-            for x, known, size in zip(table.x, table.known, table.sizes, strict=True)
+            da.from_delayed(task(x, targets), (size, len(classes)), dtype=np.float64)
+            for x, targets, size in zip(table.x, table.targets, table.sizes, strict=True)
         ]
     )
     winners = filled.map_blocks(
@@ -387,12 +381,10 @@ def lazy_labels(table: DaskBlocks, label: Callable[[Any], Array]) -> tuple[Any, 
     return filled, winners
 
 
-def _fill_in(
-    label: Callable[[Any], Array], block: Any, known: Targets, n_classes: int, n_columns: int
-) -> Array:
+def _fill_in(label: Callable[[Any], Array], block: Any, targets: Targets, n_columns: int) -> Array:
     filled = label(floats_of(block, n_columns))
-    y = known.y
-    filled[known.labeled] = y if y.ndim == 2 else np.column_stack((1.0 - y, y))
+    y = targets.y
+    filled[targets.labeled] = y if y.ndim == 2 else np.column_stack((1.0 - y, y))
     return filled
 
 

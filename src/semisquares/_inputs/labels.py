@@ -1,4 +1,4 @@
-"""Read y of a semi-supervised classifier: which rows have a label, and of which class.
+"""Read y of a semi-supervised classifier: which rows have a label, and their classes.
 
 A row has no label if its value is missing (NaN, None, NA, NaT, null, masked) or equals the marker
 `unlabeled`. A missing value written as text, such as 'nan', is a class, with a warning.
@@ -42,7 +42,7 @@ class Labels:
 
 
 def labeled_mask(y: Any, unlabeled: Any = -1) -> NDArray[np.bool_]:
-    """Say for each row of y whether it has a label; the parameters are those of `read_labels`.
+    """Return a mask of the rows of y that have a label; the parameters are those of `read_labels`.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def labeled_mask(y: Any, unlabeled: Any = -1) -> NDArray[np.bool_]:
 
 
 def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> Labels:
-    """Read which rows of y have a label, and of which class each of them is.
+    """Find the rows of y that have a label, and the class of each.
 
     Parameters
     ----------
@@ -74,10 +74,8 @@ def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> La
     """
     y = one_column(y)
     mask, values = labeled_values(y, unlabeled)
-    if n_rows is not None and len(mask) != n_rows:
-        raise ValueError(
-            f"y has {len(mask)} rows but X has {n_rows}; give y one value per row of X."
-        )
+    if n_rows is not None:
+        check_length("y", len(mask), n_rows)
     if not len(values):
         raise ValueError(
             f"None of the {len(mask)} rows of y has a label, as missing values (NaN, None, NA) and "
@@ -87,7 +85,7 @@ def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> La
     text = "" if isinstance(unlabeled, str | None) else str(unlabeled)
     if text and classes.dtype.kind in "UO" and text in classes:
         raise ValueError(
-            f"y holds the string {text!r} but unlabeled={unlabeled!r} is no string; pass "
+            f"y holds the string {text!r} but unlabeled={unlabeled!r} is not a string; pass "
             f"unlabeled={text!r} if it marks missing labels, or unlabeled=None if it is a class."
         )
     if len(classes) == 1:
@@ -104,8 +102,16 @@ def read_labels(y: Any, *, unlabeled: Any = -1, n_rows: int | None = None) -> La
     return Labels(np.flatnonzero(mask), codes, classes, len(mask))
 
 
+def check_length(name: str, length: int, n_rows: int) -> None:
+    """Refuse a column that does not have as many values as X has rows."""
+    if length != n_rows:
+        raise ValueError(
+            f"{name} has {length} rows but X has {n_rows}; give {name} one value per row of X."
+        )
+
+
 def warn_of_text(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
-    """Warn of classes that look like missing values written as text.
+    """Warn about classes that look like missing values written as text.
 
     `counts` is the number of rows of each class.
     """
@@ -117,9 +123,9 @@ def warn_of_text(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
     names = " and ".join(repr(name) for name in classes[found].tolist())
     rows = int(counts[found].sum())
     warnings.warn(
-        f"y has the text {names} as the label of {counted(rows, 'row')}, which is taken for "
-        "a class; if it stands for a missing label, as after y.astype(str), put None or NaN there, "
-        "and else give the class another name.",
+        f"y has the text {names} as the label of {counted(rows, 'row')}, which is read as a class; "
+        "if it stands for a missing label, as after y.astype(str), put None or NaN there; "
+        "otherwise, give the class another name.",
         UserWarning,
         stacklevel=user_level(),
     )
@@ -127,7 +133,7 @@ def warn_of_text(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
 
 @contextmanager
 def text_is_known() -> Iterator[None]:
-    """Read labels without that warning, which an outer classifier has given already."""
+    """Read labels without this warning, which an outer classifier has already given."""
     token = _text_is_known.set(True)
     try:
         yield
@@ -148,7 +154,7 @@ def one_column(y: Any) -> Any:
     if y is None:
         raise ValueError(
             "A classifier requires y to be passed, but the target y is None; pass one value per "
-            "row, a missing value where the label is unknown."
+            "row, a missing value if the label is unknown."
         )
     if issparse(y):
         raise ValueError(f"y is sparse, of shape {y.shape}; pass a dense column, a label per row.")

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._utils.words import listed
+
 _NAMED = 5
 """The largest number of class names in a sentence."""
 
@@ -53,8 +55,7 @@ def describe_untested(names: Sequence[Any], *, grouped: bool = False) -> str:
     Class 'eel' has a single labeled row, so it is always trained on and never tested; label more
     rows of it to have it tested.
     """
-    shown = ", ".join(map(repr, names[:_NAMED]))
-    shown += f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    shown = listed(map(repr, names), _NAMED)
     if len(names) == 1:
         rest = "so it is always trained on and never tested; label"
         if grouped:

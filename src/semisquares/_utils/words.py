@@ -12,6 +12,7 @@ __all__ = [
     "did_you_mean",
     "duration",
     "fixed",
+    "listed",
     "minus",
     "os_error",
     "percent",
@@ -136,6 +137,19 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     """
     noun = one if number == 1 else many or f"{one}s"
     return f"{number:,} {noun}"
+
+
+def listed(names: Iterable[str], most: int) -> str:
+    """Join names with commas; after `most` of them, write how many more there are.
+
+    Examples
+    --------
+    >>> listed("abcde", 3)
+    'a, b, c and 2 more'
+    """
+    names = list(names)
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def did_you_mean(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._inputs.arrays import explain_overflow
 from .._inputs.labels import Labels
 from ..core import _dense as dense
-from ..core.linalg import EPS, RANK_TOLERANCE, least_norm_step, triangle_of
+from ..core.linalg import EPS, RANK_TOLERANCE, least_norm_step
 from ..estimators._base import one_hot
 from ._base import NOT_NEGATIVE, STEPS, LinearClassifier, free_rows, label_all
 from ._least_labeling import least_labeling
@@ -57,7 +57,7 @@ class _AllRows:
     def weights(self, t: Array) -> tuple[Array, Array]:
         """Return features' weights (K, d) and intercepts (K,), those of least norm."""
         n, d = self.rows.shape
-        triangle = triangle_of(np.hstack((np.ones((n, self.intercept)), self.rows, t)))
+        triangle = dense.triangle_of(np.hstack((np.ones((n, self.intercept)), self.rows, t)))
         start = np.zeros((d + self.intercept, t.shape[1]))
         w = least_norm_step(triangle, self.alpha, bool(self.intercept), start).step
         features = w[:d] if self.turn is None else self.turn @ w[:d]

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _dense as dense
-from .linalg import triangle_of
 from .rows import DenseTable, MemoryRows, SparseTable
 
 Array = NDArray[Any]
@@ -39,9 +38,8 @@ def independent_columns(rows: MemoryRows, triangle: Array, live: Array) -> Array
     norms = np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
     if not (norms[live] > 0.0).all() or type(rows.table) not in (DenseTable, SparseTable):
         return live  # not enough rows, or a table that does not hold X as numbers
-    live = live[
-        np.argsort(live != rows.n_features, kind="stable")
-    ]  # the intercept is not a candidate
+    # the intercept comes first: it is not a candidate
+    live = live[np.argsort(live != rows.n_features, kind="stable")]
     R, order = _pivoted(triangle[:, live] / norms[live], fixed=int(rows.intercept))
     size = np.abs(R.diagonal())
     rank = int((size > CANDIDATE).sum())
@@ -68,7 +66,7 @@ def independent_columns(rows: MemoryRows, triangle: Array, live: Array) -> Array
 def _pivoted(matrix: Array, fixed: int) -> tuple[Array, Array]:
     """Return R and the order of its columns; the first `fixed` ones keep their place."""
     k = matrix.shape[1]
-    R = triangle_of(matrix)
+    R = dense.triangle_of(matrix)
     _, tail, order = dense.pivoted_qr(R[fixed:, fixed:])
     R = np.vstack((R[:fixed], np.zeros((k - fixed, k))))
     R[:fixed, fixed:] = R[:fixed, fixed:][:, order]

@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 from . import _dense as dense
 from ._dependence import independent_columns
 from ._exact_sums import exact_moment
-from .labelings import ConvexLabeling
-from .linalg import EPS, triangle_of
+from .linalg import EPS
 from .objective import Objective
 from .rows import Sweep
 
@@ -254,7 +253,7 @@ class _DualPoint(_Rounding):
     def __init__(self, objective: Objective, sweep: Sweep, norms: Any) -> None:
         super().__init__(objective, sweep.w, sweep.loss, norms)
         self.sweep = sweep
-        self.labeling: ConvexLabeling = objective.labeling  # type: ignore[assignment]
+        self.labeling = objective.convex_labeling
         self.n_features = objective.rows.n_features
         self.h = objective.gradient(sweep).reshape(self.w.shape)
         self.error = self._error()
@@ -500,7 +499,7 @@ class _Inverse:
         norms = largest * np.linalg.norm(R / largest, axis=0)
         if not (np.isfinite(norms).all() and (norms > 0.0).all()):
             return None
-        R = triangle_of(R / norms)
+        R = dense.triangle_of(R / norms)
         if not (np.isfinite(R).all() and R.diagonal().all()):
             return None
         P = dense.solve_triangular(R.T, np.eye(k)).T

@@ -94,10 +94,9 @@ class Curvature:
         return linalg.least_norm_step(triangle, self.objective.alpha, rows.intercept, w, sharpen)
 
     def _iterate(self, gradient: Array) -> Array:
-        rows, alpha = self.objective.rows, self.objective.alpha
         small = 1e-12 * np.linalg.norm(gradient)
         step, _, _ = linalg.conjugate_gradient(
-            lambda V: self.product(V) + linalg.penalty(alpha, rows.intercept, V),
+            lambda V: self.product(V) + self.objective.ridge_gradient(V),
             -gradient,
             precondition=jacobi(self.objective),
             done=lambda r: bool(np.linalg.norm(r) <= small),
@@ -109,9 +108,7 @@ class Curvature:
 def jacobi(objective: Objective) -> Callable[[Array], Array]:
     """Return the preconditioner that divides by the diagonal of the full curvature."""
     rows = objective.rows
-    diagonal = rows.diagonal + linalg.penalty(
-        objective.alpha, rows.intercept, np.ones(rows.n_weights)
-    )
+    diagonal = rows.diagonal + objective.ridge_gradient(np.ones(rows.n_weights))
     inverse = 1.0 / np.where(diagonal > 0.0, diagonal, 1.0)
     return lambda r: (inverse * r.T).T
 
@@ -147,7 +144,7 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
         objective,
         factor,
         lambda: np.flatnonzero(piece),
-        lambda V: rows.curvature_product(V, piece, objective.labeling),  # type: ignore[arg-type]
+        lambda V: rows.curvature_product(V, piece, objective.convex_labeling),
         None if gram is None else lambda: gram,
     )
 
@@ -164,7 +161,7 @@ def copied_columns(objective: Objective) -> tuple[int, ...]:
 
 def fit_labeled(objective: Objective) -> Array:
     """Return the supervised weights: ridge regression on the labeled rows alone (§III)."""
-    rows, alpha = objective.rows, objective.alpha
+    rows = objective.rows
     curvature = labeled_curvature(objective)
     if curvature.factor is None and objective.direct:
         return labeled_least_norm(objective).step
@@ -173,7 +170,7 @@ def fit_labeled(objective: Objective) -> Array:
     if curvature.factor is not None and curvature.factor.rcond < 1e-4:
         # one refinement, with the gradient summed over the rows
         gradient = rows.labeled_product(w) - rows.labeled_moment
-        w = w - curvature.factor.solve(gradient + linalg.penalty(alpha, rows.intercept, w))
+        w = w - curvature.factor.solve(gradient + objective.ridge_gradient(w))
     return w
 
 

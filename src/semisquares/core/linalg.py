@@ -41,18 +41,6 @@ UNEVEN = 1e3
 """Columns whose norms differ by more need directions with more digits than QR keeps."""
 
 
-def penalty(alpha: float, intercept: bool, w: Array) -> Array:
-    """Return αDw: the ridge's half gradient, 0 for the intercept.
-
-    >>> penalty(2.0, True, np.array([1.0, 3.0, 5.0]))
-    array([2., 6., 0.])
-    """
-    out = alpha * w
-    if intercept:
-        out[-1] = 0.0
-    return out
-
-
 @dataclass(frozen=True)
 class Factor:
     """The Cholesky factor of H = Gram + αD, scaled to a unit diagonal, intercept eliminated."""
@@ -75,14 +63,7 @@ class Factor:
 
     def solve(self, b: Array) -> Array:
         """Solve ``H x = b`` for one right-hand side or many."""
-        columns = b.reshape(b.shape[0], -1)
-        if self.border is None:
-            x = self._solve_features(columns)
-        else:
-            top, last = columns[:-1], columns[-1]
-            features = self._solve_features(top - np.outer(self.border, last / self.total))
-            x = np.vstack((features, (last - self.border @ features) / self.total))
-        return x.reshape(b.shape)
+        return _eliminate_intercept(b, self.border, self.total, self._solve_features)
 
     def _solve_features(self, b: Array) -> Array:
         if not len(b):
@@ -125,6 +106,18 @@ def _is_far_from_singular(triangle: Array) -> bool:
 def _probe(d: int) -> Array:
     b = np.random.default_rng(d).standard_normal((d, 1))
     return b / np.linalg.norm(b)
+
+
+def _eliminate_intercept(
+    b: Array, border: Array | None, total: float, solve_features: Callable[[Array], Array]
+) -> Array:
+    """Solve a bordered system by a solve for the features; without a border, by that alone."""
+    columns = b.reshape(len(b), -1)
+    if border is None:
+        return solve_features(columns).reshape(b.shape)
+    top, last = columns[:-1], columns[-1]
+    features = solve_features(top - np.outer(border, last / total))
+    return np.vstack((features, (last - border @ features) / total)).reshape(b.shape)
 
 
 @dataclass(frozen=True)
@@ -179,18 +172,13 @@ class RowSpace:
 
     def step(self, w: Array, gradient: Array) -> Array:
         """Return the step p with ``H p = -gradient`` and features' weights w + p of least norm."""
-        columns = -gradient.reshape(len(gradient), -1)
-        weights = w.reshape(len(w), -1)
-        if self.border is None:
-            return self._features(weights, columns).reshape(w.shape)
-        top, last = columns[:-1], columns[-1]
-        features = self._features(weights[:-1], top - np.outer(self.border, last / self.total))
-        step = np.vstack((features, (last - self.border @ features) / self.total))
-        return step.reshape(w.shape)
+        weights = w.reshape(len(w), -1)[: len(self.basis)]
 
-    def _features(self, weights: Array, b: Array) -> Array:
-        inside = self._solve(self.basis.T @ weights + self._solve(self.basis.T @ b))
-        return self.basis @ inside - weights
+        def solve_features(b: Array) -> Array:
+            inside = self._solve(self.basis.T @ weights + self._solve(self.basis.T @ b))
+            return self.basis @ inside - weights
+
+        return _eliminate_intercept(-gradient, self.border, self.total, solve_features)
 
     def _solve(self, b: Array) -> Array:
         return dense.solve_cholesky(self.triangle, b)
@@ -218,11 +206,6 @@ def row_space(gram: Array, intercept: bool) -> RowSpace | None:
     if failed or lapack.dpocon(triangle, np.linalg.norm(product, 1), uplo="L")[0] < 1e-7:
         return None
     return RowSpace(basis, triangle, scaled.border, scaled.total)
-
-
-def triangle_of(matrix: Array) -> Array:
-    """Return the R factor of a QR decomposition."""
-    return dense.triangle_of(matrix)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .labelings import ConvexLabeling, Labeling
-from .linalg import Factor, factor, penalty
+from .linalg import Factor, factor
 from .rows import MemoryRows, NumberTable, RowSums, Sweep
 
 Array = NDArray[Any]
@@ -48,6 +48,11 @@ class Objective:
         return rows
 
     @property
+    def convex_labeling(self) -> ConvexLabeling:
+        """The labeling, which the caller knows to be convex."""
+        return cast(ConvexLabeling, self.labeling)
+
+    @property
     def direct(self) -> bool:
         """Whether Gram matrices are formed and factored; otherwise, only products are computed.
 
@@ -64,28 +69,38 @@ class Objective:
         axes = (0, -1) if self.labeling.per_class else (0,)
         return self.alpha * np.sum(features * features, axis=axes)
 
+    def ridge_gradient(self, w: Array) -> Array:
+        """Return λDw, half the gradient of the ridge: 0 for the intercept."""
+        out = self.alpha * w
+        if self.rows.intercept:
+            out[-1] = 0.0
+        return out
+
     def value(self, sweep: Sweep) -> float:
         """Return J at a sweep's weights."""
         return sweep.loss + float(self.ridge(sweep.w))
 
     def gradient(self, sweep: Sweep) -> Array:
         """Return half the gradient of J at a sweep's weights."""
-        return sweep.gradient + penalty(self.alpha, self.rows.intercept, sweep.w)
+        return sweep.gradient + self.ridge_gradient(sweep.w)
 
     def slope(self, first: Sweep, second: Sweep, t: float) -> float:
         """Return half the derivative of J along the segment between two sweeps."""
         direction = second.w - first.w
         w = first.w + t * direction
         data = self.rows.slope(first.z, second.z, t, self.labeling)
-        return data + float(np.vdot(penalty(self.alpha, self.rows.intercept, w), direction))
+        return data + float(np.vdot(self.ridge_gradient(w), direction))
 
     def sweep(self, w: Array, predicted: Any = None) -> Sweep:
         """Pass over the rows once at w; the labeling must be convex.
 
         `predicted` are pieces (of another sweep): rows on a different piece are counted.
         """
-        labeling: ConvexLabeling = self.labeling  # type: ignore[assignment]
-        return self.rows.sweep(w, labeling, predicted)
+        return self.rows.sweep(w, self.convex_labeling, predicted)
+
+    def residual(self, sweep: Sweep) -> Array:
+        """Return z - t of all rows, which must be in memory, at a sweep's weights."""
+        return self.memory_rows.residual(sweep.z, self.labeling)
 
     def with_labeling(self, labeling: Labeling) -> Objective:
         """Return the objective with another labeling."""
@@ -97,8 +112,7 @@ class Objective:
 
     def reweighted(self, unlabeled_weight: float) -> Objective:
         """Return the objective with another weight of the unlabeled rows."""
-        rows = self.rows.reweighted(unlabeled_weight=unlabeled_weight)
-        return self._with_rows(rows)
+        return self._with_rows(self.rows.reweighted(unlabeled_weight=unlabeled_weight))
 
     def extended(self, table: NumberTable) -> Objective:
         """Return the objective with further unlabeled rows, which `table` holds after these."""

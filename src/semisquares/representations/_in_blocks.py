@@ -52,7 +52,7 @@ def read_blocks(
     starts = np.cumsum((0, *blocks.sizes[:-1]))
     level = [
         task(x, known, some, int(start))
-        for x, known, some, start in zip(blocks.x, blocks.known, given, starts, strict=True)
+        for x, known, some, start in zip(blocks.x, blocks.targets, given, starts, strict=True)
     ]
     return compute([reduce_tree(level, join, join)], 1, bar=bar)[1][0]
 

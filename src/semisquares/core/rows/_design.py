@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linalg import triangle_of
+from .. import _dense as dense
 from .reduce import check_finite, longest_chain, sum_blocks
 from .table import NumberTable
 
@@ -166,7 +166,7 @@ class Design:
             if rhs is not None:
                 columns.append(rhs[index[part]])
             stacked = np.hstack(columns) * root[part, None]
-            R = triangle_of(np.vstack((R, stacked)))
+            R = dense.triangle_of(np.vstack((R, stacked)))
         missing = n_columns - len(R)
         return np.vstack((R, np.zeros((missing, n_columns)))) if missing > 0 else R
 
@@ -197,5 +197,5 @@ class Design:
                 columns = mix[:, :, None] * block[rows, None, :]
                 columns = columns.reshape(len(rows), n_classes * self.n_features)
                 stacked = np.hstack((mix[:, : n_classes * self.intercept], columns, right[:, None]))
-                R = triangle_of(np.vstack((R, stacked * root[part][rows, None])))
+                R = dense.triangle_of(np.vstack((R, stacked * root[part][rows, None])))
         return R

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property, partial, wraps
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -558,3 +558,10 @@ def _relabel(rows: MemoryRows, w: Array, labeling: Labeling, before: bool, label
 def _numbers(rows: MemoryRows) -> Any:
     """Return X of a block, not shifted."""
     return rows.table.X  # type: ignore[attr-defined]
+
+
+if TYPE_CHECKING:
+
+    def _implementations(memory: MemoryRows, blocks: BlockRows) -> list[RowSums]:
+        """Let mypy check that both have every sum of the protocol."""
+        return [memory, blocks]

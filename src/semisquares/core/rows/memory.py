@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from .table import NumberTable
 from .targets import Targets, differs, times
 
 Array = NDArray[Any]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 BOUNDARY_VALUES = 1 << 20
 """Track boundary rows separately only if X has at least this many values."""
@@ -33,6 +35,18 @@ BOUNDARY_WIDTH = 4
 """With more columns than √(this · rows), the steps after a pass cost more than the pass."""
 MOST_UNDECIDED = 64
 """If more rows changed their piece than this, rounding is not the reason."""
+
+
+def _of_targets(
+    method: Callable[Concatenate[Targets, P], T],
+) -> Callable[Concatenate[MemoryRows, P], T]:
+    """Return a method of `MemoryRows` that calls a method of its targets."""
+
+    @wraps(method)
+    def delegated(rows: MemoryRows, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return method(rows.targets, *args, **kwargs)
+
+    return delegated
 
 
 class MemoryRows:
@@ -130,7 +144,9 @@ class MemoryRows:
 
     @property
     def constant_loss(self) -> float:
-        return self.targets.constant_loss(self.intercept)
+        y, weight = self.y, self.labeled_weight
+        best = np.average(y, axis=0, weights=weight) if self.intercept else 0.0
+        return float(weight @ ((y - best) ** 2).reshape(len(y), -1).sum(axis=1))
 
     # -- the same rows, changed ---------------------------------------------------------------
 
@@ -320,11 +336,7 @@ class MemoryRows:
         def work(start: int, stop: int) -> Array:
             block = self.table.slice(start, stop)
             value = curve(slice(start, stop), self.design.decide(block, V))
-            index, which = self.targets.labeled_between(start, stop)
-            known = index - start
-            weighted = times(self.targets.weight_at(slice(start, stop)), value)
-            weighted[known] = times(self.labeled_weight[which], value[known])
-            return self.design.combine(block, weighted)
+            return self.design.combine(block, self.targets.times_weights(value, start))
 
         return self.design.sum(work, self.n_rows).reshape(V.shape)
 
@@ -469,14 +481,6 @@ class MemoryRows:
             grams.append(self.design.gram(index, weight))
         return self.labeled_gram + self.unlabeled_weight * np.stack(grams)
 
-    def n_outside(self, support: Array) -> int:
-        """Count pairs of a row and a class outside the support of its label."""
-        return self.targets.n_outside(support)
-
-    def slope(self, first: Array, second: Array, t: float, labeling: Labeling) -> float:
-        """Return half the derivative of the loss in t at z = (1-t) first + t second."""
-        return self.targets.slope(first, second, t, labeling)
-
     def boundary_rows(
         self, sweep: Sweep, decrease: float, labeling: ConvexLabeling
     ) -> tuple[Array, MemoryRows] | None:
@@ -498,10 +502,6 @@ class MemoryRows:
         targets = self.targets.unlabeled_at(index)
         return index, MemoryRows.of(self.table.subset(index), targets, self.intercept)
 
-    def residual(self, z: Array, labeling: Labeling) -> Array:
-        """Return z - t of all rows."""
-        return self.targets.residual(z, labeling)
-
     def dual_step(
         self, step: Array, piece: Array, labeling: ConvexLabeling, everywhere: bool
     ) -> tuple[Array, Array, float]:
@@ -512,27 +512,7 @@ class MemoryRows:
         theta, image = self.weighted_moment(V)
         return V, image, float(np.vdot(theta, V))
 
-    def dual_overshoot(
-        self,
-        z: Array,
-        piece: Array,
-        V: Array,
-        left: float,
-        labeling: ConvexLabeling,
-        everywhere: bool,
-    ) -> float:
-        """Bound the cost, beyond its square, of correcting the residuals by -V."""
-        return self.targets.dual_overshoot(z, piece, V, left, labeling, everywhere)
-
     # -- imputed labels -----------------------------------------------------------------------
-
-    def imputed(self, z: Array, labeling: Labeling) -> Array:
-        """Return the imputed labels of all rows."""
-        return self.targets.imputed(z, labeling)
-
-    def loss(self, z: Array, labeling: Labeling) -> float:
-        """Return Σ a ‖z - t‖²."""
-        return self.targets.loss(z, labeling)
 
     def relabel(
         self, w: Array, labels: Array, moment: Array, labeling: Labeling, *, before: bool = True
@@ -608,18 +588,18 @@ class MemoryRows:
 
         return self.design.sum_at(index, work).reshape(self.n_weights, *labels.shape[1:])
 
-    def class_counts(self, labels: Array) -> Array:
-        """Count the unlabeled rows of each class, given decision values or labels."""
-        return self.targets.class_counts(labels)
-
     def read_labels(self, labels: Any) -> Array:
         """Return labels to start from as float64."""
         return np.asarray(labels, dtype=np.float64)
 
-    def classes_of(self, labels: Array) -> Array:
-        """Return the class index of every row; labeled rows keep their class."""
-        return self.targets.classes_of(labels)
+    # -- sums that need no X ------------------------------------------------------------------
 
-    def labels_of(self, classes: Array) -> Array:
-        """Return the hard labels of class indices: 0 and 1, or one-hot."""
-        return self.targets.labels_of(classes)
+    residual = _of_targets(Targets.residual)
+    loss = _of_targets(Targets.loss)
+    slope = _of_targets(Targets.slope)
+    dual_overshoot = _of_targets(Targets.dual_overshoot)
+    imputed = _of_targets(Targets.imputed)
+    n_outside = _of_targets(Targets.n_outside)
+    class_counts = _of_targets(Targets.class_counts)
+    classes_of = _of_targets(Targets.classes_of)
+    labels_of = _of_targets(Targets.labels_of)

@@ -8,6 +8,8 @@ same bits on every run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add, iadd
 from typing import Any
 
 import numpy as np
@@ -49,11 +51,7 @@ def sum_blocks(
                     total += part
         return total
 
-    parts = [part for part in run(panel, range(panels)) if part is not None]
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total
+    return reduce(iadd, (part for part in run(panel, range(panels)) if part is not None))
 
 
 def longest_chain(n_rows: int, block_rows: int, n_blocks: int = 0) -> int:
@@ -66,11 +64,11 @@ def longest_chain(n_rows: int, block_rows: int, n_blocks: int = 0) -> int:
     return block_rows + -(-n_rows // block_rows) + n_blocks + 2 * PANELS
 
 
-def reduce_tree(items: Sequence[Any], first: Callable[..., Any], add: Callable[..., Any]) -> Any:
-    """Combine items, FAN at a time: by `first` at the leaves of the tree, then by `add`."""
+def reduce_tree(items: Sequence[Any], first: Callable[..., Any], inner: Callable[..., Any]) -> Any:
+    """Combine items, FAN at a time: by `first` at the leaves of the tree, then by `inner`."""
     level = [first(*items[k : k + FAN]) for k in range(0, len(items), FAN)]
     while len(level) > 1:
-        level = [add(*level[k : k + FAN]) for k in range(0, len(level), FAN)]
+        level = [inner(*level[k : k + FAN]) for k in range(0, len(level), FAN)]
     return level[0]
 
 
@@ -80,14 +78,7 @@ def add_sums(*sums: tuple[Any, ...]) -> tuple[Any, ...]:
     >>> add_sums((1, ["a"]), (2, ["b"]))
     (3, ['a', 'b'])
     """
-    return tuple(_total(parts) for parts in zip(*sums, strict=True))
-
-
-def _total(parts: Sequence[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+    return tuple(reduce(add, parts) for parts in zip(*sums, strict=True))
 
 
 def check_finite(total: Any) -> None:

@@ -122,9 +122,8 @@ class SparseTable:
         self.squares_sum: float | None = None
         self.n_rows, self.n_columns = X.shape
         self.n_values = X.nnz
-        self.gram_columns = max(
-            256.0, self.n_values**0.5
-        )  # a larger Gram matrix has more entries than X
+        # a larger Gram matrix has more entries than X
+        self.gram_columns = max(256.0, self.n_values**0.5)
         per_row = 12 * max(1, X.nnz // max(1, self.n_rows))
         self.block_rows = max(256, BLOCK_BYTES // per_row)
 

@@ -98,16 +98,13 @@ class Targets:
         unlabeled = np.count_nonzero(active) - len(self.labeled)
         return self.labeled_total + self.unlabeled_weight * unlabeled
 
-    def constant_loss(self, intercept: bool) -> float:
-        """Return Σ a ‖y - c‖² over the labeled rows; c is their mean, 0 without an intercept."""
-        y, weight = self.y, self.labeled_weight
-        best = np.average(y, axis=0, weights=weight) if intercept else 0.0
-        return float(weight @ ((y - best) ** 2).reshape(len(y), -1).sum(axis=1))
-
-    def times_weights(self, values: Array) -> Array:
-        """Multiply values of all rows by the weights of the rows."""
-        weighted = times(self.weight_at(slice(None)), values)
-        weighted[self.labeled] = times(self.labeled_weight, values[self.labeled])
+    def times_weights(self, values: Array, start: int = 0) -> Array:
+        """Multiply the values of all rows, or of a block from `start` on, by the rows' weights."""
+        stop = start + len(values)
+        index, which = self.labeled_between(start, stop)
+        known = index - start
+        weighted = times(self.weight_at(slice(start, stop)), values)
+        weighted[known] = times(self.labeled_weight[which], values[known])
         return weighted
 
     # -- residuals and losses -----------------------------------------------------------------
@@ -165,9 +162,7 @@ class Targets:
         extra = labeling.penalty(u)
         extra[known] = 0.0
         squares += extra
-        weighted = times(self.weight_at(slice(start, stop)), squares)
-        weighted[known] = times(self.labeled_weight[which], squares[known])
-        return weighted.sum(axis=0)
+        return self.times_weights(squares, start).sum(axis=0)
 
     def dual_overshoot(
         self,
@@ -217,22 +212,34 @@ class Targets:
             return np.bincount(free.argmax(axis=1), minlength=free.shape[1])
         return np.bincount((free > 0.5).view(np.int8), minlength=2)
 
+    @property
+    def codes(self) -> Array:
+        """The classes of the labeled rows, as indices."""
+        return self.y.argmax(axis=1) if self.y.ndim == 2 else self.y.astype(np.intp)
+
     def classes_of(self, labels: Array) -> Array:
-        """Return the class of every row as an index; labeled rows keep theirs."""
+        """Return the class index of every row; labeled rows keep their class."""
         per_class = self.y.ndim == 2
         classes = (labels.argmax(axis=1) if per_class else labels > 0.5).astype(np.int32)
-        classes[self.labeled] = self.y.argmax(axis=1) if per_class else self.y
+        classes[self.labeled] = self.codes
         return classes
 
     def labels_of(self, classes: Array) -> Array:
         """Return the hard labels of class indices: 0 and 1, or one-hot."""
-        if self.y.ndim == 1:
-            return classes.astype(np.float64)
-        return np.eye(self.y.shape[1])[classes]
+        return hard_labels(classes, 2 if self.y.ndim == 1 else self.y.shape[1])
 
     def n_outside(self, support: Array) -> int:
         """Count pairs of a row and a class outside the support of its label."""
         return int(np.count_nonzero(~support))
+
+
+def hard_labels(classes: Array, n_classes: int) -> Array:
+    """Return the labels of class indices: 0 and 1, or one-hot if there are more than two classes.
+
+    >>> hard_labels(np.array([1, 0]), 2), hard_labels(np.array([2]), 3)
+    (array([1., 0.]), array([[0., 0., 1.]]))
+    """
+    return classes.astype(np.float64) if n_classes == 2 else np.eye(n_classes)[classes]
 
 
 def times(weight: Array | float, values: Array) -> Array:

@@ -122,9 +122,7 @@ def run(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
             share()
             for helper in helpers:
                 helper.join()
-        except (
-            BaseException
-        ) as error:  # Ctrl-C while waiting: the others stop after their current item
+        except BaseException as error:  # Ctrl-C while waiting: the others stop after their item
             errors.append(error)
             for helper in helpers:
                 if helper.is_alive():

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from .. import _dense as dense
 from .. import linalg
 from ..curvature import MAX_PRODUCTS, Curvature, active_curvature, full_curvature, jacobi
-from ..labelings import ConvexLabeling
 from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Sweep
@@ -47,12 +46,7 @@ class DirectSteps:
         if last is None:
             last = self._last = self._curvature_at(sweep)
         gradient = self.objective.gradient(sweep)
-        objective = self.objective
-        step = last.step(
-            sweep.w,
-            gradient,
-            lambda: objective.memory_rows.residual(sweep.z, objective.labeling),
-        )
+        step = last.step(sweep.w, gradient, lambda: self.objective.residual(sweep))
         if settled or last.factor is None:
             return step
         return self._correct_boundary_rows(sweep, step, gradient)
@@ -67,7 +61,7 @@ class DirectSteps:
         predicted piece.
         """
         rows = self.objective.rows
-        labeling: ConvexLabeling = self.objective.labeling  # type: ignore[assignment]
+        labeling = self.objective.convex_labeling
         near = rows.boundary_rows(sweep, -float(gradient @ step), labeling)
         if near is None:
             return step
@@ -127,8 +121,8 @@ class ConjugateSteps:
     def __call__(self, sweep: Sweep) -> Array:
         if self._precondition is None:
             self._precondition = _preconditioner(self.objective, sweep)
-        rows, alpha = self.objective.rows, self.objective.alpha
-        gradient = self.objective.gradient(sweep)
+        objective = self.objective
+        gradient = objective.gradient(sweep)
         size = float(np.linalg.norm(gradient))
         self._first = self._first or size
         # inexact steps suffice far from the solution; near it they are almost exact
@@ -138,20 +132,17 @@ class ConjugateSteps:
         enough = max(enough, self._rounding(sweep))
         test = self.test
 
+        def product(V: Array) -> Array:
+            curved = objective.rows.curvature_product(V, sweep.piece, objective.convex_labeling)
+            return curved + objective.ridge_gradient(V)
+
         def done(residual: Array) -> bool:
             if np.linalg.norm(residual) <= enough:
                 return True
             return test is not None and test.bound(residual) <= 0.1 * test.target
 
         step, products, self.solved = linalg.conjugate_gradient(
-            lambda V: (
-                rows.curvature_product(V, sweep.piece, self.objective.labeling)  # type: ignore[arg-type]
-                + linalg.penalty(alpha, rows.intercept, V)
-            ),
-            -gradient,
-            precondition=self._precondition,
-            done=done,
-            max_iter=MAX_PRODUCTS,
+            product, -gradient, precondition=self._precondition, done=done, max_iter=MAX_PRODUCTS
         )
         self.products += products
         return step

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curvature import Curvature, full_curvature
-from ..linalg import EPS, penalty
+from ..linalg import EPS
 from ..objective import Objective
 from .solution import Callback, Solution, State, Status, Step, StoppingTest
 
@@ -130,8 +130,5 @@ class _Fit:
     def gradient(self, w: Array, moment: Array) -> Array:
         """Return half the gradient of J; `moment` is that of the current labels."""
         rows = self.objective.rows
-        if not self.objective.direct:
-            product = rows.full_product(w)
-        else:
-            product = rows.full_gram @ w
-        return product - moment + penalty(self.objective.alpha, rows.intercept, w)
+        product = rows.full_gram @ w if self.objective.direct else rows.full_product(w)
+        return product - moment + self.objective.ridge_gradient(w)

@@ -113,11 +113,7 @@ def _least_norm_end(objective: Objective, sweep: Sweep) -> Sweep:
     if objective.labeling.per_class:
         return objective.sweep(_least_norm_of_many(objective, sweep), sweep.piece)
     curvature = active_curvature(objective, sweep.piece, rows.active_gram(sweep.piece))
-    step = curvature.step(
-        sweep.w,
-        objective.gradient(sweep),
-        lambda: objective.memory_rows.residual(sweep.z, objective.labeling),
-    )
+    step = curvature.step(sweep.w, objective.gradient(sweep), lambda: objective.residual(sweep))
     return objective.sweep(sweep.w + step, sweep.piece)
 
 
