@@ -192,7 +192,7 @@ def test_rows_that_are_lost_for_good_are_told_in_a_sentence(client):
     )
     pid = client.run(os.getpid)[worker]
     os.kill(pid, signal.SIGKILL)
-    with pytest.raises(RuntimeError, match="was lost with the worker that held it"):
+    with pytest.raises(RuntimeError, match="was lost with its worker"):
         SoftLabelClassifier().fit(lost, y)
 
 

@@ -256,7 +256,7 @@ def test_no_gram_matrix_is_sent_that_no_step_needs():
 def test_sparse_columns_that_are_too_many_for_alpha_zero_are_told_so():
     X, y = table(n_columns=300, n_labels=299)
     blocks = in_blocks(X * (X > 2.5), [150, 150]).map_blocks(sparse.csr_array, dtype=float)
-    with pytest.raises(ValueError, match="alpha=0 needs Gram matrices, and X has 300 sparse"):
+    with pytest.raises(ValueError, match="alpha=0 needs Gram matrices, but X has 300 sparse"):
         SoftLabelClassifier(0.0).fit(blocks, y)
 
 

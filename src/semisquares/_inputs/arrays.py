@@ -37,7 +37,7 @@ TARGETS = 2.0
 WIDE_ROWS = 512
 """A sparse table with more columns than rows may use a basis of its row space up to this size."""
 _SAMPLE = 256
-"""Labeled rows, and rows of the whole table, that decide whether columns need a shift."""
+"""Number of labeled rows, and of all rows, that decide whether columns need a shift."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ _SHOWN = 10
 
 
 def is_dask(given: Any) -> bool:
-    """Tell whether an object is a Dask collection, without importing Dask."""
+    """Return whether an object is a Dask collection, without importing Dask."""
     return hasattr(given, "__dask_graph__") and hasattr(given, "to_delayed")
 
 
@@ -114,7 +114,7 @@ class Number(Interval):
     """
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Tell whether a value is within the bounds."""
+        """Return whether a value is within the bounds."""
         if isinstance(val, bool) or not isinstance(val, self.type):
             return False
         if issubclass(self.type, Integral):

@@ -22,8 +22,8 @@ def check_memory(n_numbers: float, n_rows: int, n_classes: int) -> None:
     if needed < NEGLIGIBLE or needed <= (there := available_memory()):
         return
     raise NotEnoughMemory(
-        f"A fit of {n_rows:,} rows and {n_classes:,} classes needs {_written(needed)} of memory or "
-        f"more, and {_written(there)} are free; check that y holds classes and not names of single "
+        f"A fit of {n_rows:,} rows and {n_classes:,} classes needs {_in_gb(needed)} of memory or "
+        f"more, and {_in_gb(there)} are free; check that y holds classes and not names of single "
         "rows, merge rare classes, fit a sample of the rows, or use a machine with more memory."
     )
 
@@ -57,5 +57,5 @@ def _left_of_limit() -> float:
         return math.inf
 
 
-def _written(size: float) -> str:
+def _in_gb(size: float) -> str:
     return f"{size / 1e9:.2g} GB" if size < 1e10 else f"{size / 1e9:,.0f} GB"

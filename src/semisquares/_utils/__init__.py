@@ -1,1 +1,1 @@
-"""What any layer may need and no layer owns: errors, files, worker processes, versions."""
+"""Helpers for all layers: errors, messages, wording, files, worker processes, versions."""

@@ -15,7 +15,7 @@ __all__ = ["CollapsedLabelsWarning", "NotEnoughMemory", "UserError"]
 class UserError(Exception):
     """One sentence: what was given, what is needed, what to do.
 
-    The command line prints it and ends with exit code 2; any other error is a defect of ours.
+    The command line prints it and ends with exit code 2; any other error is a bug.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class UserError(Exception):
     code : str, default=""
         A name for this error that programs can rely on: sentences may change.
     **fields : object
-        What the sentence is about.
+        The values of the fields.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class UserError(Exception):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The values that the sentence is made of, by name."""
+        """The values in the sentence, by name."""
         return self.message.fields
 
 
@@ -52,4 +52,4 @@ class NotEnoughMemory(MemoryError):
 
 
 class CollapsedLabelsWarning(UserWarning):
-    """A hard-label fit gave some class to no unlabeled row, so its labels may have collapsed."""
+    """No unlabeled row got some class in a hard-label fit, so its labels may have collapsed."""

@@ -98,7 +98,7 @@ def _remove_leftovers(folder: Path, prefix: str) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process of this machine is running."""
+    """Return whether a process of this machine is running."""
     if os.name != "posix":  # on Windows os.kill(pid, 0) ends the process
         return True
     try:

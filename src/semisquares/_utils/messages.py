@@ -1,7 +1,7 @@
-"""Sentences that name parameters: Python writes ``kinds={'age': 'date'}``, a shell an option.
+"""Sentences that name parameters: ``kinds={'age': 'date'}`` in Python, an option in a shell.
 
-A message is made of a template and named fields, which stay with it as data. It is a string,
-written for Python; `render` writes it for others.
+A message is a string made from a template and named fields, which it keeps as data. The string
+names parameters as Python does; `render` writes them in other ways.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Message(str):
     template : str
         A format string; taken literally if there are no fields.
     **fields : object
-        What the template names: values, parameters, or other messages.
+        The values of the fields: any objects, parameters, or other messages.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Message(str):
         return self
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], Mapping[str, Any]]:
-        """Let messages be copied and travel between processes."""
+        """Let messages be copied and pickled."""
         return (self.template,), self.fields
 
     def render(self, write: Callable[[Parameter], str]) -> str:

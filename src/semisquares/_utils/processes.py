@@ -98,7 +98,7 @@ def _start_worker(parent: int) -> None:
 
 @contextmanager
 def block_sigint() -> Iterator[None]:
-    """Block SIGINT here and, for good, in all processes started in this block.
+    """Block SIGINT here, and permanently in all processes started inside the block.
 
     A terminal sends Ctrl-C to all processes; each worker would print a traceback.
     """

@@ -1,4 +1,4 @@
-"""With what numbers were made."""
+"""Versions of the software that computed a result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["versions"]
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """Return the versions of all that can change a number: Python's sum() did in 3.12.
+    """Return the versions of all that can change a result; even Python's sum() did, in 3.12.
 
     Examples
     --------

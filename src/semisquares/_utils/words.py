@@ -1,4 +1,4 @@
-"""Numbers, counts and errors as words: every sentence for people takes them from here."""
+"""Numbers, counts and errors as text, for every sentence that people read."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def did_you_mean(
 
 
 def os_error(error: OSError, doing: str, name: str) -> str:
-    """Say what the operating system refused, as the start of a sentence.
+    """Describe an error of the operating system, as the start of a sentence.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def os_error(error: OSError, doing: str, name: str) -> str:
         return f"{name} is a folder"
     if isinstance(error, NotADirectoryError):
         return f"A part of the path {name} is not a folder"
-    if isinstance(error, FileExistsError):  # of a file in the place of a folder to make
+    if isinstance(error, FileExistsError):  # a file is in the place of a new folder
         return f"{name} is not a folder"
     reason = error.strerror or str(error) or type(error).__name__
     return f"{reason[0].upper()}{reason[1:]} {doing} {name}"

@@ -1,4 +1,4 @@
 """The mathematics: labelings, rows, solvers and the certificate, on numpy and scipy alone.
 
-Nothing here prints, warns or knows scikit-learn.
+Nothing here prints, warns or imports scikit-learn.
 """

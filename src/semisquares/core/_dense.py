@@ -1,8 +1,8 @@
 """Dense linear algebra that Ctrl-C can interrupt, however large the matrices are.
 
-Each function is that of numpy or LAPACK whose name it has, with a count of its operations. Calls
-that hold Python's global lock, as all of `scipy.linalg.lapack` do, would keep the main thread from
-listening: large ones are cut into parts, or done by numpy.
+Each function calls the function of numpy or LAPACK with the same name and estimates the number of
+operations. Calls that hold Python's global lock, such as all of `scipy.linalg.lapack`, would block
+Ctrl-C: large ones are split into parts, or replaced by numpy.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def cholesky_factor(matrix: Array) -> Array:
 def cholesky(matrix: Array) -> tuple[Array, bool]:
     """Factor a symmetric matrix, which may be overwritten; return it, and whether that failed.
 
-    The factor is below the diagonal. What was above it stays there.
+    The factor is below the diagonal; the entries above it are kept.
     """
     if _cubic(matrix) / 3.0 <= interrupts.LONG:
         triangle, info = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
@@ -122,7 +122,7 @@ def cholesky(matrix: Array) -> tuple[Array, bool]:
 
 
 def solve_cholesky(triangle: Array, b: Array) -> Array:
-    """Solve ``LL' x = b`` for the columns of b, with L of `cholesky`."""
+    """Solve ``LL' x = b`` for the columns of b, with L from `cholesky`."""
     return _by_columns(
         lambda part: np.asarray(lapack.dpotrs(triangle, part, lower=1)[0]),
         b,
@@ -131,7 +131,7 @@ def solve_cholesky(triangle: Array, b: Array) -> Array:
 
 
 def solve_triangular(triangle: Array, b: Array, *, transposed: bool = False) -> Array:
-    """Solve ``L x = b``, or ``L' x = b``, with L below the diagonal."""
+    """Solve ``L x = b``, or ``L' x = b``, with a lower triangular L."""
     trans = "T" if transposed else "N"
     return _by_columns(
         lambda part: np.asarray(
@@ -145,8 +145,8 @@ def solve_triangular(triangle: Array, b: Array, *, transposed: bool = False) -> 
 def pivoted_cholesky(matrix: Array, tol: float) -> tuple[Array, Array, int]:
     """Factor a positive semidefinite matrix: ``A[order][:, order] = LL'`` up to a rank.
 
-    The pivot is the largest number that is left on the diagonal; at `tol` or less all that is left
-    is rounding, and the rank is found. Returns L (below the diagonal), order and rank.
+    The pivot is the largest remaining entry of the diagonal; if it is `tol` or less, only rounding
+    remains, and the rank is found. Returns L (below the diagonal), order and rank.
     """
     n = len(matrix)
     if _cubic(matrix) / 3.0 <= interrupts.LONG:
@@ -156,7 +156,7 @@ def pivoted_cholesky(matrix: Array, tol: float) -> tuple[Array, Array, int]:
     order = np.arange(n)
     for start in range(0, n, PANEL):
         stop = min(start + PANEL, n)
-        left = L.diagonal().copy()  # what is left of the diagonal
+        left = L.diagonal().copy()  # the remaining diagonal
         for j in range(start, stop):
             if j > start:
                 left[j:] -= L[j:, j - 1] ** 2
@@ -173,7 +173,7 @@ def pivoted_cholesky(matrix: Array, tol: float) -> tuple[Array, Array, int]:
 
 
 def _swap(L: Array, left: Array, order: Array, j: int, pivot: int) -> None:
-    """Swap two rows and columns of what is below the diagonal, and of what is left to factor."""
+    """Swap two rows and columns of the factor and of the remaining matrix."""
     if j == pivot:
         return
     L[[j, pivot], :j] = L[[pivot, j], :j]
@@ -186,7 +186,7 @@ def _swap(L: Array, left: Array, order: Array, j: int, pivot: int) -> None:
 
 
 def _by_columns(work: Callable[[Array], Array], b: Array, operations: float) -> Array:
-    """Do work for the columns of b, as many at once as is not long."""
+    """Call `work` on groups of columns of b, small enough that no call is long."""
     n_parts = parts_needed(operations)
     if n_parts == 1 or b.ndim == 1:
         return work(b)
@@ -195,6 +195,6 @@ def _by_columns(work: Callable[[Array], Array], b: Array, operations: float) -> 
 
 
 def _cubic(matrix: Array) -> float:
-    """Return m n min(m, n), which decompositions take some multiple of."""
+    """Return m n min(m, n): decompositions take a multiple of this number of operations."""
     m, n = matrix.shape
     return float(m) * n * min(m, n)

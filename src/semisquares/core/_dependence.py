@@ -1,8 +1,8 @@
 """Columns that are exactly combinations of others: found in floating point, proven exactly.
 
 One-hot columns with an intercept, copies and multiples are exactly dependent; other columns are
-dependent only to rounding. A certificate has to distinguish the two: along an exact dependence J
-cannot fall, along the other kind large weights may still lower it.
+dependent only to rounding. A certificate must distinguish the two: along an exact dependence J is
+constant, but along an approximate one large weights may still lower it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_DENOMINATOR = 1000
 MOST_TERMS = 16
 """Combinations of more columns are recognised only with integer coefficients."""
 MOST_FRACTIONS = 200_000
-"""Exact arithmetic on more numbers takes longer than it is worth."""
+"""Exact arithmetic on more numbers takes too long."""
 
 
 def independent_columns(rows: MemoryRows, triangle: Array, live: Array) -> Array:

@@ -1,7 +1,7 @@
 """Sums of products without rounding, for certificates of small tables.
 
-A product of two floats is the sum of two floats (Dekker, 1971), and `math.fsum` adds floats up
-with one rounding at the end. So X'θ can be had to the last bit, at some 50 ns a number.
+A product of two floats is the sum of two floats (Dekker, 1971), and `math.fsum` adds floats with
+one rounding at the end. So X'θ is computed to the last bit, in about 50 ns per number.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Array = NDArray[Any]
 
 _SPLIT = 2.0**27 + 1.0
 _LARGEST = 2.0**480
-"""Products of larger numbers, or of numbers smaller than its inverse, may leave the range."""
+"""Products of larger numbers, or of numbers below its inverse, may overflow or underflow."""
 
 
 def exact_moment(X: Array, theta: Array, ridge: Array, w: Array) -> Array | None:
-    """Return X'θ + ridge∘w, each entry rounded once; None where products leave float64's range.
+    """Return X'θ + ridge∘w, each entry rounded once; None if products may leave float64's range.
 
     >>> X, ones = np.array([[1e16], [1.0], [-1e16]]), np.ones((3, 1))
     >>> exact_moment(X, ones, np.array([[0.0]]), np.array([[1.0]]))
@@ -39,7 +39,7 @@ def exact_moment(X: Array, theta: Array, ridge: Array, w: Array) -> Array | None
 
 
 def exact_products(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return rounded products and what rounding took away from them, both exact."""
+    """Return rounded products and their rounding errors, which are floats as well."""
     high = a * b
     a1, a2 = _halves(a)
     b1, b2 = _halves(b)
@@ -47,7 +47,7 @@ def exact_products(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _halves(a: Array) -> tuple[Array, Array]:
-    """Split numbers into two of half the digits (Veltkamp)."""
+    """Split each number into two with half the digits (Veltkamp)."""
     c = _SPLIT * a
     first = c - (c - a)
     return first, a - first

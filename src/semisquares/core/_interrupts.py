@@ -1,7 +1,7 @@
-"""Ctrl-C during long calls: Python hears it between its own steps, never inside of BLAS or LAPACK.
+"""Ctrl-C during long calls: Python handles it between its own steps, not inside BLAS or LAPACK.
 
-Sums over rows are taken block by block, and are heard in between. A decomposition of one large
-matrix takes up to a minute: it runs in a thread of its own while the main thread waits and listens.
+Sums over rows are computed block by block, so Ctrl-C is handled in between. A decomposition of one
+large matrix takes up to a minute: it runs in its own thread while the main thread waits for Ctrl-C.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ Result = TypeVar("Result")
 LONG = 1e10
 """Calls with more floating-point operations take a second or more on a slow core."""
 LISTEN_SECONDS = 0.1
-"""How often the main thread wakes up to look for Ctrl-C, on systems that do not wake it."""
+"""How often the main thread wakes up to check for Ctrl-C, on systems that do not wake it."""
 
 
 def interruptible(work: Callable[[], Result], operations: float) -> Result:
-    """Call `work`, and raise KeyboardInterrupt at once if Ctrl-C is pressed meanwhile.
+    """Call `work`; raise KeyboardInterrupt at once if Ctrl-C is pressed meanwhile.
 
     Parameters
     ----------
     work : callable
-        A call that releases Python's global lock, as those of numpy do. After Ctrl-C it goes on in
-        the background, and its result is dropped.
+        A call that releases Python's global lock, as numpy's do. After Ctrl-C it goes on in the
+        background, and its result is dropped.
     operations : float
-        About how many floating-point operations it takes; up to `LONG` it is called directly. So
-        it is outside of the main thread, which is the only one that Ctrl-C reaches.
+        The approximate number of floating-point operations. With at most `LONG`, or outside the
+        main thread (the only one that Ctrl-C reaches), `work` is called directly.
 
     Examples
     --------
@@ -60,5 +60,5 @@ def interruptible(work: Callable[[], Result], operations: float) -> Result:
 
 
 def parts_needed(operations: float) -> int:
-    """Return how many parts a call has to be cut into for none to be long."""
+    """Return the number of parts to split a call into so that none is long."""
     return max(1, int(-(-operations // LONG)))

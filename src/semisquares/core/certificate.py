@@ -1,20 +1,19 @@
 """Certificates: how far from the optimum weights can be, proven from the weights alone.
 
-A certificate never reads a solver's internals: no factor, no active set, no idea of which columns
-depend on others. It takes X, the weights as the user gets them, and a bound of its own rounding.
+A certificate never reads a solver's internals: no factor, no active set, no list of dependent
+columns. It needs X and the weights as the user gets them, and bounds its own rounding errors.
 
 **How.** Let z be the exact decision values, J(w) = Σ ℓ(z) + λ‖w‖². For *any* numbers θ, one for
 each row (and class), that satisfy ``1'θ = 0`` (intercept) and, without a ridge, ``X'θ = 0``,
 
     J(w) - J* ≤ Σ rows FY(z, θ) + ‖X'θ + λw‖² / λ,       FY(z, θ) = ℓ(z) + ℓ*(θ) - 2θz ≥ 0
 
-The θ that are taken are the residuals as they were computed, a(z - t). They are numbers, not
-approximations of anything: rounding in z makes FY differ from 0 by ``a (error of z)²`` only, and
-rounding in the sums X'θ enters squared as well. What keeps θ from being feasible is put right by a
-correction δ of θ: with e the error of z, rows then cost ``Σ (√a e + δ/√a)²`` and, where an
-unlabeled row's δ leaves its piece, twice the overshoot. See docs/theory/duality_gap.md.
+θ are the computed residuals a(z - t), taken as exact numbers: rounding in z makes FY differ from 0
+by ``a (error of z)²`` only, and rounding in the sums X'θ enters squared as well. If θ is not
+feasible, it is corrected by δ: with e the error of z, rows then cost ``Σ (√a e + δ/√a)²``, plus
+twice the overshoot if the δ of an unlabeled row leaves its piece. See docs/theory/duality_gap.md.
 
-All bounds are in the scale of J; relative ones are divided by `Objective.scale`.
+All bounds are on the scale of J; relative ones are divided by `Objective.scale`.
 """
 
 from __future__ import annotations
@@ -41,28 +40,28 @@ UNIT = 0.5 * EPS
 SLACK = 1.0 + 1e-10
 """Covers the rounding of the bounds themselves, which are sums of few non-negative numbers."""
 GOOD_ENOUGH = 1e-15
-"""No tighter proof is looked for below this relative gap: `certificate_` is not told below EPS."""
+"""No tighter proof is tried below this relative gap: `certificate_` never reports less than EPS."""
 LARGEST = 1e130
-"""Weights of rows or J beyond this, or below its inverse, leave the range that squares need."""
+"""Row weights or J above this, or below its inverse, may overflow or underflow when squared."""
 SMALLEST_NORM = 1e-150
-"""The squares of a column of a smaller norm underflow, unless it is a column of zeros."""
+"""The squares of a column with a smaller norm underflow, unless it is a column of zeros."""
 WIDE = 256
 """With more columns than rows, and than this, corrections cost more than they can prove."""
 JOINT_WORK = 1e9
-"""Matrices of all classes together are factored up to about so many operations."""
+"""Matrices of all classes together are factored if that takes at most this many operations."""
 EXACT_VALUES = 200_000
-"""Sums of so many products are taken without rounding if nothing else proves enough."""
+"""Sums of up to this many products are computed without rounding if no other proof suffices."""
 SIMPLEX_ROUNDING = 8e-15
-"""Projections on the simplex sum to 1 up to this much for each class."""
+"""Projections on the simplex sum to 1 up to this error for each class."""
 
 
 def gradient_bound(objective: Objective) -> Callable[[Array], float]:
     """Return the bound ``J(w) - J* ≤ h'(X'X + λD)⁻¹h`` as a function of half the gradient, h.
 
-    It tells solvers when to stop. Rounding is not counted, and the factor is the solvers' own, so
-    it is not part of a certificate. X are the labeled rows: their curvature is there whatever the
-    others do. Where that matrix is too wide to form, the smaller ``λ on the features + the labeled
-    rows' mean`` takes its place; where it is singular, the bound is infinite.
+    It tells solvers when to stop. It ignores rounding and uses the solvers' own factor, so it is
+    not part of a certificate. X are the labeled rows, whose curvature does not depend on the pieces
+    of the others. If the matrix is too wide to form, it is replaced by a smaller one: λ on the
+    features and the labeled rows' mean. If it is singular, the bound is infinite.
     """
     rows, alpha = objective.rows, objective.alpha
     if objective.direct:
@@ -84,12 +83,12 @@ def gradient_bound(objective: Objective) -> Callable[[Array], float]:
 
 @dataclass(frozen=True)
 class Gap:
-    """J at some weights, and how far above the optimum it is at the most."""
+    """J at some weights, and an upper bound of its distance from the optimum."""
 
     value: float
     """J as it was evaluated."""
     absolute: float
-    """At least J - optimum, in exact arithmetic."""
+    """An upper bound of J - optimum in exact arithmetic."""
     bound: float
     """A proven lower bound of the optimum."""
     scale: float
@@ -103,41 +102,41 @@ class Gap:
 def duality_gap(
     objective: Objective, w: Array, *, enough: float = 0.0, sweep: Sweep | None = None
 ) -> Gap:
-    """Bound the suboptimality of w in the soft problem, rounding included: the best of some proofs.
+    """Bound the suboptimality of w in the soft problem, rounding included; return the best proof.
 
-    1. J itself, since no J is below 0;
-    2. with a ridge: θ as it is, shifted on the labeled rows so that it sums to 0;
-    3. θ corrected on the labeled rows, whose cost is quadratic wherever z goes;
-    4. θ corrected on the labeled and the active rows: tight far from the optimum, too;
-    5. θ corrected on all rows, where only all together span the columns;
-    6. the same with sums that are taken without rounding, on small tables.
+    1. J itself, since J is never below 0;
+    2. with a ridge: θ, shifted on the labeled rows so that it sums to 0;
+    3. θ corrected on the labeled rows, whose cost is quadratic for every z;
+    4. θ corrected on the labeled and the active rows, which is also tight far from the optimum;
+    5. θ corrected on all rows, if only all rows together span the columns;
+    6. the same with sums computed without rounding, on small tables.
 
     Each is tried only if those before it did not prove enough. Corrections need ``P'MP ≈ I``, where
-    M is the curvature of the rows that are corrected: P is made here, by Cholesky or QR, and what
-    it is worth is measured (`_Inverse`).
+    M is the curvature of the corrected rows. P is computed here, by Cholesky or QR, and its error
+    is bounded (`_Inverse`).
 
     Parameters
     ----------
     objective : Objective
         With a convex labeling.
     w : array
-        The weights to be certified, in the (shifted) columns of the rows. The proof holds for their
-        translation to the user's columns, whose rounding is counted.
+        The weights to certify, in the (shifted) columns of the rows. The proof holds for their
+        translation to the user's columns, including its rounding.
     enough : float
-        The relative gap below which no tighter proof is looked for.
+        The relative gap below which no tighter proof is tried.
     sweep : Sweep, optional
-        What a pass over the rows at w told, where one was made: none is made again.
+        The result of a pass over the rows at w, if there is one; otherwise a pass is made.
     """
     if sweep is None or sweep.w is not w:
         sweep = objective.sweep(w)
     scale = objective.scale
     target = max(enough, GOOD_ENOUGH) * scale
     value = objective.value(sweep)
-    if 0.0 < objective.alpha < 1.0 / LARGEST:  # without this ridge J* is lower, and easier to prove
+    if 0.0 < objective.alpha < 1.0 / LARGEST:  # without this ridge, J* is lower and easier to bound
         without = duality_gap(objective.with_alpha(0.0), w, enough=enough, sweep=sweep)
         gap = without.absolute + SLACK * float(np.sum(objective.ridge(w)))
         return Gap(value, gap, without.bound, scale)
-    with np.errstate(all="ignore"):  # what is not finite proves nothing
+    with np.errstate(all="ignore"):  # a bound that is not finite proves nothing
         point = _DualPoint(objective, sweep, np.sqrt(sweep.squares) * (1.0 + 1e-8))
         rounding = point.of_value(value)
         gap = np.inf
@@ -151,21 +150,21 @@ def duality_gap(
 
 
 def _in_range(objective: Objective, value: float) -> bool:
-    """Tell whether sums and squares stay clear of overflow and underflow, which no bound counts."""
+    """Return whether sums and squares can neither overflow nor underflow: no bound covers that."""
     rows = objective.rows
     numbers = [objective.scale, rows.heaviest, rows.total_weight]
     return bool(max(value, *numbers) <= LARGEST and min(numbers) >= 1.0 / LARGEST)
 
 
 def _proofs(objective: Objective, sweep: Sweep, point: _DualPoint, value: float) -> Iterator[float]:
-    """Yield bounds of the gap, cheap ones first."""
+    """Yield bounds of the gap, cheapest first."""
     yield value
     if objective.alpha > 0.0:
         yield point.by_the_ridge()
     rows = objective.rows
     if not objective.direct or rows.n_features > max(rows.n_rows, WIDE):
         return
-    # from here on columns count by their own size, not by that of all together
+    # from here on, with the norm of each column, not of all columns together
     try:
         norms = np.sqrt(rows.diagonal[: rows.n_features])
     except FloatingPointError:  # squares overflow
@@ -181,12 +180,12 @@ def _proofs(objective: Objective, sweep: Sweep, point: _DualPoint, value: float)
 
 
 class _Rounding:
-    """How far decision values and J at some weights may be from what was computed.
+    """Bounds of the rounding errors of decision values and of J at some weights.
 
-    Errors of sums are bounded a priori: a sum of n products is off by at most γₙ times the sum of
-    their sizes, in whatever order it was taken, with γₙ = nu / (1 - nu) and u the unit of rounding
-    (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1); and ``Σ|x||θ| ≤ ‖x‖ ‖θ‖``
-    by Cauchy and Schwarz. Norms over rows are weighted: ``‖x‖² = Σ a x²``, ``‖θ‖² = Σ θ²/a``.
+    Errors of sums are bounded a priori: the error of a sum of n products is at most γₙ times the
+    sum of their absolute values, in any order of summation, with γₙ = nu / (1 - nu) and u the unit
+    roundoff (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1), and
+    ``Σ|x||θ| ≤ ‖x‖ ‖θ‖``. Norms over rows are weighted: ``‖x‖² = Σ a x²``, ``‖θ‖² = Σ θ²/a``.
 
     Parameters
     ----------
@@ -195,9 +194,9 @@ class _Rounding:
     w : array
         The weights.
     loss : float
-        Σ a ‖z - t‖² there.
+        Σ a ‖z - t‖² at these weights.
     norms : array of shape (n_features,) or float
-        The norm of every column, or of all columns together, which is cheaper to have.
+        The norm of every column, or of all columns together, which is cheaper to compute.
     """
 
     def __init__(self, objective: Objective, w: Array, loss: float, norms: Any) -> None:
@@ -213,13 +212,14 @@ class _Rounding:
         each = np.ndim(norms) > 0
         weighed = norms @ np.abs(features) if each else norms * np.linalg.norm(features)
         self.reach = float(np.linalg.norm(weighed)) + self.total * float(np.linalg.norm(last))
-        """A bound of ‖Σ |x||w|‖: the size of what decision values are summed from."""
+        """A bound of ‖Σ |x||w|‖: the size of the terms of the decision values."""
         self.moved = self._moved()
 
     def _moved(self) -> float:
-        """Bound ‖z'' - z‖, z'' the decision values that θ is the exact residual of.
+        """Bound ‖z'' - z‖, where θ are the exact residuals at the decision values z''.
 
-        z is exact and belongs to the weights in the user's columns, whose intercept was rounded.
+        z are the exact decision values of the weights in the user's columns, where the intercept
+        is rounded.
         """
         rows, d = self.rows, self.rows.n_features
         digits = _gamma(d + 8)
@@ -238,16 +238,16 @@ class _Rounding:
         return 16.0 * UNIT * (self.reach + self.total * np.sqrt(self.w.shape[1]))
 
     def of_value(self, value: float) -> float:
-        """Bound the error of J: its loss is the square of a norm."""
+        """Bound the error of J, whose loss is the square of a norm."""
         crossed = (2.0 * self.size + self.moved) * self.moved
         terms = _gamma(self.rows.longest_sum * self.w.shape[1] + 16)
         return float(SLACK * (crossed + 2.0 * terms * value))
 
 
 class _DualPoint(_Rounding):
-    """The residuals at w as a dual point θ, and how much of its sum with x may be rounding.
+    """The residuals at w as a dual point θ, with a bound of the rounding errors of X'θ.
 
-    Errors that stand for a row of h, which has a value for each class, are norms over the classes.
+    h has a row for each weight and a value for each class; the error of a row is a norm over them.
     """
 
     def __init__(self, objective: Objective, sweep: Sweep, norms: Any) -> None:
@@ -259,7 +259,7 @@ class _DualPoint(_Rounding):
         self.error = self._error()
 
     def _error(self) -> Array:
-        """Bound the error of h = X'θ + λDw, the intercept last; one norm where norms is one."""
+        """Bound the error of h = X'θ + λDw, intercept last; features together if `norms` is."""
         size = self.sum_error * self.size
         if self.labeling.per_class:
             size += 2.0 * self.simplex
@@ -271,7 +271,7 @@ class _DualPoint(_Rounding):
         return SLACK * np.append(self.norms * size + features, self.total * size + last)
 
     def sharpened(self) -> _DualPoint | None:
-        """Return the point with h summed without rounding; None where that cannot be done."""
+        """Return the point with h summed without rounding; None if that is not possible."""
         rows, alpha, d = self.rows.in_memory, self.objective.alpha, self.n_features
         if rows is None or rows.n_rows * self.w.size > EXACT_VALUES:
             return None
@@ -293,7 +293,7 @@ class _DualPoint(_Rounding):
         return point
 
     def _residuals(self) -> Array:
-        """Return z - t of all rows; on the simplex equal, to the bit, on the support of t."""
+        """Return z - t of all rows; on the simplex, bitwise equal on the support of t."""
         rows, z = self.objective.memory_rows, self.sweep.z
         residual = rows.residual(z, self.labeling).reshape(rows.n_rows, -1)
         if self.labeling.per_class:
@@ -307,7 +307,7 @@ class _DualPoint(_Rounding):
     # -- proofs ---------------------------------------------------------------------------------
 
     def proofs(self) -> Iterator[float]:
-        """Yield bounds of the gap, cheap ones first."""
+        """Yield bounds of the gap, cheapest first."""
         if self.objective.alpha > 0.0:
             yield self.by_the_ridge()
         yield from self.by_labeled_rows()
@@ -315,7 +315,7 @@ class _DualPoint(_Rounding):
         yield from self.by_all_rows()
 
     def by_the_ridge(self) -> float:
-        """θ is shifted on the labeled rows to sum to 0; the rest is ``‖X'θ + λw‖²/λ``."""
+        """Bound the gap with θ shifted on the labeled rows to sum to 0, by ``‖X'θ + λw‖²/λ``."""
         rows, alpha, d = self.rows, self.objective.alpha, self.n_features
         error = float(np.linalg.norm(self.error[: len(self.error) - rows.intercept]))
         features, shifted = self.h[:d], 0.0
@@ -332,15 +332,15 @@ class _DualPoint(_Rounding):
         return self._total(np.hypot(left / np.sqrt(alpha), np.sqrt(shifted)))
 
     def by_labeled_rows(self) -> Iterator[float]:
-        """θ is corrected on the labeled rows."""
+        """Bound the gap with θ corrected on the labeled rows."""
         objective, gram = self.objective, self.rows.labeled_gram
         for inverse in self._inverses(gram, lambda: objective.memory_rows.labeled):
             yield self._total(inverse.norm(self.h, self.error))
 
     def by_active_rows(self) -> Iterator[float]:
-        """θ is corrected on the labeled and the active rows.
+        """Bound the gap with θ corrected on the labeled and the active rows.
 
-        Of more classes every row is active in some directions, which tie the classes together.
+        With more than two classes, every row is active in directions that couple the classes.
         """
         rows, piece = self.rows, self.sweep.piece
         if self.labeling.per_class:
@@ -353,20 +353,20 @@ class _DualPoint(_Rounding):
             yield self._corrected(inverse, everywhere=False)
 
     def by_all_rows(self) -> Iterator[float]:
-        """θ is corrected on all rows; those without a residual pay for it in proportion."""
+        """Bound the gap with θ corrected on all rows, at a linear cost if a row has no residual."""
         rows = self.rows
         if rows.in_memory is not None:
             for inverse in self._inverses(rows.full_gram, lambda: np.arange(rows.n_rows)):
                 yield self._corrected(inverse, everywhere=True)
 
     def _inverses(self, gram: Array, index: Callable[[], Array]) -> Iterator[_Inverse]:
-        """Yield what turns the curvature of some rows into the identity, nearly."""
+        """Yield an approximate inverse of the curvature of some rows, if one is found."""
         ridge = np.zeros(len(gram))
         ridge[: self.n_features] = self.objective.alpha
         kept = np.arange(len(gram))
         if self.objective.alpha == 0.0:
             norms = np.append(self.norms, [1.0] * self.rows.intercept)
-            kept = np.flatnonzero(norms > 0.0)  # a column of zeros asks nothing of θ
+            kept = np.flatnonzero(norms > 0.0)  # a column of zeros does not constrain θ
         found = _Inverse.of_gram(gram, ridge, kept, self.sum_error)
         if found is not None:
             yield found
@@ -381,12 +381,12 @@ class _DualPoint(_Rounding):
                 yield found
 
     def _joint_inverse(self) -> _Inverse | None:
-        """Return what turns the curvature of all rows, for all classes, into the identity."""
+        """Return an approximate inverse of the curvature of all rows, for all classes together."""
         rows, (n_weights, n_classes), d = self.rows.in_memory, self.w.shape, self.n_features
         if rows is None or rows.n_rows * self.w.size**2 * n_classes > JOINT_WORK:
             return None
         triangle = rows.simplex_triangle(self.sweep.piece, self.sweep.z)[:, :-1]
-        # its columns are the intercepts, then the features of the first class, …
+        # the columns are the intercepts, then the features of the first class, …
         place = np.arange(self.w.size).reshape(n_weights, n_classes)
         order = np.concatenate((place[d:].ravel(), place[:d].T.ravel()))
         sorted_columns = np.empty_like(triangle)
@@ -395,16 +395,16 @@ class _DualPoint(_Rounding):
         ridge[:d] = self.objective.alpha
         norms = np.append(self.norms, [1.0] * rows.intercept)
         kept = np.flatnonzero(np.repeat(norms, n_classes) + ridge.ravel() > 0.0)
-        # one decomposition for each class and part of the rows, and what is left of the one before
+        # one decomposition per class and part of the rows, stacked on the R factor before it
         n_parts = 1 + rows.n_rows // 256
         n_equations = (n_classes + 1) * (rows.n_rows + n_parts * self.w.size)
         return _Inverse.of_triangle(sorted_columns, ridge.ravel(), kept, n_equations)
 
     def _corrected(self, inverse: _Inverse, *, everywhere: bool) -> float:
-        """θ is corrected by δ = -a V, V a step's decision values, then by what that leaves.
+        """Bound the gap with θ corrected by δ = -a V, V a step's decision values, and a remainder.
 
-        What it leaves is not known, only bounded: its norm over the rows is `left` at the most, and
-        so is what any one row has of it, divided by √a.
+        The remainder is not computed, only bounded: its norm over the rows is at most `left`, and
+        so is its value in any row, divided by √a.
         """
         rows, sweep, alpha = self.rows, self.sweep, self.objective.alpha
         shape = sweep.w.shape
@@ -424,24 +424,24 @@ class _DualPoint(_Rounding):
         return self._total(taken + left) + SLACK * over
 
     def _total(self, correction: float) -> float:
-        """Put the rounding of z and a correction together: both are norms of the same vector."""
+        """Combine the rounding of z and a correction, which are norms over the same rows."""
         return float(SLACK * np.square(self.moved + SLACK * correction))
 
 
 @dataclass(frozen=True, eq=False)
 class _Inverse:
-    """P with ``P'MP ≈ I``, M = Σ a x x' + λD over some rows: what ``h'M⁻¹h`` is bounded by.
+    """P with ``P'MP ≈ I``, M = Σ a x x' + λD over some rows: it bounds ``h'M⁻¹h``.
 
-    However P was made, ``h'M⁻¹h = (P'h)'(P'MP)⁻¹(P'h) ≤ ‖P'h‖² / least``, where `least` is a proven
-    lower bound of the eigenvalues of P'MP. A bad P proves less, never something false.
+    For any P, ``h'M⁻¹h = (P'h)'(P'MP)⁻¹(P'h) ≤ ‖P'h‖² / least``, where `least` is a proven lower
+    bound of the eigenvalues of P'MP. A bad P weakens the bound, but never makes it false.
     """
 
     P: Array
-    """With a row for every row of h, or for every entry where M ties the classes together."""
+    """One row per row of h, or per entry of h if M couples the classes."""
     least: float
 
     def norm(self, h: Array, error: Array) -> float:
-        """Bound √(h'M⁻¹h), given h up to an error of each row of it."""
+        """Bound √(h'M⁻¹h), given h and a bound of the error of each of its rows."""
         k = len(self.P)
         error = np.repeat(error, k // len(error))
         h = h.reshape(k, -1)
@@ -450,15 +450,15 @@ class _Inverse:
         return float((np.linalg.norm(self.P.T @ h) + inexact) / np.sqrt(self.least))
 
     def solve(self, h: Array) -> Array:
-        """Return M⁻¹h, nearly."""
+        """Return an approximation of M⁻¹h."""
         return (self.P @ (self.P.T @ h.reshape(len(self.P), -1))).reshape(h.shape)
 
     @classmethod
     def of_gram(cls, gram: Array, ridge: Array, kept: Array, sum_error: float) -> _Inverse | None:
-        """Make P from a Gram matrix, whose entries are off by γ ‖x‖ ‖x'‖ each.
+        """Compute P from a Gram matrix whose entries have errors of γ ‖x‖ ‖x'‖.
 
-        Its Cholesky factor L is that of a matrix whose entries are off by γ, too, once columns have
-        unit norm (Higham, theorem 10.3), and ``P'MP`` is ``(L'P)'(L'P)`` but for these errors.
+        With columns of unit norm, its Cholesky factor L is the exact one of a matrix whose entries
+        differ by γ (Higham, theorem 10.3), and ``P'MP`` is ``(L'P)'(L'P)`` up to these errors.
         """
         if not len(kept):
             return cls(np.zeros((len(gram), 0)), 1.0)
@@ -483,10 +483,10 @@ class _Inverse:
     def of_triangle(
         cls, triangle: Array, ridge: Array, kept: Array, n_rows: int
     ) -> _Inverse | None:
-        """Make P from the R factor of a QR decomposition of n rows.
+        """Compute P from the R factor of a QR decomposition of n rows.
 
-        It is the exact one of columns that differ from the given ones by ``c n k u`` of their norms
-        (Higham, theorem 19.4; c = 16 is far above what reflections need).
+        R is the exact factor of columns that differ from the given ones by ``c n k u`` of their
+        norms (Higham, theorem 19.4; c = 16 is far above what reflections need).
         """
         R, k = triangle[:, kept], len(kept)
         if not k:
@@ -495,7 +495,7 @@ class _Inverse:
             R = np.vstack((R, np.diag(np.sqrt(ridge))[:, kept]))
         if len(R) < k:
             return None
-        largest = np.abs(R).max(axis=0)  # squares of the entries may leave the range
+        largest = np.abs(R).max(axis=0)  # squares of the entries may overflow or underflow
         norms = largest * np.linalg.norm(R / largest, axis=0)
         if not (np.isfinite(norms).all() and (norms > 0.0).all()):
             return None
@@ -520,7 +520,7 @@ class _Inverse:
 
 
 def _gamma(n: float) -> float:
-    """Return γₙ, the relative error of n rounded operations at the most."""
+    """Return γₙ, the largest relative error of n rounded operations."""
     return n * UNIT / (1.0 - n * UNIT) if n * UNIT < 0.5 else np.inf
 
 
@@ -535,7 +535,7 @@ def _labeled_mean(objective: Objective) -> Array:
 
 
 def is_label_stable(objective: Objective, labels: Array, fit: Callable[[Array], Array]) -> bool:
-    """Tell whether fitting labels and imputing anew changes none of the unlabeled rows' labels."""
+    """Return whether fitting the labels and imputing them anew changes no unlabeled row's label."""
     rows, labeling = objective.memory_rows, objective.labeling
     imputed = labeling.impute(rows.decisions(fit(labels)))
     return bool(np.array_equal(imputed[rows.unlabeled], labels[rows.unlabeled]))
@@ -544,8 +544,8 @@ def is_label_stable(objective: Objective, labels: Array, fit: Callable[[Array], 
 def relaxation_gap(objective: Objective, w: Array, bound: float) -> Gap:
     """Bound how far hard-label weights are from the best of all labelings.
 
-    The soft objective is the convex relaxation of the hard one, so that a lower bound of the soft
-    optimum (`duality_gap(...).bound`) is one of the hard optimum too.
+    The soft objective is the convex relaxation of the hard one, so a lower bound of the soft
+    optimum (`duality_gap(...).bound`) is also a lower bound of the hard optimum.
     """
     rows = objective.rows
     loss = rows.loss(rows.decisions(w), objective.labeling)

@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 MAX_PRODUCTS = 2000
 UNSEEN = 1e-12
-"""Rows do not determine a direction that moves them by less, with columns of unit norm."""
+"""With columns of unit norm, a direction that moves the rows by less is a null direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
 
 
 def copied_columns(objective: Objective) -> tuple[int, ...]:
-    """Return columns that are combinations of others in all rows, if that leaves weights open."""
+    """Return columns that are combinations of others, if weights are not unique because of them."""
     if objective.alpha > 0.0 or not objective.direct or objective.labeled_factor is not None:
         return ()
     if objective.rows.n_rows <= objective.rows.n_weights:  # some columns always depend on others
@@ -175,7 +175,7 @@ def fit_labeled(objective: Objective) -> Array:
 
 
 def labeled_least_norm(objective: Objective) -> linalg.LeastNorm:
-    """Return the supervised weights of least norm, and the directions that no labeled row sees."""
+    """Return the supervised weights of least norm, and the null space of the labeled rows."""
     rows = objective.memory_rows
     w = np.zeros(rows.weights_shape)
     return labeled_curvature(objective).least_norm(w, rows.labeled_residual)

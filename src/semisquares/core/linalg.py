@@ -1,7 +1,7 @@
-"""Small dense linear algebra: factor once, solve many; least-norm steps where columns depend.
+"""Small dense linear algebra: factor once, solve many; least-norm steps for dependent columns.
 
-Weights carry the intercept as their **last** entry, unpenalised by construction: it is eliminated
-as a border, never a column of ones stacked to X. The ridge is ``alpha`` times the identity on the
+Weights have the intercept as their **last** entry, unpenalised by construction: it is eliminated as
+a border, and X never gets a column of ones. The ridge is ``alpha`` times the identity on the
 features.
 """
 
@@ -23,22 +23,19 @@ Array = NDArray[Any]
 
 EPS = float(np.finfo(np.float64).eps)
 WORST_CONDITION = 1e10
-"""Above this condition of the scaled Gram matrix, half of the digits are gone: use QR instead."""
-
+"""Above this condition number of the scaled Gram matrix, half the digits are lost: QR is used."""
 PLAIN = 1e-8
-"""A reciprocal condition that one solve is enough to tell."""
-
+"""One solve is enough to show that the reciprocal condition number is above this."""
 SAFE_PIVOT = 1e-5
+"""A smaller pivot that is not rounding leaves the rank unclear."""
 RANK_TOLERANCE = 1e-11
-"""Directions below this share of the largest are rounding, with columns scaled to unit norm.
+"""Singular values below this share of the largest are rounding, with columns of unit norm.
 
-A table that was rotated, by PCA say, has dependent columns only to some 1e-12; a column that is a
-sum of others rounded to ten digits still counts as a direction of its own.
+In a rotated table (by PCA, say) columns are dependent only to about 1e-12; a column that is a sum
+of others rounded to ten digits still counts as independent.
 """
-
-
 UNEVEN = 1e3
-"""Columns whose norms differ by more need directions with more digits than QR keeps."""
+"""If column norms differ by a larger factor, null directions need more digits than QR keeps."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +51,10 @@ class Factor:
 
     @cached_property
     def rcond(self) -> float:
-        """An estimate of the scaled matrix's reciprocal condition, as dear as the factor itself."""
+        """Estimated reciprocal condition number of the scaled matrix; as costly as the factor."""
         if not len(self.triangle):
             return 1.0
-        other = np.abs(np.triu(self.triangle, 1))  # not touched by the factoring
+        other = np.abs(np.triu(self.triangle, 1))  # still the entries of the matrix
         norm = 1.0 + (other.sum(axis=0) + other.sum(axis=1)).max()
         return float(lapack.dpocon(self.triangle, norm, uplo="L")[0])
 
@@ -73,7 +70,7 @@ class Factor:
 
 
 def factor(gram: Array, alpha: float, intercept: bool) -> Factor | None:
-    """Factor ``gram + αD``; None where it is singular or too ill-conditioned for a Gram matrix."""
+    """Factor ``gram + αD``; None if it is singular or too ill-conditioned for a Gram matrix."""
     scaled = _scaled(gram, alpha, intercept)
     if scaled is None:
         return None
@@ -90,10 +87,10 @@ def factor(gram: Array, alpha: float, intercept: bool) -> Factor | None:
 
 
 def _is_far_from_singular(triangle: Array) -> bool:
-    """Tell by one solve what mostly need not be estimated by many.
+    """Return whether one solve shows that the matrix is well conditioned, without an estimate.
 
-    The solution for a random right-hand side shows the smallest eigenvalue, but for a share of
-    about 1/√d; to hide a condition of 1e12 here that share would have to be below 1e-4.
+    The solution for a random right-hand side reveals the smallest eigenvalue up to a factor of
+    about 1/√d; to hide a condition number of 1e12, the factor would have to be below 1e-4.
     """
     d = len(triangle)
     if not d:
@@ -130,11 +127,11 @@ class _Scaled:
     scale: Array
     dead: Array
     noise: float
-    """The rounding of its entries: the intercept takes digits of columns far from the origin."""
+    """The rounding of its entries: eliminating the intercept cancels digits of far columns."""
 
 
 def _scaled(gram: Array, alpha: float, intercept: bool) -> _Scaled | None:
-    """Eliminate the intercept and scale to a unit diagonal; None where that cannot be done."""
+    """Eliminate the intercept and scale to a unit diagonal; None if that is not possible."""
     if intercept:
         border, total = gram[:-1, -1], float(gram[-1, -1])
         if total <= 0.0:
@@ -146,7 +143,7 @@ def _scaled(gram: Array, alpha: float, intercept: bool) -> _Scaled | None:
     d = len(inner)
     raw = gram.diagonal()[:d]
     diagonal = inner.diagonal() + alpha
-    # what is left of a constant column after the intercept took its share is rounding
+    # once the intercept is eliminated, only rounding is left of a constant column
     dead = diagonal <= 64.0 * EPS * raw
     if dead.any() and (raw[dead] > 0.0).any() and not intercept:
         return None
@@ -161,17 +158,17 @@ def _scaled(gram: Array, alpha: float, intercept: bool) -> _Scaled | None:
 
 @dataclass(frozen=True)
 class RowSpace:
-    """A Gram matrix H = BB' that leaves directions open, ready for solutions of least norm."""
+    """A singular Gram matrix H = BB', ready for solutions of least norm."""
 
     basis: Array
-    """B, its columns independent: they span the features' directions that the rows see."""
+    """B with independent columns, which span the row space of the features."""
     triangle: Array
     """The Cholesky factor of B'B."""
     border: Array | None
     total: float
 
     def step(self, w: Array, gradient: Array) -> Array:
-        """Return the step p with ``H p = -gradient`` and features' weights w + p of least norm."""
+        """Return the step p with ``H p = -gradient`` and feature weights w + p of least norm."""
         weights = w.reshape(len(w), -1)[: len(self.basis)]
 
         def solve_features(b: Array) -> Array:
@@ -185,10 +182,10 @@ class RowSpace:
 
 
 def row_space(gram: Array, intercept: bool) -> RowSpace | None:
-    """Find what the rows of a Gram matrix span, by pivoting; None where that is not clear cut.
+    """Find the row space of a Gram matrix by pivoting; None if the rank is not clear.
 
-    A pivot is either at least `SAFE_PIVOT`, or all that are left are rounding; and columns are of
-    one size or nearly: it is in the user's units that the norm is least.
+    It is clear if every pivot is at least `SAFE_PIVOT` or rounding. Columns must have similar
+    sizes, because the norm is least in the user's units.
     """
     scaled = _scaled(gram, 0.0, intercept)
     if scaled is None or scaled.dead.all():
@@ -214,7 +211,7 @@ class LeastNorm:
 
     step: Array
     null: Array
-    """Orthonormal columns: directions of the features' weights that change no residual."""
+    """Orthonormal columns: directions of the feature weights that change no residual."""
 
 
 def least_norm_step(
@@ -226,11 +223,11 @@ def least_norm_step(
 ) -> LeastNorm:
     """Solve ``min ‖A(w + p) - t‖² + α‖features of w + p‖²`` for the step p, of least norm w + p.
 
-    `triangle` is the R factor of the columns (1, x₁ … x_d, t - Aw), without the first where there
-    is no intercept: QR of the rows themselves keeps the digits that their Gram matrix loses.
-    Columns are scaled inside for the rank; the norm that is least is in the caller's units. There
-    small columns may depend on the last digits of directions that rows do not see: `sharpen` takes
-    such directions and returns better ones, by what the rows themselves see of them.
+    `triangle` is the R factor of the columns (1, x₁ … x_d, t - Aw), without the first if there is
+    no intercept: QR of the rows themselves keeps the digits that their Gram matrix loses. Columns
+    are scaled to find the rank; the norm is least in the caller's units. In these units, small
+    columns may depend on the last digits of null directions: `sharpen` takes null directions and
+    returns more accurate ones, computed with the rows themselves.
     """
     first = int(intercept)
     weights = w.reshape(len(w), -1)[: len(w) - first]
@@ -242,7 +239,7 @@ def least_norm_step(
         matrix = np.vstack((matrix, ridge * np.eye(d)))
         target = np.vstack((target, -ridge * weights))
     norms = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
-    if intercept:  # a constant column leaves only rounding behind the intercept
+    if intercept:  # only rounding is left of a constant column
         norms[norms <= 8.0 * EPS * np.abs(triangle[0, 1 : d + 1])] = 0.0
     live = norms > 0.0
     scale = np.zeros(d)
@@ -265,7 +262,7 @@ def least_norm_step(
 
 
 def _svd(matrix: Array) -> tuple[Array, Array, Array]:
-    """Return a thin SVD; the slower algorithm where the fast one fails, as on graded matrices."""
+    """Return a thin SVD; by the slower algorithm if the fast one fails, as on graded matrices."""
     try:
         return dense.svd(matrix)
     except np.linalg.LinAlgError:
@@ -273,7 +270,7 @@ def _svd(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def _complement(rows: Array, live: Array) -> Array:
-    """Return orthonormal columns spanning what `rows` leave out; dead columns are unit vectors."""
+    """Return an orthonormal basis of the complement of `rows`; dead columns are unit vectors."""
     d = rows.shape[1]
     if rows.shape[0] == d:
         return np.zeros((d, 0))
@@ -284,9 +281,9 @@ def _complement(rows: Array, live: Array) -> Array:
 
 
 def dependent_columns(triangle: Array, intercept: bool) -> tuple[int, ...]:
-    """Name the columns that are combinations of columns before them, to rounding.
+    """Return the columns that are combinations of columns before them, to rounding.
 
-    `triangle` is the R factor of the columns (1, x₁ … x_d), without the first where there is no
+    `triangle` is the R factor of the columns (1, x₁ … x_d), without the first if there is no
     intercept. Constant columns beside an intercept are not counted: they are harmless.
     """
     first = int(intercept)
@@ -296,7 +293,7 @@ def dependent_columns(triangle: Array, intercept: bool) -> tuple[int, ...]:
     kept: list[int] = []
     dependent: list[int] = []
     basis = np.zeros((len(matrix), 0))
-    tolerance = 2.0 * RANK_TOLERANCE * np.sqrt(max(matrix.shape[1], 1))  # what a rank leaves out
+    tolerance = 2.0 * RANK_TOLERANCE * np.sqrt(max(matrix.shape[1], 1))
     for j in np.flatnonzero(norms > tolerance * whole):
         column = matrix[:, j] / norms[j]
         for _ in range(2):  # twice is enough for orthogonality to rounding
@@ -322,7 +319,7 @@ def conjugate_gradient(
 
     Returns x, the number of products, and whether the residual was accepted.
 
-    Every iterate lowers the quadratic ``x'Hx - 2 b'x``, so that an early stop is still a descent.
+    Every iterate lowers the quadratic ``x'Hx - 2 b'x``, so an early stop is still a descent.
     """
     x = np.zeros(b.shape)
     residual = b.copy()

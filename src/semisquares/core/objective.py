@@ -25,9 +25,9 @@ Array = NDArray[Any]
 MAX_DIRECT = 4096
 """Gram matrices are formed for at most this many columns."""
 NEEDS_MEMORY = (
-    "The labeled rows leave weights open: alpha=0 with few labels, or columns that are nearly "
-    "copies or far from the origin; rows in blocks have no solution of least norm: pass alpha > 0 "
-    "or a larger one, standardise the columns, or pass the rows in memory."
+    "The labeled rows do not determine all weights: alpha=0 with few labels, or columns that are "
+    "nearly copies or far from the origin; rows in blocks have no solution of least norm: pass "
+    "alpha > 0 or a larger one, standardise the columns, or pass the rows in memory."
 )
 
 
@@ -56,7 +56,7 @@ class Objective:
     def direct(self) -> bool:
         """Whether Gram matrices are formed and factored; otherwise, only products are computed.
 
-        Without a ridge there is no other way.
+        Without a ridge they are always formed, up to MAX_DIRECT columns.
         """
         worth = self.rows.gram_columns if self.alpha > 0.0 else np.inf
         return self.rows.n_features <= min(MAX_DIRECT, worth)

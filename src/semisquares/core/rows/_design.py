@@ -31,7 +31,7 @@ class Design:
 
     @property
     def longest_sum(self) -> int:
-        """The largest number of additions in a row in a sum over all rows."""
+        """The largest number of consecutive additions in a sum over all rows."""
         return longest_chain(self.n_rows, self.table.block_rows)
 
     def sum(self, work: Callable[[int, int], Any], n_items: int) -> Any:

@@ -28,7 +28,7 @@ from .threads import one_thread
 
 Array = NDArray[Any]
 Result = tuple[tuple[Any, ...], tuple[Any, ...]]
-"""What a task returns: values that stay with the block, and sums (or lists) to be added."""
+"""The result of a task: values that stay with the block, and sums (or lists) to add."""
 
 SAMPLE_BYTES = 1 << 26
 """Memory limit for a sample of rows that is gathered in this process."""
@@ -41,7 +41,7 @@ SAMPLED_BLOCKS = 32
 
 @dataclass(frozen=True, eq=False)
 class BlockSettings:
-    """What all blocks have in common."""
+    """Settings that all blocks share."""
 
     n_columns: int
     unlabeled_weight: float
@@ -162,7 +162,7 @@ class _Labeled:
     gram: Array | None
     moment: Array
     sample: Any
-    """X of all labeled rows, or of a sample if all are too many to be gathered."""
+    """X of all labeled rows, or of a sample if there are too many to gather."""
     y: Array
     weight: Array
     """The weights of the sampled rows."""
@@ -172,7 +172,7 @@ def _added(name: str, *, reads_x: bool = True) -> Callable[..., Any]:
     """Return a method that adds a sum of `MemoryRows`, or of `Targets`, over all blocks."""
     declared: Any = getattr(RowSums, name)
 
-    @wraps(getattr(declared, "fget", declared))  # of a property, its getter
+    @wraps(getattr(declared, "fget", declared))  # the getter of a property
     def method(rows: BlockRows, *args: Any) -> Any:
         return rows._sum(name, *args, reads_x=reads_x)
 
@@ -226,7 +226,7 @@ class BlockRows:
 
     @property
     def longest_sum(self) -> int:
-        """The largest number of additions in a row in a sum over rows."""
+        """The largest number of consecutive additions in a sum over rows."""
         is_sparse = np.isfinite(self.gram_columns)  # sparse blocks are cut by their entries
         step = max(32, BLOCK_BYTES // (12 if is_sparse else 8 * max(1, self.n_features)))
         return longest_chain(self.n_rows, step, self.runner.n_blocks)
@@ -275,8 +275,9 @@ class BlockRows:
         gram = self._labeled.gram
         if gram is None:
             raise ValueError(
-                f"A fit with alpha=0 needs Gram matrices, and X has {self.n_features} sparse "
-                "columns, for which Dask's blocks form none; pass alpha > 0, or the rows in memory."
+                f"A fit with alpha=0 needs Gram matrices, but X has {self.n_features} sparse "
+                "columns, too many to form them in Dask's blocks; pass alpha > 0, or the rows in "
+                "memory."
             )
         return gram
 

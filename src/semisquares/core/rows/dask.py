@@ -104,9 +104,9 @@ def compute(
         _cancel(tasks)
         if type(error).__name__ in _LOST:
             raise RuntimeError(
-                "A block of the rows cannot be computed: it was lost with the worker that held it, "
-                f"or Dask lacks what it is made of ({type(error).__name__}); load the rows in a "
-                "way that can be repeated, from files for instance, and fit anew."
+                "A block of the rows cannot be computed: it was lost with its worker, or Dask no "
+                f"longer has the data that it is computed from ({type(error).__name__}); load the "
+                "rows in a way that can be repeated, from files for instance, and fit again."
             ) from error
         raise
 

@@ -1,6 +1,6 @@
 """Rows in memory: a table, an intercept, targets and weights.
 
-`Design` knows X and no labels, `Targets` the labels and weights and no X; here the two meet.
+`Design` has X but no labels, `Targets` has labels and weights but no X; `MemoryRows` has both.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ T = TypeVar("T")
 BOUNDARY_VALUES = 1 << 20
 """Track boundary rows separately only if X has at least this many values."""
 BOUNDARY_REACH = 4.0
-"""A boundary row is this many times the mean step, or less, away from a border."""
+"""A boundary row is at most this many mean steps away from a border."""
 BOUNDARY_SHARE = 8
 """Track boundary rows separately only if they are ≤ 1/8 of all rows."""
 BOUNDARY_WIDTH = 4
-"""With more columns than √(this · rows), the steps after a pass cost more than the pass."""
+"""With more columns than √(this · rows), correcting a step costs more than a pass."""
 MOST_UNDECIDED = 64
-"""If more rows changed their piece than this, rounding is not the reason."""
+"""If more rows than this changed their piece, rounding is not the reason."""
 
 
 def _of_targets(
@@ -397,7 +397,7 @@ class MemoryRows:
         weighted = targets.weight_at(some + start) * residual
         weighted[place] = self.labeled_weight[which] * error
         residual[place] = error
-        # NaN is on no side: without the last term it would go unnoticed
+        # NaN is on piece 0: without the last term it would go unnoticed
         loss = float(np.vdot(residual, weighted)) + 0.0 * float(z.sum())
         if 4 * len(some) < len(z):
             return block[some], weighted, loss
@@ -470,7 +470,7 @@ class MemoryRows:
         return self._product(V, lambda part, v: labeling.curve(piece[part], v))
 
     def outside_grams(self, support: Array) -> Array:
-        """Return, for each class k, Σ a (1 + 1/s) x x' over rows whose label's s classes lack k."""
+        """Return, for each class, Σ a (1 + 1/s) x x' over the rows with the class outside S."""
         size = support.sum(axis=1)
         grams = []
         for k in range(support.shape[1]):
@@ -486,8 +486,8 @@ class MemoryRows:
     ) -> tuple[Array, MemoryRows] | None:
         """Return the unlabeled rows that a step may carry across a border.
 
-        A step that lowers J by `decrease` moves the labeled and active rows by √(decrease / Σ a) in
-        the root mean square, a little less with a ridge.
+        A step that lowers J by `decrease` moves the labeled and active rows by a root mean square
+        of √(decrease / Σ a), a little less with a ridge.
         """
         too_wide = self.n_weights**2 > BOUNDARY_WIDTH * self.n_rows
         if self.table.n_values < BOUNDARY_VALUES or too_wide:

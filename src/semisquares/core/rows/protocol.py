@@ -114,7 +114,7 @@ class RowSums(Protocol):
 
     @property
     def longest_sum(self) -> int:
-        """The largest number of additions in a row in a sum over rows, which bounds rounding."""
+        """The largest number of consecutive additions in a sum over rows, which bounds rounding."""
 
     @property
     def most_sampled(self) -> int:

@@ -55,7 +55,7 @@ def sum_blocks(
 
 
 def longest_chain(n_rows: int, block_rows: int, n_blocks: int = 0) -> int:
-    """Bound the number of additions in a row when `n_rows` numbers are summed.
+    """Bound the number of consecutive additions when `n_rows` numbers are summed.
 
     `n_blocks` is the number of blocks whose sums are added in a tree.
     """
@@ -84,7 +84,7 @@ def add_sums(*sums: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_finite(total: Any) -> None:
     """Raise FloatingPointError if a sum over rows is not finite.
 
-    NaN or infinity in X reaches every sum, so finding it needs no pass of its own.
+    NaN or infinity in X reaches every sum, so no separate pass has to look for it.
     """
     if not np.isfinite(total).all():
         raise FloatingPointError("NaN, infinity or overflow in a sum over rows")

@@ -1,4 +1,4 @@
-"""Targets and weights of rows: every sum over rows that needs no X."""
+"""Targets and weights of rows: every sum over rows that does not need X."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class Targets:
     ) -> float:
         """Bound the cost, beyond its square, of correcting the residuals by -V.
 
-        The residual of an unlabeled row keeps the bound that it belongs to: a correction beyond 0
+        With two classes, the residual of an unlabeled row must keep its sign: a correction beyond 0
         costs twice the excess. `left` bounds the error of each value, times √a.
         """
         free = self.unlabeled

@@ -24,11 +24,11 @@ def _controller() -> ThreadpoolController:
 class _SingleThreadedBlas:
     """Limit BLAS to one thread while any fit of this process is inside.
 
-    Small matrices gain nothing from BLAS threads, and lose much if the cores are busy; large X is
-    summed in threads of our own.
+    Small matrices gain nothing from BLAS threads, and lose much if the cores are busy; a large X is
+    summed in our own threads.
 
-    The limit belongs to the process, not to a thread: fits that run concurrently share one change
-    of it, or the last to leave would restore the limit that the first one had set.
+    The limit belongs to the process, not to a thread, so concurrent fits share one change of it:
+    otherwise the last to leave would restore the limit that the first one had set.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class _SingleThreadedBlas:
     def threads(self) -> Iterator[int]:
         """Yield the number of threads to sum with; a fit that is inside does not enter again.
 
-        Entering and leaving for every sum would give Ctrl-C many chances to come in between.
+        Entering and leaving for every sum would give Ctrl-C many chances to interrupt it.
         """
         if self._inside:
             yield self._threads

@@ -1,7 +1,7 @@
-"""Tables with more columns than rows, written in an orthonormal basis of the span of their rows.
+"""Tables with more columns than rows, written in an orthonormal basis of their row space.
 
-This changes neither decision values nor the norm of the weights, and Gram matrices are no larger
-than the number of rows. With an intercept, D holds the differences of the rows from an origin.
+This changes neither decision values nor the norm of the weights, and Gram matrices have at most as
+many columns as there are rows. With an intercept, D holds the rows minus an origin.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def compress(X: Any, *, intercept: bool, ridge: bool) -> tuple[DenseTable, Span]
     """Write a wide table in a basis of the span of its rows; None if it should stay sparse.
 
     With a ridge, the basis comes from the Gram matrix of the rows if that has enough digits, else
-    from QR (of a copy): the ridge settles directions that are nearly 0. Without a ridge, a singular
-    value decomposition separates them from rounding.
+    from QR (of a copy): the ridge determines weights in directions that are nearly 0. Without a
+    ridge, a singular value decomposition separates these from rounding.
     """
     if ridge and X.shape[0] > 2:
         found = _by_gram(X, intercept)

@@ -103,7 +103,7 @@ def block_descent(
 
 
 def _differ_by_rounding(earlier: Array | None, w: Array) -> bool:
-    """Tell whether two weight vectors are equal up to rounding."""
+    """Return whether two weight vectors are equal up to rounding."""
     return earlier is not None and bool(abs(w - earlier).max() <= 16.0 * EPS * abs(w).max())
 
 

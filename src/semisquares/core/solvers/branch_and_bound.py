@@ -39,7 +39,7 @@ PATTERNS = (np.arange(2**TABLE)[:, None] >> np.arange(TABLE) & 1).astype(np.floa
 
 @dataclass(frozen=True)
 class Enumeration:
-    """The best labeling found, and what is proven about all others (up to rounding)."""
+    """The best labeling found, and a proven bound for all others (up to rounding)."""
 
     labels: Floats  # U zeros and ones
     value: float  # f(labels)
@@ -141,7 +141,7 @@ class _Search:
         return int(score.argmax())
 
     def visit(self, u: Floats, free: NDArray[np.bool_]) -> None:
-        """Bound a node and drop it, finish it, or leave it open; it takes over u and free."""
+        """Bound a node and drop it, finish it, or leave it open; u and free are overwritten."""
         F = np.flatnonzero(free)
         if len(F) > TABLE:
             fixed = np.where(free, 0.0, u)
@@ -183,7 +183,7 @@ class _Search:
         self.keep(q)
 
     def keep(self, q: Floats) -> None:
-        """Make q the best labeling if it is."""
+        """Keep q if it is the best labeling so far."""
         value = float(q @ (self.P @ q + 2 * self.c)) + self.k
         self.value, self.labels = min((self.value, self.labels), (value, q), key=lambda v: v[0])
 

@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 
 def leaves_weights_open(objective: Objective) -> bool:
-    """Tell whether λ = 0 and the labeled rows do not determine all feature weights."""
+    """Return whether λ = 0 and the labeled rows do not determine all feature weights."""
     if objective.alpha > 0.0 or not objective.direct or objective.labeled_factor is not None:
         return False
     return labeled_least_norm(objective).null.shape[1] > 0
@@ -133,7 +133,7 @@ def _least_norm_of_many(objective: Objective, sweep: Sweep) -> Array:
 
 
 def _is_minimum(objective: Objective, sweep: Sweep) -> bool:
-    """Tell whether the gradient at a sweep is rounding, relative to the size of its terms."""
+    """Return whether the gradient at a sweep is rounding, relative to the size of its terms."""
     gram = objective.rows.full_gram
     total = objective.rows.total_weight
     rounding = 1e3 * EPS * np.sqrt(total) * (1.0 + float(np.abs(sweep.z).max()))

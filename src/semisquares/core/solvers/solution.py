@@ -69,7 +69,7 @@ class StoppingTest:
     target: float
 
     def met(self, gradient: Array) -> bool:
-        """Tell whether the bound has reached its target."""
+        """Return whether the bound has reached its target."""
         return self.bound(gradient) <= self.target
 
 
@@ -105,7 +105,7 @@ class EndPoint:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a solver knows about every row at w; its arrays have an entry for each row."""
+    """A solver's results for every row at w; the arrays have an entry for each row."""
 
     z: Any = None
     """Decision values."""
@@ -130,7 +130,7 @@ class Solution:
     n_passes: float
     """Passes over the rows; those over a sample count by its share of the rows."""
     state: State = field(default=State(), repr=False)
-    """Every row at w; empty in the `solution_` of a fitted classifier."""
+    """The results for every row at w; empty in the `solution_` of a fitted classifier."""
     bound: float = np.nan
     """A proven lower bound of the optimum, or NaN."""
     end_points: tuple[EndPoint, ...] = field(default=(), repr=False)
