@@ -33,6 +33,12 @@ def solve(problem, **options):
 # -- the minimiser ---------------------------------------------------------------------------------
 
 
+def test_the_ridge_leaves_the_intercept_out():
+    rows = MemoryRows(DenseTable(np.eye(2)), np.arange(2), np.eye(2)[0], labeled_weight=np.ones(2))
+    objective = Objective(rows, SoftLabels(), 2.0)
+    assert objective.ridge_gradient(np.array([1.0, 3.0, 5.0])).tolist() == [2.0, 6.0, 0.0]
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("name", list(SETTINGS))
 def test_a_few_steps_end_exactly_at_the_minimiser(name, seed):

@@ -216,6 +216,7 @@ def split_column(name: str, given: Any, sizes: Sequence[float] | None, n_blocks:
 
 
 def _each(function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+    """Return a lazy call of a function for each block."""
     import dask
 
     task = dask.delayed(function, pure=False)
@@ -345,18 +346,9 @@ def lazily(decide: Callable[[Any], Array], X: Any, axes: tuple[int, ...]) -> Any
 
     `axes` is the shape of the result for one row.
     """
-    import dask
-    import dask.array as da
-
     parts, sizes, n_columns = blocks_of(X)
-    task = dask.delayed(partial(_decide_block, decide, n_columns=n_columns), pure=False)
-    return da.concatenate(
-        [
-            da.from_delayed(task(part), (size, *axes), dtype=np.float64)
-            for part, size in zip(parts, sizes or (np.nan,) * len(parts), strict=True)
-        ],
-        allow_unknown_chunksizes=True,
-    )
+    tasks = _each(partial(_decide_block, decide, n_columns=n_columns), parts)
+    return _lazy_array(tasks, sizes or (np.nan,) * len(parts), axes)
 
 
 def lazy_labels(table: DaskBlocks, label: Callable[[Any], Array]) -> tuple[Any, Any]:
@@ -364,21 +356,24 @@ def lazy_labels(table: DaskBlocks, label: Callable[[Any], Array]) -> tuple[Any, 
 
     `label` returns distributions for the rows of a block; labeled rows keep their own.
     """
-    import dask
-    import dask.array as da
-
     classes = table.classes
-    task = dask.delayed(partial(_fill_in, label, n_columns=table.n_columns), pure=False)
-    filled = da.concatenate(
-        [
-            da.from_delayed(task(x, targets), (size, len(classes)), dtype=np.float64)
-            for x, targets, size in zip(table.x, table.targets, table.sizes, strict=True)
-        ]
-    )
+    fill_in = partial(_fill_in, label, n_columns=table.n_columns)
+    filled = _lazy_array(_each(fill_in, table.x, table.targets), table.sizes, (len(classes),))
     winners = filled.map_blocks(
         partial(_winners, classes=classes), drop_axis=1, dtype=classes.dtype
     )
     return filled, winners
+
+
+def _lazy_array(tasks: Sequence[Any], sizes: Sequence[float], axes: tuple[int, ...]) -> Any:
+    """Concatenate the results of tasks, with these numbers of rows, as a lazy Dask array."""
+    import dask.array as da
+
+    blocks = [
+        da.from_delayed(task, (size, *axes), dtype=np.float64)
+        for task, size in zip(tasks, sizes, strict=True)
+    ]
+    return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
 def _fill_in(label: Callable[[Any], Array], block: Any, targets: Targets, n_columns: int) -> Array:
