@@ -49,7 +49,7 @@ def refuse(name: str, value: Any, needed: str) -> TableError:
     plain = value is None or isinstance(value, bool | int | float | str)
     shown = repr(value) if plain else ""
     is_what = shown if 0 < len(shown) <= _LONGEST else f"of type {type(value).__name__}"
-    return TableError(f"{name} is {is_what}; give {needed}.")
+    return TableError(f"{name} is {is_what}; give {needed}.", code="bad_argument")
 
 
 def instance(name: str, value: Any, kind: type[Kind], needed: str) -> Kind:

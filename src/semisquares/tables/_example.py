@@ -92,8 +92,9 @@ def write_example(folder: str | Path) -> list[Path]:
             with atomic_write(path) as file:
                 file.write(files[path])
     except OSError as error:
+        what = os_error(error, "writing", repr(str(folder)))
         raise TableError(
-            f"{os_error(error, 'writing', repr(str(folder)))}; name another folder for the example."
+            f"{what}; name another folder for the example.", code="example_not_writable"
         ) from error
     return list(files)
 
@@ -117,7 +118,8 @@ def _holds(path: Path, content: bytes) -> bool:
     if path.is_dir() or path.read_bytes() != content:
         raise TableError(
             f"{str(path)!r} is there already and is not the example's; move it away, or name "
-            "another folder."
+            "another folder.",
+            code="example_exists",
         )
     return True
 

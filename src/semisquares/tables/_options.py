@@ -8,14 +8,17 @@ from .._utils.words import did_you_mean
 from .errors import TableError
 
 
-def check_column(columns: Collection[str], name: str, role: str) -> None:
+def check_column(
+    columns: Collection[str], name: str, role: str = "", where: str = "The table"
+) -> None:
     """Raise TableError, with the closest name, if a table has no such column."""
     if name in columns:
         return
     names = list(columns)
     listed = ", ".join(map(repr, names[:20])) + ", …" * (len(names) > 20)
     hint = did_you_mean(name, names, f"its columns are {listed}.", cutoff=0.5)
-    raise TableError(f"The table has no column {name!r} for the {role}; {hint}")
+    role = role and f" for the {role}"
+    raise TableError(f"{where} has no column {name!r}{role}; {hint}", code="unknown_column")
 
 
 def check_column_options(
@@ -32,4 +35,6 @@ def check_column_options(
         check_column(names, name, "kinds of columns")
         if kind not in known:
             hint = did_you_mean(kind, known, f"choose from {', '.join(known)}.")
-            raise TableError(f"Column {name!r} cannot be of kind {kind!r}; {hint}")
+            raise TableError(
+                f"Column {name!r} cannot be of kind {kind!r}; {hint}", code="unknown_kind"
+            )

@@ -143,7 +143,8 @@ def _check_names(
     if taken := [name for name in names if name in cells.column_names]:
         raise TableError(
             f"The table already has a column {taken[0]!r}, which the predictions would be called; "
-            "rename or remove it."
+            "rename or remove it.",
+            code="column_exists",
         )
     if only_missing and model.target not in cells.column_names:
         raise TableError(

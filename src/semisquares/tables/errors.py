@@ -21,16 +21,18 @@ class CellError(TableError):
         What is wrong: a sentence without a full stop.
     remedy : str
         What to do with the cells.
+    code : str, default="cells"
+        As in `UserError`.
     """
 
-    def __init__(self, fault: str, remedy: str) -> None:
-        super().__init__("{fault}; {remedy}.", code="cells", fault=fault, remedy=remedy)
+    def __init__(self, fault: str, remedy: str, code: str = "cells") -> None:
+        super().__init__("{fault}; {remedy}.", code=code, fault=fault, remedy=remedy)
 
-    def __reduce__(self) -> tuple[type[CellError], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[CellError], tuple[str, str, str]]:
         """Let the error travel between processes."""
-        return type(self), (self.fields["fault"], self.fields["remedy"])
+        return type(self), (self.fields["fault"], self.fields["remedy"], self.code)
 
     def or_else(self, other: str) -> CellError:
-        """Return the same error with another thing that can be done."""
+        """Return the same error with one more remedy."""
         remedy = Message("{first}, or {other}", first=self.fields["remedy"], other=other)
-        return CellError(self.fields["fault"], remedy)
+        return CellError(self.fields["fault"], remedy, code=self.code)

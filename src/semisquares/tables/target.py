@@ -245,7 +245,8 @@ def _as_classes(cells: list[Any], name: str) -> list[Any]:
     if isinstance(cells[0], str) and are_dates(np.array(cells, dtype=object)):
         raise TableError(
             f"Column {name!r} holds dates, such as {cells[0]!r}, but a target needs classes; name "
-            "another column, or cut the dates into classes."
+            "another column, or cut the dates into classes.",
+            code="target_dates",
         )
     if all(str(cell).lower() in ("true", "false") for cell in cells):
         return [cell.lower() == "true" for cell in cells]
@@ -255,7 +256,8 @@ def _as_classes(cells: list[Any], name: str) -> list[Any]:
     if np.isinf(numbers).any():
         raise TableError(
             f"Column {name!r} holds {cells[int(np.isinf(numbers).argmax())]!r}, but a target needs "
-            "classes; empty such cells."
+            "classes; empty such cells.",
+            code="target_infinite",
         )
     if (fractions := numbers[numbers != np.trunc(numbers)]).size:
         n = len(np.unique(numbers))
@@ -283,7 +285,8 @@ def _check_classes(name: str, classes: tuple[Any, ...], n_labeled: int, n_rows: 
     if not classes:
         raise TableError(
             f"Column {name!r} has no label in any of the {n_rows:,} rows; fill in some of each "
-            "class, or name another column as the target."
+            "class, or name another column as the target.",
+            code="target_no_labels",
         )
     numeric = not isinstance(classes[0], str)
     if numeric and len(classes) > _MOST_NUMBERS:
@@ -314,14 +317,16 @@ def _check_two(
         why = "; fill in labels of another class, or name another column as the target"
     raise TableError(
         f"Column {name!r} has labels of one class only, {classes[0]!r} "
-        f"({counted(n_labeled, 'row')}), and a classifier needs two{why}."
+        f"({counted(n_labeled, 'row')}), and a classifier needs two{why}.",
+        code="target_one_class",
     )
 
 
 def _free_text(name: str, n: int, n_labeled: int) -> TableError:
     return TableError(
         f"Column {name!r} holds {n:,} different texts in {n_labeled:,} rows: that is an id or free "
-        "text, not a class; name another column as the target."
+        "text, not a class; name another column as the target.",
+        code="target_text",
     )
 
 

@@ -400,7 +400,9 @@ def test_a_column_to_read_that_is_not_there_is_said_with_the_nearest(tmp_path):
     assert "no column 'knd'; did you mean 'kind'?" in sentence(
         lambda: read(source, columns=["knd"])
     )
-    assert "no column 'xyz'; it has age, kind." in sentence(lambda: read(source, text=["xyz"]))
+    assert "no column 'xyz'; its columns are 'age', 'kind'." in sentence(
+        lambda: read(source, text=["xyz"])
+    )
 
 
 @pytest.mark.parametrize(

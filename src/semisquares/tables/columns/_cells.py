@@ -58,6 +58,7 @@ def storage_type(values: pd.Series, name: str) -> str:
         raise CellError(
             f"Column {name!r} holds {found} values, but a table needs numbers, texts or dates",
             "rewrite it",
+            code="cell_type",
         )
     return storage
 
@@ -77,6 +78,7 @@ def check_cells(values: pd.Series, name: str, *others: type) -> None:
                 f"Column {name!r} holds a {type(cell).__name__} (row {row_number(values, place)}), "
                 "but a cell has to be a number, a text or a date like the others",
                 "rewrite it",
+                code="cell_type",
             )
 
 
@@ -162,7 +164,8 @@ class BadCells:
         """Return the error that names the first bad cell."""
         return TableError(
             f"Column {name!r} has to hold {needed}, but {self.cell!r} in row {self.row} is "
-            f"{verdict}; correct that cell, or empty it."
+            f"{verdict}; correct that cell, or empty it.",
+            code="bad_cell",
         )
 
 

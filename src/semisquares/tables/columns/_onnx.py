@@ -118,6 +118,7 @@ def import_onnx() -> Any:
     except ImportError as error:
         raise TableError(
             f"Writing ONNX needs {error.name}, which is not installed; "
-            "install it with pip install 'semisquares[export]'."
+            "install it with pip install 'semisquares[export]'.",
+            code="needs_onnx",
         ) from error
     return onnx

@@ -269,7 +269,8 @@ class DateType(ColumnType):
         if requested and formats is not None and profile.n_filled and formats.ambiguous:
             raise TableError(
                 f"Column {name!r} cannot be read as dates: cells such as {profile.example[1]!r} "
-                "may be day/month or month/day; write them as yyyy-mm-dd."
+                "may be day/month or month/day; write them as yyyy-mm-dd.",
+                code="ambiguous_dates",
             )
         if not known and form is None:
             return None

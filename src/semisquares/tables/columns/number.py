@@ -125,6 +125,7 @@ def _check_finite(name: str, infinite: BadCells | None, beyond: BadCells | None)
             f"{'are' if bad.n > 1 else 'is'} {what} (the first in row {bad.row}), and numbers have "
             "to be finite",
             "empty such cells",
+            code="infinite_cells",
         )
 
 

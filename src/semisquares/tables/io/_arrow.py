@@ -111,12 +111,14 @@ class ArrowReader:
         except MemoryError as error:  # a damaged file can ask for any amount
             raise TableError(
                 f"{self.file.name} needs more memory than there is; it is damaged, or too large "
-                "for this machine."
+                "for this machine.",
+                code="file_memory",
             ) from error
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # a name can be damaged
             raise TableError(
                 f"{self.file.name} is damaged, cut off or no {self.kind.capitalize()} file; write "
-                "it once more."
+                "it once more.",
+                code="damaged_file",
             ) from error
 
     def _opener(self, file: Any, start: bytes) -> Any:
@@ -131,7 +133,8 @@ class ArrowReader:
         if start == b"FEA1":
             raise TableError(
                 f"{self.file.name} is a Feather file of the old version 1; write it once more as "
-                "Feather version 2, or as Parquet."
+                "Feather version 2, or as Parquet.",
+                code="feather_version",
             )
         return ipc.open_stream(file) if start == b"\xff" * 4 else ipc.open_file(file)
 

@@ -97,7 +97,8 @@ def to_plain_type(column: Column, name: str, where: str) -> Column:
         return column
     raise TableError(
         f"{where} has cells of the type {type} in column {name!r}; a cell has to be a number, a "
-        "text, a date or true/false, so leave the column out of the file or split it up."
+        "text, a date or true/false, so leave the column out of the file or split it up.",
+        code="column_type",
     )
 
 

@@ -95,7 +95,8 @@ def _texts(column: Any, name: str, dialect: Dialect) -> Any:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(
             f"Column {name!r} holds cells of the type {kind}, which CSV cannot say; write a file "
-            "that ends with .parquet."
+            "that ends with .parquet.",
+            code="type_not_in_csv",
         ) from error
     if dialect.decimal == "," and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return pc.replace_substring(cells, ".", ",")

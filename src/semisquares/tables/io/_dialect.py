@@ -61,7 +61,8 @@ def checked_delimiter(delimiter: str) -> str:
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
         raise TableError(
             f"The delimiter {delimiter!r} is not one that can be used; give a single character, "
-            "such as ',' or ';', or the word tab."
+            "such as ',' or ';', or the word tab.",
+            code="delimiter",
         )
     return delimiter
 
@@ -69,7 +70,9 @@ def checked_delimiter(delimiter: str) -> str:
 def checked_decimal(decimal: str) -> str:
     """Return the decimal mark, which is a point or a comma."""
     if text("decimal", decimal, "'.' or ','") not in (".", ","):
-        raise TableError(f"The decimal mark {decimal!r} cannot be used; give '.' or ','.")
+        raise TableError(
+            f"The decimal mark {decimal!r} cannot be used; give '.' or ','.", code="decimal_mark"
+        )
     return decimal
 
 
@@ -82,12 +85,14 @@ def checked_encoding(encoding: str) -> str:
     except (LookupError, ValueError):
         raise TableError(
             f"There is no encoding named {encoding!r}; give one such as utf-8, utf-16, latin-1 or "
-            "cp1252."
+            "cp1252.",
+            code="unknown_encoding",
         ) from None
     if name in _OF_HOST_NAMES:
         raise TableError(
             f"The encoding {encoding!r} is for the names of hosts, not for files; give one such as "
-            "utf-8, utf-16, latin-1 or cp1252."
+            "utf-8, utf-16, latin-1 or cp1252.",
+            code="unknown_encoding",
         )
     return name.removesuffix("-sig")
 

@@ -26,7 +26,8 @@ def fault_of(file: TableFile, dialect: Dialect, width: int) -> TableError:
     """Return an error that explains what is wrong in a CSV whose header has `width` cells."""
     return known_fault_of(file, dialect, width) or TableError(
         f"{file.name} cannot be read as CSV with the delimiter {spelled(dialect.delimiter)}; "
-        "save it once more as CSV in UTF-8."
+        "save it once more as CSV in UTF-8.",
+        code="not_csv",
     )
 
 
@@ -73,11 +74,13 @@ def _bad_bytes(file: TableFile, encoding: str) -> TableError | None:
     if zero:
         return TableError(
             f"{file.name} is no text: line {zero} holds bytes of value zero; give a CSV, Parquet "
-            "or Feather file."
+            "or Feather file.",
+            code="zero_bytes",
         )
     if fine:
         return TableError(
-            f"{file.name} mixes encodings: line {fine} is UTF-8 but {where}; save it as UTF-8."
+            f"{file.name} mixes encodings: line {fine} is UTF-8 but {where}; save it as UTF-8.",
+            code="mixed_encodings",
         )
     return TableError(
         "{file} is not UTF-8: {where}; save it as UTF-8, or give {better} if it comes from an "
@@ -153,12 +156,14 @@ def _ragged(file: TableFile, line: int, found: int, width: int, delimiter: str) 
         remedy = "complete the row, or remove it"
     return TableError(
         f"{file.name} has {counted(found, 'cell')} in line {line}, but {width} in its header; "
-        f"{remedy}."
+        f"{remedy}.",
+        code="ragged_row",
     )
 
 
 def _unclosed(file: TableFile, line: int) -> TableError:
     return TableError(
         f"{file.name} has a quotation mark in line {line} that is not closed; close it, or write "
-        "it twice where it belongs to the text."
+        "it twice where it belongs to the text.",
+        code="unclosed_quote",
     )

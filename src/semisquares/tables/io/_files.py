@@ -78,14 +78,23 @@ def may_hold_newlines(file: TableFile, encoding: str) -> bool:
             return content.find(b'"') >= 0
 
 
+def empty(file: TableFile) -> TableError:
+    """Return an error that says that a file is empty."""
+    return TableError(
+        f"{file.name} is empty; give a table with a header and rows.", code="empty_file"
+    )
+
+
 def refused(name: str, error: OSError) -> TableError:
     """Explain in a sentence why a file cannot be read."""
     name = "Standard input" if name == "-" else name
     if isinstance(error, FileNotFoundError):
-        return TableError(f"{name} is not there any more; check the path.")
+        return TableError(f"{name} is not there any more; check the path.", code="file_gone")
     if error.errno is None:  # raised by pyarrow for a compressed file
-        return TableError(f"{name} is damaged or cut off; get it once more.")
+        return TableError(
+            f"{name} is damaged or cut off; get it once more.", code="damaged_compression"
+        )
     remedy = "copy it to another place"
     if isinstance(error, PermissionError):
         remedy = "ask for permission to read it"
-    return TableError(f"{os_error(error, 'reading', name)}; {remedy}.")
+    return TableError(f"{os_error(error, 'reading', name)}; {remedy}.", code="file_not_readable")

@@ -68,7 +68,9 @@ def ending_of(path: str, *, to_write: bool = False) -> Ending:
     if format is None:
         raise _no_format(path, text, to_write=to_write)
     if compression and not format.is_text:
-        raise TableError(f"{path} is compressed twice; use a plain {text} file.")
+        raise TableError(
+            f"{path} is compressed twice; use a plain {text} file.", code="compressed_twice"
+        )
     if to_write and format.create is None:
         raise _not_written(path, f"a {format.name} file")
     return Ending(text, format, compression)
@@ -111,19 +113,25 @@ def _no_format(path: str, ending: str, *, to_write: bool) -> TableError:
         return _not_written(path, FOREIGN[ending])
     if ending in _ARCHIVES:
         return TableError(
-            f"{path} is {FOREIGN[ending]}; unpack it, and give the table that is in it."
+            f"{path} is {FOREIGN[ending]}; unpack it, and give the table that is in it.",
+            code="archive",
         )
     if ending in FOREIGN:
-        return TableError(f"{path} is {FOREIGN[ending]}; save it as CSV and give that file.")
+        return TableError(
+            f"{path} is {FOREIGN[ending]}; save it as CSV and give that file.",
+            code="foreign_format",
+        )
     endings = ", ".join(ending for format in FORMATS.values() for ending in format.endings)
     return TableError(
         f"The name {path} does not say what kind of table it is; it has to end with {endings}, or "
-        "with .csv.gz."
+        "with .csv.gz.",
+        code="unknown_ending",
     )
 
 
 def _not_written(path: str, what: str) -> TableError:
     return TableError(
         f"{path} would be {what}, which cannot be written here; let the name end with .csv, .tsv, "
-        ".parquet or .feather."
+        ".parquet or .feather.",
+        code="format_not_written",
     )

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._utils.messages import Parameter
-from ..._utils.words import did_you_mean
+from .._options import check_column
 from ..errors import TableError
 from ._dialect import CANDIDATES, Dialect, spelled
 from ._faults import undecodable
-from ._files import TableFile, open_lines
+from ._files import TableFile, empty, open_lines
 
 MOST_COLUMNS = 20_000
 """Each column is profiled, encoded and stored on its own, which takes about a millisecond."""
@@ -33,10 +33,11 @@ def csv_header(file: TableFile, dialect: Dialect) -> list[str]:
         raise undecodable(file, dialect.encoding) from error
     except csv.Error as error:
         raise TableError(
-            f"{file.name} has a quotation mark in its header that is not closed; close it."
+            f"{file.name} has a quotation mark in its header that is not closed; close it.",
+            code="unclosed_header",
         ) from error
     if not header:
-        raise TableError(f"{file.name} is empty; give a table with a header and rows.")
+        raise empty(file)
     if len(header) == 1:
         raise _single(file, header[0], dialect.delimiter)
     return header
@@ -54,13 +55,15 @@ def check_names(raw: Sequence[str], where: str) -> list[str]:
     if "" in names:
         raise TableError(
             f"{where} has no name for column {names.index('') + 1} of {len(names)} in its header; "
-            "name the column, or remove it."
+            "name the column, or remove it.",
+            code="unnamed_column",
         )
     double = [name for name, count in Counter(names).items() if count > 1]
     if double:
         listed = ", ".join(map(repr, double[:5])) + (", …" if len(double) > 5 else "")
         raise TableError(
-            f"{where} has more than one column named {listed}; give each column its own name."
+            f"{where} has more than one column named {listed}; give each column its own name.",
+            code="duplicate_columns",
         )
     return names
 
@@ -70,7 +73,8 @@ def check_width(n_columns: int, where: str) -> None:
     if n_columns > MOST_COLUMNS:
         raise TableError(
             f"{where} has {n_columns:,} columns, and a table may have {MOST_COLUMNS:,}; leave out "
-            "those that matter least, or fit a classifier of semisquares to an array in Python."
+            "those that matter least, or fit a classifier of semisquares to an array in Python.",
+            code="too_many_columns",
         )
 
 
@@ -82,22 +86,22 @@ def check_same(names: Sequence[str], where: str, first: Sequence[str], of: str) 
     if lacking:
         raise TableError(
             f"{where} has no column {lacking[0]!r}, which {of} has; give files with the same "
-            "columns."
+            "columns.",
+            code="different_columns",
         )
     if extra:
         raise TableError(
             f"{where} has a column {extra[0]!r}, which {of} has not; give files with the same "
-            "columns."
+            "columns.",
+            code="different_columns",
         )
 
 
 def check_exist(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
     """Raise TableError if a wanted column is not there; suggest the most similar name."""
-    there = set(names)
+    there = dict.fromkeys(names)
     for name in wanted:
-        if name not in there:
-            hint = did_you_mean(name, names, f"it has {', '.join(names[:20])}.", cutoff=0.5)
-            raise TableError(f"{where} has no column {name!r}; {hint}")
+        check_column(there, name, where=where)
 
 
 def stored_names(schema: Any) -> list[str]:

@@ -86,7 +86,9 @@ def read(
     labels = texts("labels", labels)
     text = {*texts("text", text), *labels}
     if columns is not None and not (columns := texts("columns", columns)):
-        raise TableError("columns is empty; give at least one column, or None for all.")
+        raise TableError(
+            "columns is empty; give at least one column, or None for all.", code="no_columns"
+        )
     readers = open_readers(source, missing_words(missing, labels))
     check_exist([*(columns or ()), *sorted(text)], readers[0].names, readers[0].file.name)
     wanted = list(readers[0].names if columns is None else columns)
@@ -221,7 +223,9 @@ def open_readers(source: Source, missing: MissingWords) -> list[Reader]:
 def no_rows(source: Source) -> TableError:
     """Return an error that says that a table has no rows."""
     name = source.files[0].name
-    return TableError(f"{name} has a header but no rows; give a table with rows.")
+    return TableError(
+        f"{name} has a header but no rows; give a table with rows.", code="header_only"
+    )
 
 
 def _read_all(readers: Sequence[Reader], wanted: Sequence[str], text: Collection[str]) -> pa.Table:

@@ -22,7 +22,7 @@ from ..errors import TableError
 from . import _dialect
 from ._dialect import Dialect, checked_decimal, checked_delimiter, checked_encoding
 from ._faults import undecodable
-from ._files import TableFile, first_match, open_bytes, refused
+from ._files import TableFile, empty, first_match, open_bytes, refused
 from ._formats import FORMATS, ending_of, format_by_signature
 from ._temporary import TemporaryFolder
 from .protocol import FileFormat
@@ -128,22 +128,29 @@ def _resolved(table: str) -> tuple[str, ...]:
     if os.path.isdir(table):
         raise TableError(
             f"{table} is a folder; give one file, or a pattern in quotation marks such as "
-            f"'{os.path.join(table, '*.csv')}'."
+            f"'{os.path.join(table, '*.csv')}'.",
+            code="table_is_folder",
         )
     if os.path.lexists(table):  # first, as a name may look like a pattern
         return (table,)
     if glob.has_magic(table):
         paths = tuple(sorted(filter(os.path.isfile, glob.glob(table, recursive=True))))
         if not paths:
-            raise TableError(f"No file matches the pattern {table}; check its folder and ending.")
+            raise TableError(
+                f"No file matches the pattern {table}; check its folder and ending.",
+                code="pattern_without_files",
+            )
         return paths
     folder, name = os.path.split(table)
     if not os.path.isdir(folder or "."):
-        raise TableError(f"There is no file {table}, nor the folder {folder}; check the path.")
+        raise TableError(
+            f"There is no file {table}, nor the folder {folder}; check the path.",
+            code="table_not_found",
+        )
     hint = did_you_mean(
         name, _names(folder), "check the path.", show=lambda near: os.path.join(folder, near)
     )
-    raise TableError(f"There is no file {table}; {hint}")
+    raise TableError(f"There is no file {table}; {hint}", code="table_not_found")
 
 
 def _check_names(paths: Sequence[str]) -> None:
@@ -153,7 +160,8 @@ def _check_names(paths: Sequence[str]) -> None:
             path.encode()
         except UnicodeEncodeError:
             raise TableError(
-                f"The name {path!r} holds bytes that are not UTF-8; rename the file."
+                f"The name {path!r} holds bytes that are not UTF-8; rename the file.",
+                code="file_name_encoding",
             ) from None
 
 
@@ -184,7 +192,7 @@ def _size(file: TableFile) -> int:
     except OSError as error:
         raise refused(file.name, error) from error
     if not size:
-        raise TableError(f"{file.name} is empty; give a table with a header and rows.")
+        raise empty(file)
     return size
 
 
@@ -201,7 +209,8 @@ def _format(
     if other is not None:
         raise TableError(
             f"{paths[0]} and {other} are of different kinds; give a pattern that matches files of "
-            "one ending."
+            "one ending.",
+            code="mixed_formats",
         )
     return first.format, delimiter or ("\t" if first.text in (".tsv", ".tab") else None)
 
@@ -217,7 +226,7 @@ def _guessed(
     encoding = encoding or _dialect.guess_encoding(sample)
     text = _decoded(file, sample, encoding, whole)
     if not text.strip():
-        raise TableError(f"{file.name} is empty; give a table with a header and rows.")
+        raise empty(file)
     delimiter = delimiter or _dialect.guess_delimiter(text, whole=whole) or ","
     decimal = decimal or _dialect.guess_decimal(text, delimiter, whole=whole)
     return Dialect(delimiter, encoding, decimal)
@@ -228,10 +237,15 @@ def _decoded(file: TableFile, sample: bytes, encoding: str, whole: bool) -> str:
     what = first_match(_FOREIGN, sample)
     binary = format_by_signature(sample)
     if what is not None:
-        raise TableError(f"{file.name} is {what} by its content; give the table as CSV.")
+        raise TableError(
+            f"{file.name} is {what} by its content; give the table as CSV.", code="foreign_content"
+        )
     if binary is not None:
         ending = binary.endings[0]
-        raise TableError(f"{file.name} is no text by its content; let its name end with {ending}.")
+        raise TableError(
+            f"{file.name} is no text by its content; let its name end with {ending}.",
+            code="binary_content",
+        )
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample, final=whole)
     except UnicodeError as error:  # UTF-16 without a byte order mark: not a UnicodeDecodeError

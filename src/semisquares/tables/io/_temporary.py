@@ -59,7 +59,8 @@ class TemporaryFolder:
         except OSError as error:
             raise TableError(
                 f"{os_error(error, 'creating a temporary folder in', repr(parent))}; make it "
-                "writable, or save the table as Parquet, which needs none."
+                "writable, or save the table as Parquet, which needs none.",
+                code="temporary_folder",
             ) from error
         weakref.finalize(self, _remove, path, os.getpid())
         return path
@@ -72,7 +73,8 @@ class TemporaryFolder:
                 other = "set TMPDIR to a larger disk"
             raise TableError(
                 f"{folder} has {free / 1e9:.1f} GB of free space, but the chunks of the table need "
-                f"about {n_bytes / 1e9:.1f} GB there; make room, or {other}."
+                f"about {n_bytes / 1e9:.1f} GB there; make room, or {other}.",
+                code="temporary_space",
             )
 
 
@@ -95,7 +97,8 @@ def writing(path: str) -> Iterator[None]:
     except OSError as error:
         what = os_error(error, "writing", f"the temporary file {path}")
         raise TableError(
-            f"{what}; make room, or save the table as Parquet, which needs none."
+            f"{what}; make room, or save the table as Parquet, which needs none.",
+            code="temporary_file",
         ) from error
 
 

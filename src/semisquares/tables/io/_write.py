@@ -61,7 +61,8 @@ class TableWriter:
             return table
         fault = TableError(
             f"{self.path} cannot take rows whose columns differ in name or type from those of the "
-            "rows before; give files whose columns are the same."
+            "rows before; give files whose columns are the same.",
+            code="different_rows",
         )
         if sorted(table.column_names) != sorted(self._schema.names):
             raise fault
@@ -198,10 +199,10 @@ def _refused(path: str, error: OSError) -> TableError:
     name = "Standard output" if path == STANDARD_OUTPUT else path
     what = os_error(error, "writing", name)
     if isinstance(error, IsADirectoryError):
-        return TableError(f"{what}; give the name of a file in it.")
+        return TableError(f"{what}; give the name of a file in it.", code="table_not_writable")
     if error.errno == errno.ENOSPC:
-        return TableError(f"{what}; make room, or choose another disk.")
-    return TableError(f"{what}; choose another place.")
+        return TableError(f"{what}; make room, or choose another disk.", code="table_not_writable")
+    return TableError(f"{what}; choose another place.", code="table_not_writable")
 
 
 def _decoded(table: pa.Table) -> pa.Table:
