@@ -1,4 +1,4 @@
-"""A table prepared part by part is prepared as it is in memory, however it is cut."""
+"""A table prepared in chunks gives the same as in memory, however it is split."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ N = 240
 
 @dataclass(frozen=True)
 class Slice:
-    """Some rows of a frame, in the place of a partition."""
+    """Some rows of a frame, in place of a chunk."""
 
     frame: pd.DataFrame
     start: int
@@ -42,7 +42,7 @@ class Slice:
 
 
 def slices(frame, places):
-    """Cut a frame at places, some of which may be the same."""
+    """Split a frame at places, some of which may be the same."""
     ends = [0, *sorted(place % (len(frame) + 1) for place in places), len(frame)]
     return [Slice(frame, a, b - a) for a, b in itertools.pairwise(ends)]
 
@@ -52,7 +52,7 @@ def texts(cells):
 
 
 def table(n=N, seed=0):
-    """Columns of all kinds, each of which is something else in some of its parts."""
+    """Columns of all kinds, each of which looks different in some chunks."""
     rng = np.random.default_rng(seed)
     at, late = np.arange(n), np.arange(n) >= n - 3
     cents, days = rng.integers(100, 10**6, n), pd.Timestamp("2021-03-01") + pd.to_timedelta(at, "D")
@@ -150,7 +150,7 @@ def test_parts_are_prepared_as_the_whole_table_is(seed):
     assert_as_in_memory(slices(frame, places), frame, group="shop", unlabeled="?")
 
 
-def test_what_is_asked_of_columns_is_done_in_all_parts():
+def test_requests_for_columns_apply_to_all_chunks():
     kinds = {"age": "category", "number": "boolean", "price": "number", "iso": "date"}
     kinds |= {"customer_id": "number", "plain": "category", "day": "category", "sick": "category"}
     frame = table().assign(number=lambda t: t["number"] % 2)
@@ -250,7 +250,7 @@ def test_what_cannot_be_learned_from_is_refused_in_the_same_words(cells):
         (["13/02/2020", "14/03/2020", "03/14/2020", "04/15/2020"], "date"),
     ],
 )
-def test_cells_that_are_not_of_the_kind_asked_for_are_refused_in_the_same_words(cells, kind):
+def test_cells_that_are_not_of_the_requested_kind_are_refused_in_the_same_words(cells, kind):
     frame = pd.DataFrame({"x": texts(cells), "sick": texts(["a", "b", "a", "b"])})
     with pytest.raises(TableError) as expected:
         prepare(frame, "sick", kinds={"x": kind})
@@ -262,27 +262,29 @@ def test_cells_that_are_not_of_the_kind_asked_for_are_refused_in_the_same_words(
 # -- what is merged --------------------------------------------------------------------------------
 
 
-def test_moments_keep_their_digits_where_the_mean_is_large_and_rows_are_sorted():
+def test_moments_keep_their_digits_if_the_mean_is_large_and_rows_are_sorted():
     numbers = np.sort(np.random.default_rng(0).normal(1e9, 1e-3, 5_000))
     merged = reduce(lambda a, b: a.merge(b), map(Moments.of, np.array_split(numbers, 37)))
     exact = np.var((numbers - 1e9).astype(np.longdouble))
     np.testing.assert_allclose(merged.squares / 5_000, float(exact), rtol=1e-13)
 
 
-def test_a_tally_is_the_same_in_whatever_order_and_grouping_it_is_merged():
+def test_counts_are_the_same_in_whatever_order_and_grouping_they_are_merged():
     rng = np.random.default_rng(1)
     cells = np.array([f"t{k}" for k in rng.integers(0, 900, 3_000)], dtype=object)
-    parts = [ValueCounts.of(*pd.factorize(cells[a : a + 300]), a) for a in range(0, 3_000, 300)]
-    one = reduce(lambda a, b: a.merge(b, 100), parts)
-    pairs = [parts[k].merge(parts[9 - k], 100) for k in (3, 0, 4, 1, 2)]
-    other = reduce(lambda a, b: b.merge(a, 100), pairs)
+    chunks = [
+        ValueCounts.of(*pd.factorize(cells[a : a + 300]), a, most=100) for a in range(0, 3_000, 300)
+    ]
+    one = reduce(lambda a, b: a.merge(b), chunks)
+    pairs = [chunks[k].merge(chunks[9 - k]) for k in (3, 0, 4, 1, 2)]
+    other = reduce(lambda a, b: b.merge(a), pairs)
     assert (one.bound, one.values.tolist()) == (other.bound, other.values.tolist())
     assert one.counts.tolist() == [np.count_nonzero(cells == text) for text in one.values]
     assert one.first.tolist() == [np.argmax(cells == text) for text in one.values]
     assert not one.complete
 
 
-def test_texts_beyond_all_bounds_are_counted_by_their_hashes_and_are_no_categories():
+def test_texts_beyond_all_bounds_are_counted_by_their_hashes_and_are_not_categories():
     n = 2 * MAX_KEPT
     frame = pd.DataFrame({"x": np.arange(n) % 7, "word": texts([f"w{k}" for k in range(n)])})
     frame["sick"] = texts(["a", "b"] * MAX_KEPT)
@@ -292,7 +294,7 @@ def test_texts_beyond_all_bounds_are_counted_by_their_hashes_and_are_no_categori
     assert "about" in columns[1].reason
 
 
-def test_memory_is_that_of_a_few_partitions_however_many_there_are(tmp_path):
+def test_memory_is_that_of_a_few_chunks_however_many_there_are(tmp_path):
     rng, n, n_bytes = np.random.default_rng(0), 120_000, 1 << 18
     frame = pd.DataFrame(rng.normal(size=(n, 8))).add_prefix("x").round(2)
     frame["kind"] = texts(rng.choice(["a", "b", None], n))

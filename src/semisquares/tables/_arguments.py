@@ -10,26 +10,6 @@ from typing import Any, TypeVar
 
 from .errors import TableError
 
-__all__ = [
-    "MOST_JOBS",
-    "MOST_REPEATS",
-    "MOST_SEED",
-    "amount",
-    "check_splits",
-    "column_kinds",
-    "columns_to_drop",
-    "instance",
-    "mapping_of_texts",
-    "mark_text",
-    "optional_text",
-    "path_text",
-    "refuse",
-    "some_function",
-    "text",
-    "texts",
-    "whole_number",
-]
-
 MOST_REPEATS, MOST_JOBS, MOST_SEED = 1_000, 1_000, 2**32 - 1
 _LONGEST = 60
 
@@ -70,14 +50,14 @@ def optional_text(name: str, value: Any, needed: str = "a text or None") -> str 
 
 
 def texts(name: str, value: Any, needed: str = "a list of texts") -> tuple[str, ...]:
-    """Return several texts; a single text is a list of one."""
+    """Return several texts; a single text counts as a list of one."""
     if isinstance(value, str):
         return (value,)
     try:
-        found = () if isinstance(value, Mapping) else tuple(value)
+        found = None if isinstance(value, Mapping) else tuple(value)
     except TypeError:
-        raise refuse(name, value, needed) from None
-    if isinstance(value, Mapping) or not all(isinstance(one, str) for one in found):
+        found = None
+    if found is None or not all(isinstance(one, str) for one in found):
         raise refuse(name, value, needed)
     return found
 
@@ -115,10 +95,10 @@ def columns_to_drop(value: Any) -> dict[str, str]:
 def path_text(name: str, value: Any) -> str:
     """Return a path as text."""
     needed = "the path of a file, as a text or a Path"
-    path = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if "\0" in text(name, path, needed):
+    path = text(name, os.fspath(value) if isinstance(value, os.PathLike) else value, needed)
+    if "\0" in path:
         raise refuse(name, path, needed)
-    return text(name, path, needed)
+    return path
 
 
 def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:

@@ -16,19 +16,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    "BLANKS",
-    "EXACT",
-    "EXACT_WHOLE",
-    "EXPONENT",
-    "NUMBER",
-    "SIGN",
-    "amount",
-    "fraction",
-    "grouped",
-    "number",
-]
-
 SIGN = "[+-]?"
 EXPONENT = "(?:[eE][+-]?[0-9]+)?"
 BLANKS = "[\\s\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]*"
@@ -65,7 +52,7 @@ def grouped(decimal: str = ".", *, decimals: str = "*") -> str:
 
 
 def amount(digits: str) -> str:
-    """Match digits as people write them for people: $54.80, 72.5 %, (3.50), - € 5.
+    """Match digits as people write amounts: $54.80, 72.5 %, (3.50), - € 5.
 
     Blanks follow the sign or bracket that they belong to, so that no text matches in two ways:
     Python's `re` would try all of them.
@@ -77,7 +64,7 @@ def amount(digits: str) -> str:
 
 
 NUMBER = f"{SIGN}{number()}{EXPONENT}"
-"""A plain number: what `float` reads, but no "inf", "nan" or "1_000"."""
+"""A plain number: what `float` reads, except "inf", "nan" and "1_000"."""
 EXACT_WHOLE = "(?:0|[1-9][0-9]*)"
 """Digits that lose nothing as a whole number: 007 is a code."""
 EXACT = r"(?:(?:0|[1-9][0-9]{0,15})(?:\.[0-9]*)?|\.[0-9]+)"

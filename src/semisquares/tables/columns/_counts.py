@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 MAX_KEPT = 1 << 17
-"""Most different values that are kept when counts of chunks are merged."""
+"""Most different values that a merge of two chunks keeps, by default."""
 _ALL = 1 << 64
 
 
@@ -20,7 +20,7 @@ _ALL = 1 << 64
 class ValueCounts:
     """Different values in the order of their first rows, with their counts.
 
-    Merging gives the same in any order and grouping. Beyond `MAX_KEPT` values, only those with the
+    Merging gives the same in any order and grouping. Beyond `most` values, only those with the
     smallest hashes are kept, with their exact counts. They are a random sample of the values; the
     number of all values follows from the share of the hash range that the sample takes up
     (Bar-Yossef et al., 2002).
@@ -32,9 +32,13 @@ class ValueCounts:
     """The first row of each value."""
     bound: int = _ALL
     """Only values with a hash below it are kept."""
+    most: int | None = MAX_KEPT
+    """The most values that a merge keeps; None for all."""
 
     @classmethod
-    def of(cls, codes: Array, values: Any, start: int = 0) -> ValueCounts:
+    def of(
+        cls, codes: Array, values: Any, start: int = 0, *, most: int | None = MAX_KEPT
+    ) -> ValueCounts:
         """Count rows that are given as codes into `values`, -1 if missing.
 
         Parameters
@@ -43,6 +47,8 @@ class ValueCounts:
         values : array
         start : int
             The position of the first of these rows in the table.
+        most : int, optional
+            The most values that a merge keeps; None for all.
 
         Examples
         --------
@@ -54,7 +60,7 @@ class ValueCounts:
         first = np.zeros(len(values) + 1, dtype=np.int64)  # the code -1 writes to the last entry
         first[codes[::-1]] = np.arange(start + len(codes) - 1, start - 1, -1)
         counts = np.bincount(codes[codes >= 0], minlength=len(values))
-        return cls(np.asarray(values), counts, first[:-1])._in_order()
+        return cls(np.asarray(values), counts, first[:-1], most=most)._in_order()
 
     @property
     def complete(self) -> bool:
@@ -66,7 +72,13 @@ class ValueCounts:
         """The number of different values; an estimate if not all are kept."""
         return len(self.values) if self.complete else round(len(self.values) * _ALL / self.bound)
 
-    def merge(self, other: ValueCounts, most: int | None = MAX_KEPT) -> ValueCounts:
+    @property
+    def sorted(self) -> tuple[Array, Array]:
+        """The values, sorted, and their counts."""
+        order = np.argsort(self.values)
+        return self.values[order], self.counts[order]
+
+    def merge(self, other: ValueCounts) -> ValueCounts:
         """Add up both counts; keep at most `most` values.
 
         Examples
@@ -76,51 +88,24 @@ class ValueCounts:
         >>> counts.merge(counts).counts.tolist()
         [2, 2]
         """
-        both = ValueCounts(
-            np.concatenate([self.values, other.values]),
-            np.concatenate([self.counts, other.counts]),
-            np.concatenate([self.first, other.first]),
-        )._joined()
+        codes, values = pd.factorize(np.concatenate([self.values, other.values]))
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, codes, np.concatenate([self.counts, other.counts]))
+        first = np.full(len(values), np.iinfo(np.int64).max)
+        np.minimum.at(first, codes, np.concatenate([self.first, other.first]))
         bound = min(self.bound, other.bound)
-        if bound == _ALL and (most is None or len(both.values) <= most):
+        both = ValueCounts(np.asarray(values), counts, first, bound, self.most)._in_order()
+        if both.complete and (both.most is None or len(values) <= both.most):
             return both
         hashes = pd.util.hash_array(both.values, categorize=False)
-        if most is not None and np.count_nonzero(hashes < bound) > most:
-            bound = int(np.partition(hashes, most)[most])
-        kept = hashes < bound
-        return ValueCounts(both.values[kept], both.counts[kept], both.first[kept], bound)
-
-    def _joined(self) -> ValueCounts:
-        """Add up the counts of equal values."""
-        codes, values = pd.factorize(self.values)
-        counts = np.zeros(len(values), dtype=np.int64)
-        np.add.at(counts, codes, self.counts)
-        first = np.full(len(values), np.iinfo(np.int64).max)
-        np.minimum.at(first, codes, self.first)
-        return ValueCounts(np.asarray(values), counts, first, self.bound)._in_order()
+        if both.most is not None and np.count_nonzero(hashes < bound) > both.most:
+            bound = int(np.partition(hashes, both.most)[both.most])
+        return replace(both._take(hashes < bound), bound=bound)
 
     def _in_order(self) -> ValueCounts:
-        order = np.argsort(self.first, kind="stable")
-        return ValueCounts(self.values[order], self.counts[order], self.first[order], self.bound)
+        return self._take(np.argsort(self.first, kind="stable"))
 
-
-@dataclass(frozen=True, eq=False)
-class LevelCounts:
-    """Counts of the few values of a boolean or a category, all of which are kept."""
-
-    counts: ValueCounts
-
-    @classmethod
-    def of(cls, codes: Array, values: Array) -> LevelCounts:
-        """Count rows that are given as codes into `values`, -1 if missing."""
-        return cls(ValueCounts.of(codes, values))
-
-    @property
-    def in_order(self) -> tuple[Array, Array]:
-        """The values, sorted, and their counts."""
-        order = np.argsort(self.counts.values)
-        return self.counts.values[order], self.counts.counts[order]
-
-    def merge(self, other: LevelCounts) -> LevelCounts:
-        """Add up both counts."""
-        return LevelCounts(self.counts.merge(other.counts, most=None))
+    def _take(self, places: Array) -> ValueCounts:
+        """Return the counts of some values."""
+        values, counts, first = self.values[places], self.counts[places], self.first[places]
+        return replace(self, values=values, counts=counts, first=first)

@@ -15,7 +15,7 @@ A table becomes a matrix in four steps, each of which works chunk by chunk:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -91,6 +91,16 @@ class Feature:
 def missing_flag(column: str, scale: float = 1.0) -> Feature:
     """Return the feature that flags the missing cells of a column."""
     return Feature(f"{column} is missing", column, scale, "against not missing", "missing")
+
+
+def fill_and_flag(out: Array, columns: Sequence[Array], fill: Array, flagged: Array) -> None:
+    """Write columns into `out` with NaN replaced by `fill`, then flags for NaN in some of them."""
+    n = len(columns)
+    for k, column in enumerate(columns):
+        out[:, k] = column
+    empty = np.isnan(out[:, :n])
+    out[:, n:] = empty[:, flagged]
+    np.copyto(out[:, :n], fill, where=empty)
 
 
 # -- profiles -------------------------------------------------------------------------------------

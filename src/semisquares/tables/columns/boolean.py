@@ -11,9 +11,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ._cells import check_texts, factorize_texts, level_of
-from ._counts import LevelCounts
+from ._counts import ValueCounts
 from ._onnx import OnnxGraph
-from ._protocol import Cells, Column, ColumnType, Encoder, Feature, Profile, missing_flag
+from ._protocol import (
+    Cells,
+    Column,
+    ColumnType,
+    Encoder,
+    Feature,
+    Profile,
+    fill_and_flag,
+    missing_flag,
+)
 from .excluded import unless_constant
 
 Array = NDArray[Any]
@@ -49,12 +58,7 @@ class BooleanEncoder(Encoder):
 
     def encode(self, cells: pd.DataFrame, out: Array) -> None:
         """Fill and flag."""
-        n = len(self.columns)
-        for k, name in enumerate(self.columns):
-            out[:, k] = cells[name]
-        empty = np.isnan(out[:, :n])
-        out[:, n:] = empty[:, self.missing]
-        np.copyto(out[:, :n], self.modes, where=empty)
+        fill_and_flag(out, [cells[name] for name in self.columns], self.modes, self.missing)
 
     def made_up_cells(self, place: int, rng: np.random.Generator) -> Array:
         """Return false, true and a missing cell."""
@@ -93,15 +97,15 @@ class BooleanType(ColumnType):
         """Return 1.0, 0.0 and NaN."""
         return to_booleans(values, column.name)
 
-    def statistics(self, cells: pd.Series) -> LevelCounts:
+    def statistics(self, cells: pd.Series) -> ValueCounts:
         """Count true and false."""
-        return LevelCounts.of(*pd.factorize(cells.to_numpy()))
+        return ValueCounts.of(*pd.factorize(cells.to_numpy()), most=None)
 
     def fit(
-        self, statistics: Mapping[str, LevelCounts], n_rows: int, *, max_levels: int
+        self, statistics: Mapping[str, ValueCounts], n_rows: int, *, max_levels: int
     ) -> BooleanEncoder:
         """Find the more frequent value of each column, and the columns with missing cells."""
-        counted = [counts.in_order for counts in statistics.values()]
+        counted = [counts.sorted for counts in statistics.values()]
         modes = np.array([values[counts.argmax()] for values, counts in counted])
         missing = np.flatnonzero([counts.sum() < n_rows for _, counts in counted])
         return BooleanEncoder(tuple(statistics), missing, modes)

@@ -15,7 +15,7 @@ from ..._utils.messages import Parameter
 from ..._utils.words import counted
 from ..errors import TableError
 from ._cells import factorize_texts, level_of
-from ._counts import LevelCounts
+from ._counts import ValueCounts
 from ._onnx import OnnxGraph
 from ._protocol import Column, ColumnType, Encoder, Feature, Profile
 from .excluded import classify_words, unless_constant
@@ -137,16 +137,16 @@ class CategoryType(ColumnType):
         # the code -1 reads the last place, which is that of "" if there is such a code
         return pd.Categorical.from_codes(places[codes], levels[order])
 
-    def statistics(self, cells: pd.Series) -> LevelCounts:
+    def statistics(self, cells: pd.Series) -> ValueCounts:
         """Count the levels."""
-        return LevelCounts.of(cells.cat.codes.to_numpy(), _levels_of(cells))
+        return ValueCounts.of(cells.cat.codes.to_numpy(), _levels_of(cells), most=None)
 
     def fit(
-        self, statistics: Mapping[str, LevelCounts], n_rows: int, *, max_levels: int
+        self, statistics: Mapping[str, ValueCounts], n_rows: int, *, max_levels: int
     ) -> CategoryEncoder:
         """Pool levels with less than 1 % of the rows (2 to 20 rows), or beyond `max_levels`."""
         min_count = min(20, max(2, ceil(0.01 * n_rows)))
-        counted = [counts.in_order for counts in statistics.values()]
+        counted = [counts.sorted for counts in statistics.values()]
         return CategoryEncoder(
             tuple(statistics),
             tuple(tuple(map(str, levels)) for levels, _ in counted),

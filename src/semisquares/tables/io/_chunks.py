@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import groupby
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 N_BYTES = 64 << 20
-"""Of a chunk, by default: both as float64 and as it is stored."""
+"""The default size of a chunk, both as float64 and as it is stored."""
 
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 """Calls a function with each of many chunks: as `map` does, or on other machines."""
@@ -34,7 +34,7 @@ class CellType:
     """The type of a column in all chunks."""
 
     own: Any
-    """The Arrow type as which the cells of this file are read."""
+    """The Arrow type with which the cells of this file are read."""
     common: Any
     """The Arrow type that holds the cells of all files."""
     gaps: bool
@@ -42,7 +42,7 @@ class CellType:
 
     @property
     def stored(self) -> Any:
-        """The Arrow type in which the column goes to pandas, whose whole numbers have no gaps."""
+        """The Arrow type that is passed to pandas, whose whole numbers have no gaps."""
         import pyarrow as pa
 
         return pa.float64() if self.gaps and pa.types.is_integer(self.common) else self.common
@@ -101,7 +101,7 @@ class Chunk:
         return frame.set_axis(pd.RangeIndex(self.start, self.start + self.n_rows))
 
     def read_arrow(self, columns: Sequence[str]) -> Any:
-        """Read the rows as an Arrow table, in the types in which they go to pandas."""
+        """Read the rows as an Arrow table, in the types that are passed to pandas."""
         import pyarrow as pa
 
         types = {name: self.types[name] for name in columns}
@@ -172,7 +172,7 @@ def split(
     check_exist(sorted(text), names, files[0].file.name)
     max_rows = max(1, n_bytes // (8 * len(names)))
     readers = [chunk for file in files for chunk in file.chunks(max_rows, n_bytes, temporary)]
-    profiles: list[ChunkProfile] = list(run(partial(_profile, text=text), readers))
+    profiles: list[ChunkProfile] = list(run(methodcaller("profile", text), readers))
     if not sum(profile.n_rows for profile in profiles):
         raise no_rows(source)
     types = _types(names, readers, profiles, text, run)
@@ -185,10 +185,6 @@ def split(
         stored = run(_store, chunks)
         chunks = [replace(old, reader=new) for old, new in zip(chunks, stored, strict=True)]
     return tuple(chunks)
-
-
-def _profile(reader: ChunkReader, text: Collection[str]) -> ChunkProfile:
-    return reader.profile(text)
 
 
 def _store(chunk: Chunk) -> ChunkReader | StoredChunk:
@@ -236,7 +232,7 @@ def _types(
 
 
 def _joint(name: str, types: Sequence[Any], readers: Sequence[ChunkReader], run: Run) -> Any:
-    """Return the type as which the cells of a column can be read in all chunks of a file."""
+    """Return the type with which the cells of a column can be read in all chunks of a file."""
     import pyarrow as pa
 
     different = [type for type in dict.fromkeys(types) if not pa.types.is_null(type)]
@@ -244,7 +240,7 @@ def _joint(name: str, types: Sequence[Any], readers: Sequence[ChunkReader], run:
         return different[0] if different else pa.null()
     for wider in _wider(different):
         others = [one for one, type in zip(readers, types, strict=True) if type != wider]
-        if all(run(partial(_fits, name=name, type=wider), others)):
+        if all(run(methodcaller("fits", name, wider), others)):
             return wider
     return pa.string()
 
@@ -258,10 +254,6 @@ def _wider(types: Sequence[Any]) -> list[Any]:
     if all(pa.types.is_temporal(type) for type in types):
         return [pa.timestamp(unit, zone) for unit in ("s", "ns") for zone in (None, "UTC")]
     return []
-
-
-def _fits(reader: ChunkReader, name: str, type: Any) -> bool:
-    return reader.fits(name, type)
 
 
 def _plain(type: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, BinaryIO
+from typing import Any
 
 from ..errors import TableError
 from ._columns import MissingWords, is_text, mark_missing, swap_marks, to_plain_type
@@ -24,8 +24,8 @@ BLOCKS = (1 << 20, 1 << 28)
 """Bytes that are parsed at once; the larger number only if a row does not fit into the smaller."""
 
 # pyarrow raises ArrowInvalid for these as for any other fault, so only its messages tell them apart
-# (https://github.com/apache/arrow/issues/34578 has the first; the lack of classes of their own
-# is not reported upstream as of 2026-11, seen up to pyarrow 26.0.1).
+# (https://github.com/apache/arrow/issues/34578 shows the first; that they have no exception classes
+# of their own is not reported upstream as of 2026-11, seen up to pyarrow 26.0.1).
 _TOO_LONG = "straddl"  # a row is longer than a block
 _NO_ROWS = "Empty CSV"  # a header has no line end
 _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
@@ -33,7 +33,7 @@ _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
 @dataclass(frozen=True)
 class _CsvText:
-    """The text of a CSV, and what has to be known to parse it."""
+    """The text of a CSV, and what is needed to parse it."""
 
     file: TableFile
     dialect: Dialect
@@ -97,19 +97,10 @@ class _CsvText:
         import pyarrow as pa
         from pyarrow import csv
 
-        convert = csv.ConvertOptions(
-            include_columns=[self.header[name] for name in columns],
-            column_types={self.header[name]: type for name, type in types.items()},
-            null_values=self.missing.words,
-            strings_can_be_null=False,  # which text is missing depends on the column
-            true_values=_TRUE,
-            false_values=_FALSE,
-            decimal_point=self.dialect.decimal,
-        )
         for block in BLOCKS:
             try:
                 with self.open() as lend:
-                    table = csv.read_csv(lend(), *self.options(block), convert)
+                    table = csv.read_csv(lend(), *self.options(block, columns, types))
                 return table.rename_columns(list(columns))
             except pa.ArrowInvalid as error:
                 if _NO_ROWS in str(error):
@@ -122,20 +113,32 @@ class _CsvText:
     def open(self) -> Iterator[Callable[[], Any]]:
         """Open the file; give a function that hands it to pyarrow."""
         with open_bytes(self.file) as stream:
-            if self.quoted or self.dialect.encoding != "utf-8":  # pyarrow then reads by Python
+            if self.quoted or self.dialect.encoding != "utf-8":  # read by Python code: `lent`
                 with lent(stream) as lend:
                     yield lend
             else:
                 yield lambda: stream
 
-    def options(self, block: int) -> tuple[Any, Any]:
-        """Return how to read and to parse blocks of a size."""
+    def options(
+        self, block: int, columns: Sequence[str], types: Mapping[str, Any]
+    ) -> tuple[Any, Any, Any]:
+        """Return pyarrow's options to read, parse and convert some columns in blocks of a size."""
         from pyarrow import csv
 
         encoding = "utf8" if self.dialect.encoding == "utf-8" else self.dialect.encoding
+        convert = csv.ConvertOptions(
+            include_columns=[self.header[name] for name in columns],
+            column_types={self.header[name]: type for name, type in types.items()},
+            null_values=self.missing.words,
+            strings_can_be_null=False,  # which text is missing depends on the column
+            true_values=_TRUE,
+            false_values=_FALSE,
+            decimal_point=self.dialect.decimal,
+        )
         return (
             csv.ReadOptions(block_size=block, encoding=encoding),
             csv.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=self.quoted),
+            convert,
         )
 
 
@@ -164,12 +167,13 @@ class CsvReader:
         from pyarrow import csv
 
         done, last = 0, None
-        convert = self._verbatim(columns)
+        texts = dict.fromkeys(columns, pa.string())
         for block in BLOCKS:
             seen = 0
+            options = self._text.options(block, columns, texts)
             try:
                 with self._text.open() as lend:
-                    for batch in csv.open_csv(lend(), *self._text.options(block), convert):
+                    for batch in csv.open_csv(lend(), *options):
                         new = batch.slice(max(0, done - seen))  # the rest came in smaller blocks
                         seen += batch.num_rows
                         if new.num_rows:
@@ -190,8 +194,10 @@ class CsvReader:
         A place in the middle of a CSV cannot be found without all text before it: any line end may
         be inside a quoted cell, and compressed text has no places at all.
         """
+        import pyarrow as pa
+
         chunks = []
-        # names of its own: a byte order mark at the start of the first would be dropped
+        # not the table's names: pyarrow would drop a byte order mark at the start of the first
         header = {name: f"c{place}" for place, name in enumerate(self.names)}
         delimiter, decimal = self._text.dialect.delimiter, self._text.dialect.decimal
         dialect = Dialect(delimiter, decimal=decimal)
@@ -199,23 +205,13 @@ class CsvReader:
         for _, group in groupby(batches, key=lambda pair: pair[0]):
             path = folder.new_path(".csv")
             with writing(path), open(path, "wb") as file:
-                _write_csv((batch for _, batch in group), file, list(header.values()), dialect)
+                writer = CsvWriter(file, list(header.values()), dialect)
+                for _, batch in group:
+                    writer.write_table(pa.Table.from_batches([batch]))
             chunk = TableFile(path, self.file.name)
             quoted = may_hold_newlines(chunk, dialect.encoding)
             chunks.append(CsvChunk(chunk, dialect, self._text.missing, header, quoted))
         return chunks
-
-    def _verbatim(self, columns: Sequence[str]) -> Any:
-        import pyarrow as pa
-        from pyarrow import csv
-
-        header = self._text.header
-        return csv.ConvertOptions(
-            include_columns=[header[name] for name in columns],
-            column_types=dict.fromkeys(header.values(), pa.string()),
-            null_values=[],
-            strings_can_be_null=False,
-        )
 
     def _check_end(self, table: Any) -> None:
         """Raise TableError if the last cell has no closing quotation mark.
@@ -250,16 +246,6 @@ class CsvChunk(_CsvText):
     def read(self, columns: Sequence[str], text: Collection[str], types: Mapping[str, Any]) -> Any:
         """Parse some columns as `types`."""
         return self.plain(self.parse(columns, text, types))
-
-
-def _write_csv(
-    batches: Iterator[Any], file: BinaryIO, names: Sequence[str], dialect: Dialect
-) -> None:
-    import pyarrow as pa
-
-    writer = CsvWriter(file, names, dialect)
-    for batch in batches:
-        writer.write_table(pa.Table.from_batches([batch]))
 
 
 CSV = FileFormat(
