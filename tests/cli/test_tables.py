@@ -320,7 +320,7 @@ BAD = {
     "no such file": (None, r"no file.*'patients?\.csv'|There is no"),
     "empty": ("", "empty"),
     "header only": ("a,b,state\n", "no rows|header"),
-    "junk": (bytes(range(256)) * 20, "is no text"),
+    "junk": (bytes(range(256)) * 20, "is not text"),
     "mixed encodings": (
         "naïve,b,state\n".encode() + rows("ü{i},1,x\n").encode() + b"\xfc,1,y\n", "encoding",
     ),

@@ -1,4 +1,4 @@
-"""What the functions of `semisquares.tables` are given wrongly is refused in a sentence."""
+"""The functions of `semisquares.tables` refuse wrong arguments in one sentence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def comparison():
 
 
 def nothing(*_):
-    """Hear of progress."""
+    """Ignore progress."""
 
 
 def stage(_):
@@ -136,13 +136,13 @@ CALLS = {
     "TableModel.spelling": (lambda value: model().spelling(value), lambda: {"value": "a"}),
     "Comparison.rival": (lambda name: comparison().rival(name), lambda: {"name": "ridge"}),
 }  # fmt: skip
-"""Of each function or method, a call that succeeds, and its arguments."""
+"""For each function or method, a call that succeeds, and its arguments."""
 
 ARGUMENTS = [(name, argument) for name, (_, given) in CALLS.items() for argument in given()]
 
 
 def wrong_values():
-    """Return what people give by mistake; a few may be right here and there."""
+    """Return values that people give by mistake; a few are right for some arguments."""
     return [
         None, 0, -1, 3, 10**30, 1.5, float("nan"), float("inf"), True, "", "x", "a\0b", b"x",
         [], ["x"], [1], [None], (), {}, {"x": 1}, {1: 2}, object(), int, FRAME, FRAME["size"],
@@ -151,7 +151,7 @@ def wrong_values():
 
 
 def refusal(call, given):
-    """Return the sentence with which a call is refused, "" where it succeeds."""
+    """Return the sentence with which a call is refused, "" if it succeeds."""
     try:
         call(**given)
     except TableError as error:
@@ -167,17 +167,17 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_every_public_name_is_called_here():
-    values = {"TableError", "Comparison", "Prepared"}  # which users are handed and do not make
+    values = {"TableError", "Comparison", "Prepared"}  # which users get and do not make
     assert set(tables.__all__) - values <= set(CALLS)
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_what_is_right_is_taken(folder, name):
+def test_valid_arguments_are_accepted(folder, name):
     call, given = CALLS[name]
     assert refusal(call, given()) == ""
 
 
-# a class is a function, which is called with what it was not made for
+# a class is callable, so it is called with arguments that it was not made for
 CALLED = [("fit_table", "progress"), ("compare_table", "stage"), ("split", "run")]
 
 

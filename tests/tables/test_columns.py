@@ -23,7 +23,7 @@ from semisquares.tables.models.files import dumps, loads
 from support.table_files import bytes_of, put
 
 GROWTH = 2.2
-"""What twice the columns may cost: twice as much, and a little for what grows in steps."""
+"""Cost of twice the columns: twice as much, and a little for work that grows in steps."""
 
 
 class Name(str):
@@ -42,7 +42,7 @@ class Name(str):
 
 
 def looks_at(call, n_columns):
-    """Count the looks of a call at the names of so many columns."""
+    """Count how often a call hashes or compares the names of columns."""
     names = [Name(f"y_soft_{place}") for place in range(n_columns)]
     others = [Name(name) for name in names]
     Name.looks = 0
@@ -103,7 +103,7 @@ def test_the_way_from_a_file_to_predictions_grows_with_the_columns(tmp_path):
     paths = {n: str(tmp_path / f"{n}.csv") for n in (20, 200, 400)}
     for n_columns, path in paths.items():
         wide(n_columns).to_csv(path, index=False)
-    from_file_to_predictions(paths[20])  # what is imported or cached once does not count
+    from_file_to_predictions(paths[20])  # so that imports and caches do not count
     calls = [calls_of(lambda: from_file_to_predictions(path)) for path in paths.values()]  # noqa: B023
     assert calls[2] - calls[0] <= GROWTH * (calls[1] - calls[0])
 

@@ -68,8 +68,8 @@ def test_rows_without_group_are_counted_in_a_note():
 def test_remarks_on_columns_and_labels_are_notes():
     frame = pd.DataFrame({"price": ["$1.5", "$2", "$3", "$4"] * 5, "y": ["a", "b", "NA", None] * 5})
     assert prepare(frame, "y").notes == (
-        "5 cells of column 'y' say 'NA', which is read as no label; spell it otherwise if it is a "
-        "class.",
+        "5 cells of column 'y' say 'NA', which is read as no label; spell it differently if it is "
+        "a class.",
         "Column 'price': its numbers are written with the sign $, and read without.",
     )
     plain = frame.assign(price=[1.5, 2, 3, 4] * 5)

@@ -437,8 +437,8 @@ def test_columns_never_seen_are_named_but_those_left_out_may_stay_or_go():
         (
             "age",
             "old",
-            "Column 'age' has to hold numbers, but 'old' in row 3 is none; correct that cell, or "
-            "empty it.",
+            "Column 'age' has to hold numbers, but 'old' in row 3 is not one; correct that cell, "
+            "or empty it.",
         ),
         (
             "age",
@@ -456,7 +456,7 @@ def test_columns_never_seen_are_named_but_those_left_out_may_stay_or_go():
             "joined",
             "soon",
             "Column 'joined' has to hold dates of the form yyyy-mm-dd, but 'soon' in row 3 is "
-            "none; correct that cell, or empty it.",
+            "not one; correct that cell, or empty it.",
         ),
     ],
 )

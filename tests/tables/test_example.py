@@ -1,4 +1,4 @@
-"""Claims about the example: the same for everybody, fit to be read, and what it says is true."""
+"""The example is the same for everybody, can be read, and does what its description says."""
 
 import hashlib
 from collections import Counter
@@ -44,13 +44,13 @@ def test_writing_again_changes_nothing(folder):
 def test_a_file_of_ones_own_is_left_alone(tmp_path):
     own = tmp_path / NEW_ROWS
     own.write_text("mine")
-    with pytest.raises(TableError, match=r"new_rows.csv' is there already .* another folder\.$"):
+    with pytest.raises(TableError, match=r"new_rows.csv' exists already .* another folder\.$"):
         write_example(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [NEW_ROWS]
     assert own.read_text() == "mine"
 
 
-def test_a_folder_that_is_a_file_is_said_in_a_sentence(tmp_path):
+def test_a_folder_that_is_a_file_is_reported(tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(TableError, match=r"not a folder; name another folder for the example\.$"):
         write_example(tmp_path / "file")

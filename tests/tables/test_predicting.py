@@ -1,4 +1,4 @@
-"""Predictions beside a table's own cells: nothing of it is lost, and what is replaced is said."""
+"""Predictions beside a table's own cells: no cell is lost, and replaced cells are reported."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_command_says_what_it_understood_and_what_it_replaced(semisquares):
 # -- types and index ----------------------------------------------------------------------------
 
 
-def test_a_csv_keeps_the_types_of_its_cells_where_the_output_does():
+def test_a_csv_keeps_the_types_of_its_cells_if_the_output_does():
     frame = damages().assign(n=[*range(58), "", ""], level=["2", "1", ""] * 20)
     model = fitted(frame, "level")
     everything = pa.concat_tables(
@@ -132,7 +132,7 @@ def test_a_string_index_of_parquet_comes_back(tmp_path, only_missing):
     pd.testing.assert_frame_equal(out[["size", "depth", "damage"]], frame)
 
 
-# -- what a model keeps and says ----------------------------------------------------------------
+# -- what a model keeps and reports -------------------------------------------------------------
 
 
 def test_a_stored_model_holds_no_cell_of_an_id():
@@ -144,17 +144,17 @@ def test_a_stored_model_holds_no_cell_of_an_id():
     assert b"case" in content
     assert b"case-" not in content
     assert {column.example for column in loads(data).encoder.columns} == {""}
-    assert model.encoder.columns[0].example == "case-000"  # in memory the table is at hand
+    assert model.encoder.columns[0].example == "case-000"  # in memory, but not in the file
 
 
 @pytest.mark.parametrize("method", ["soft", "hard"])
-def test_without_unlabeled_rows_no_weight_of_them_is_told(method):
+def test_without_unlabeled_rows_no_weight_is_reported(method):
     rows = prepare(damages(), "damage")
     model = fit_table(rows, method=method, folds=2, repeats=1)
     assert ", no unlabeled rows: error" in model.about["summary"]
 
 
-def test_signs_of_numbers_may_differ_from_the_fit_where_they_say_the_same():
+def test_signs_of_numbers_may_differ_from_the_fit_if_they_mean_the_same():
     frame = damages()
     model = fitted(frame.assign(size="$" + frame["size"].astype(str)))
     plain = model.predict(frame).decision

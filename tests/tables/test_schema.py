@@ -1,4 +1,4 @@
-"""What columns hold, told from their cells alone; and the sentence for cells that make no sense."""
+"""Column types are inferred from cells alone, and cells that make no sense are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.sentences import error_of as table_error
 
 N = 40
 FILLER = np.linspace(0.1, 0.9, N)
-"""A column that is always of use."""
+"""A column that is always used."""
 
 
 def kind_of(cells, name="x", **request):
@@ -120,7 +120,7 @@ def test_whole_numbers_with_the_name_of_an_identifier_are_ids_even_if_they_repea
 @pytest.mark.parametrize(
     "name", ["width", "liquid", "valid", "keyboard", "idle", "number_of_rooms"]
 )
-def test_other_names_are_no_identifiers(name):
+def test_other_names_are_not_identifiers(name):
     assert kind_of([5, 3, 9, 5] * 10, name).kind == "number"
 
 
@@ -136,7 +136,7 @@ def test_an_id_without_repeats_gets_no_hint_at_groups():
     assert "group" not in column.reason
 
 
-def test_fractions_are_no_identifiers_whatever_their_name():
+def test_fractions_are_not_identifiers_whatever_their_name():
     assert kind_of(FILLER * 10, "id").kind == "number"
     assert kind_of(np.arange(N) + 0.5).kind == "number"
     long = np.arange(150_000.0) * 3.0
@@ -154,7 +154,7 @@ def test_row_numbers_need_every_step_to_be_one():
 
 @pytest.mark.parametrize("as_cells", [list, lambda ids: [str(k) for k in ids]])
 def test_ids_beyond_what_floats_can_tell_apart_are_compared_exactly(as_cells):
-    ids = [10**17 + k for k in range(N)]  # of which float64 makes three
+    ids = [10**17 + k for k in range(N)]  # which are three different float64 numbers
     assert kind_of(as_cells(ids)).reason == "it counts the rows"
     mixed = kind_of(as_cells(ids[::2] + ids[1::2]), "patient_id")
     assert (mixed.kind, mixed.n_distinct) == ("id", N)
@@ -258,13 +258,13 @@ def test_a_dropped_column_is_not_looked_at():
         (
             "number",
             ["1", "red", "2"],
-            "Column 'x' has to hold numbers, but 'red' in row 2 is none; correct that cell, or "
+            "Column 'x' has to hold numbers, but 'red' in row 2 is not one; correct that cell, or "
             "empty it.",
         ),
         (
             "number",
             pd.to_datetime(["2020-01-01", "2020-01-02"]),
-            "Column 'x' has to hold numbers, but '2020-01-01' in row 1 is none; correct that "
+            "Column 'x' has to hold numbers, but '2020-01-01' in row 1 is not one; correct that "
             "cell, or empty it.",
         ),
         (
@@ -276,7 +276,7 @@ def test_a_dropped_column_is_not_looked_at():
         (
             "date",
             [2010, 2011],
-            "Column 'x' has to hold dates of the form yyyy-mm-dd, but '2010' in row 1 is none; "
+            "Column 'x' has to hold dates of the form yyyy-mm-dd, but '2010' in row 1 is not one; "
             "correct that cell, or empty it.",
         ),
         (
@@ -397,11 +397,11 @@ def test_numbers_with_a_sign_or_commas_are_numbers_with_a_remark(cells, form, nu
 @pytest.mark.parametrize(
     "cells",
     [
-        ["$5", "€6"],  # of different worth
+        ["$5", "€6"],  # different currencies
         ["$5", "6"],
         ["5%", "0.3"],
         ["$5%", "$6%"],
-        ["1,5", "2,5"],  # decimals, rather
+        ["1,5", "2,5"],  # more likely decimals
         ["12,34", "1,234"],
         ["0,123", "1,234"],
         ["A$5", "B$6"],
@@ -412,20 +412,20 @@ def test_numbers_with_a_sign_or_commas_are_numbers_with_a_remark(cells, form, nu
         ["($(5))", "5)"],
     ],
 )
-def test_other_text_with_signs_and_commas_is_no_number(cells):
+def test_other_text_with_signs_and_commas_is_not_a_number(cells):
     assert kind_of(["x"] * 3 + cells * 2).kind == "category"
     assert "has to hold numbers" in error_of(cells, kinds={"x": "number"})
 
 
-def test_the_cell_that_is_no_number_is_named_and_not_one_with_commas_or_brackets():
+def test_the_cell_that_is_not_a_number_is_named_and_not_one_with_commas_or_brackets():
     cells = ["1,234.50", "(5.00)", "7", "5 apples"]
     assert "4 cells are numbers and 1 is not (the first is 'x', row 5)" in error_of(
         ["1,234.50", "(5.00)", "7", "-8,000", "x"]
     )
-    assert "but '5 apples' in row 4 is none" in error_of(cells, kinds={"x": "number"})
+    assert "but '5 apples' in row 4 is not one" in error_of(cells, kinds={"x": "number"})
 
 
-def test_what_is_always_in_brackets_numbers_a_list_unless_asked_otherwise():
+def test_numbers_that_are_always_in_brackets_number_a_list_unless_requested_otherwise():
     cells = ["(1)", "(2)", "(3)", "(2)"] * 10
     assert (kind_of(cells).kind, kind_of(cells).reason) == ("category", "")
     assert kind_of(cells, kinds={"x": "number"}).kind == "number"
@@ -442,7 +442,7 @@ def test_commas_between_thousands_fit_a_column_that_was_written_without():
 def test_plain_numbers_fit_a_column_that_was_written_with_a_sign_but_another_sign_does_not():
     assert to_numbers(pd.Series(["5", "1e3", "$2"]), "x", "$").tolist() == [5, 1000, 2]
     assert to_numbers(pd.Series([5.0, 2.0]), "x", "$").tolist() == [5, 2]
-    with pytest.raises(TableError, match="has to hold numbers, but '€2' in row 2 is none"):
+    with pytest.raises(TableError, match="has to hold numbers, but '€2' in row 2 is not one"):
         to_numbers(pd.Series(["5", "€2"]), "x", "$")
 
 
@@ -470,7 +470,7 @@ def test_numbers_too_large_to_square_are_refused():
         (1j, "Column 'x' holds a complex (row 2), but a cell has to be a number, a text or a date"),
     ],
 )
-def test_cells_that_are_no_values_are_refused(cell, sentence):
+def test_cells_that_are_not_values_are_refused(cell, sentence):
     assert error_of(pd.Series(["a", cell, "b"], dtype=object)).startswith(sentence)
 
 
@@ -490,7 +490,7 @@ def test_a_table_without_anything_to_learn_from_is_refused():
         infer_schema(frame, drop=["nr"])
     assert str(caught.value) == (
         "The table has no column to learn from ('nr': as asked; 'site': it is 'A' in all rows; "
-        "'note': it holds no value); add one, or settle the kind of one with kinds={'COLUMN': "
+        "'note': it holds no value); add one, or set the kind of one with kinds={'COLUMN': "
         "'KIND'}."
     )
 
@@ -506,7 +506,7 @@ def test_rows_are_those_of_the_whole_table_in_a_part_of_it():
 def test_blank_texts_are_missing_numbers_and_others_are_none():
     cells = pd.Series(["1", " ", "", "2"] * 3 + ["two"], index=list("abcdefghijklm"))
     np.testing.assert_array_equal(to_numbers(cells[:-1], "x"), [1.0, np.nan, np.nan, 2.0] * 3)
-    with pytest.raises(TableError, match="hold numbers, but 'two' in row 13 is none"):
+    with pytest.raises(TableError, match="hold numbers, but 'two' in row 13 is not one"):
         to_numbers(cells, "x")
 
 

@@ -1,4 +1,4 @@
-"""The labels of a table, against counts by hand, and one sentence for what is no target."""
+"""The labels of a table against counts by hand, and columns that cannot be a target."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_counts_are_those_of_pandas():
         (["0", "-1.0", "1", "-1"], "-1"),
     ],
 )
-def test_a_mark_is_no_label(cells, mark):
+def test_a_mark_is_not_a_label(cells, mark):
     target = target_of(cells, unlabeled=mark)
     assert target.codes.tolist() == [0, -1, 1, -1]
     assert target.hints == ()
@@ -92,7 +92,7 @@ def test_labels_of_a_table_read_as_text_are_found_alike():
 
 
 @pytest.mark.parametrize("dtype", [object, "string", "category"])
-def test_none_is_a_class_and_the_usual_marks_of_no_value_are_no_labels(dtype):
+def test_none_is_a_class_and_the_usual_marks_of_missing_values_are_not_labels(dtype):
     words = ["NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", " NA ", "", "  ", None]
     cells = pd.Series([*words, "None", "Minor", "none", "na"], dtype=dtype)
     target = target_of(cells)
@@ -101,7 +101,7 @@ def test_none_is_a_class_and_the_usual_marks_of_no_value_are_no_labels(dtype):
     assert has_label(cells).tolist() == [False] * 12 + [True] * 4
 
 
-def test_dates_beside_a_mark_of_no_label_are_dates_unless_they_are_said_to_be_classes():
+def test_dates_beside_a_mark_of_no_label_are_dates_unless_requested_as_classes():
     cells = ["2020-01-01", "NA", "2020-01-02"]
     assert "holds dates, such as '2020-01-01'" in error_of(cells)
     assert target_of(cells, as_levels=True).classes == ("2020-01-01", "2020-01-02")
@@ -130,12 +130,12 @@ def test_minus_one_is_pointed_out_only_beside_two_other_classes():
 def test_words_that_are_read_as_no_label_are_counted():
     cells = ["a", "b", "NA", "NA ", "null", None]
     no_null = (
-        "1 cell of column 'y' says 'null', which is read as no label; spell it otherwise if it is "
-        "a class."
+        "1 cell of column 'y' says 'null', which is read as no label; spell it differently if it "
+        "is a class."
     )
     assert target_of(cells).hints == (
-        "2 cells of column 'y' say 'NA', which is read as no label; spell it otherwise if it is a "
-        "class.",
+        "2 cells of column 'y' say 'NA', which is read as no label; spell it differently if it "
+        "is a class.",
         no_null,
     )
     assert target_of(cells, unlabeled="NA").hints == (no_null,)
@@ -143,9 +143,9 @@ def test_words_that_are_read_as_no_label_are_counted():
 
 def test_classes_that_differ_in_capitals_or_blanks_are_pointed_out():
     assert target_of(["Yes", "yes", "No", "not sure", "Not  sure"]).hints == (
-        "Classes 'Not  sure' and 'not sure' of column 'y' differ in capital letters or blanks "
-        "alone; spell them alike if they are the same.",
-        "Classes 'Yes' and 'yes' of column 'y' differ in capital letters or blanks alone; spell "
+        "Classes 'Not  sure' and 'not sure' of column 'y' differ only in capital letters or "
+        "blanks; spell them alike if they are the same.",
+        "Classes 'Yes' and 'yes' of column 'y' differ only in capital letters or blanks; spell "
         "them alike if they are the same.",
     )
 
@@ -156,7 +156,7 @@ def test_a_mark_that_does_not_occur_is_pointed_out():
     )
 
 
-# -- what is no target --------------------------------------------------------------------------
+# -- columns that cannot be a target --------------------------------------------------------------
 
 
 def test_a_target_that_is_not_there_gets_the_nearest_name():
@@ -194,11 +194,11 @@ def test_a_single_class_beside_marks_says_what_was_read_as_no_label():
     )
     assert error_of(["EU", "NA", "NA", "EU"]) == (
         "Column 'y' has labels of one class only, 'EU' (2 rows), and a classifier needs two; 'NA' "
-        "in 2 rows was read as no label, so spell it otherwise if it is a class."
+        "in 2 rows was read as no label, so spell it differently if it is a class."
     )
 
 
-def test_a_single_class_that_looks_like_a_mark_is_told_so():
+def test_a_single_class_that_looks_like_a_mark_is_reported():
     assert error_of(["?", None, "?"]) == (
         "Column 'y' has labels of one class only, '?' (2 rows), and a classifier needs two; '?' "
         "looks like a missing label, so name the column with the labels."

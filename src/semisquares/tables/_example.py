@@ -1,15 +1,15 @@
-"""A table to try everything on: made-up pumps, of which few have been opened.
+"""A table to try everything on: made-up pumps, few of which have been opened.
 
-Whether a bearing is worn can be seen only by opening the pump, which is dear; a recording of
-its vibration is cheap. So all pumps have a recording, and the pumps to open were drawn by lot.
+Whether a bearing is worn can be seen only by opening the pump, which is expensive; recording its
+vibration is cheap. So all pumps have a recording, and the pumps to open were drawn at random.
 
-How the readings come about: the level of vibration over the frequencies is a smooth curve. Its
-coarse shape differs widely from pump to pump and says nothing of the bearing. Its fine shape hardly
-differs, and there a worn bearing shows: every second band stands out a little. Other readings
-(hours, motor temperature, flow, power) help somewhat. The classes are linear in all this, but
-nearly as many columns as there are labels have to be weighed against each other. How the columns
-hang together can be learned from pumps that were never opened, and this is why these help much:
-more than in most tables.
+How the readings are made: the level of vibration is a smooth function of the frequency. Its coarse
+shape differs widely from pump to pump and says nothing about the bearing. Its fine shape hardly
+differs, and that is where a worn bearing shows: every second band is a little higher. Other
+readings (hours, motor temperature, flow, power) help somewhat. The classes are linear in all of
+them, but there are almost as many columns to weigh against each other as there are labels. How the
+columns are correlated can be learned from pumps that were never opened, which is why these help a
+lot: more than in most tables.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 from .._utils.files import atomic_write
 from .._utils.words import os_error
 from .errors import TableError
-
-__all__ = ["NEW_ROWS", "TABLE", "TARGET", "example_truth", "write_example"]
 
 Array = NDArray[Any]
 
@@ -51,7 +49,7 @@ PLACES = ("by the east wall", "next to the stairs", "in the cellar", "under the 
 
 @dataclass(frozen=True, eq=False)
 class _Pumps:
-    """Columns of text, as they stand in the file, and the true state of each pump."""
+    """Columns of text, as in the file, and the true state of each pump."""
 
     columns: dict[str, list[str]]
     worn: Array
@@ -60,12 +58,12 @@ class _Pumps:
 def write_example(folder: str | Path) -> list[Path]:
     """Write two tables into a folder: pumps, few of them labeled, and new pumps to predict.
 
-    Files that are there already are left alone.
+    Files that exist already are left alone.
 
     Parameters
     ----------
     folder : path
-        Made where it is missing.
+        Created if it does not exist.
 
     Returns
     -------
@@ -75,7 +73,7 @@ def write_example(folder: str | Path) -> list[Path]:
     Raises
     ------
     TableError
-        Where a file of the same name holds something else, or the folder cannot be written to.
+        If a file of the same name has other content, or the folder cannot be written to.
 
     Examples
     --------
@@ -85,7 +83,7 @@ def write_example(folder: str | Path) -> list[Path]:
     ['pumps.csv', 'new_rows.csv']
     """
     folder = Path(folder)
-    files = {folder / name: content for name, content in _contents().items()}
+    files = {folder / name: _as_csv(pumps.columns) for name, pumps in _tables(SEED).items()}
     try:
         missing = [path for path, content in files.items() if not _holds(path, content)]
         for path in missing:
@@ -100,7 +98,7 @@ def write_example(folder: str | Path) -> list[Path]:
 
 
 def example_truth() -> dict[str, tuple[str, ...]]:
-    """Return the true state of every pump in the two tables, which their files do not tell.
+    """Return the true state of every pump in the two tables, which the files do not contain.
 
     Examples
     --------
@@ -112,20 +110,16 @@ def example_truth() -> dict[str, tuple[str, ...]]:
 
 
 def _holds(path: Path, content: bytes) -> bool:
-    """Say whether the file is there already; raise TableError where it holds something else."""
+    """Tell whether the file exists already; raise TableError if it has other content."""
     if not path.exists():
         return False
     if path.is_dir() or path.read_bytes() != content:
         raise TableError(
-            f"{str(path)!r} is there already and is not the example's; move it away, or name "
+            f"{str(path)!r} exists already and is not the example's; move it away, or name "
             "another folder.",
             code="example_exists",
         )
     return True
-
-
-def _contents() -> dict[str, bytes]:
-    return {name: _as_csv(pumps.columns) for name, pumps in _tables(SEED).items()}
 
 
 def _as_csv(columns: dict[str, list[str]]) -> bytes:
@@ -141,11 +135,11 @@ def _states(worn: Array) -> tuple[str, ...]:
 
 
 def _tables(seed: int) -> dict[str, _Pumps]:
-    """Draw all pumps at once, then part them: new pumps come from the same works."""
+    """Draw all pumps at once, then split them, so that new pumps are like the old ones."""
     rng = np.random.default_rng(seed)
     pumps = _draw(rng, N_PUMPS + N_NEW)
     opened = rng.permutation(N_PUMPS)[:N_OPENED]
-    old, new = _part(pumps, 0, N_PUMPS), _part(pumps, N_PUMPS, N_PUMPS + N_NEW)
+    old, new = _slice(pumps, 0, N_PUMPS), _slice(pumps, N_PUMPS, N_PUMPS + N_NEW)
     labels = [""] * N_PUMPS
     for row in opened:
         labels[row] = STATES[int(old.worn[row])]
@@ -153,7 +147,7 @@ def _tables(seed: int) -> dict[str, _Pumps]:
     return {TABLE: _Pumps(old.columns | {TARGET: labels}, old.worn), NEW_ROWS: new}
 
 
-def _part(pumps: _Pumps, start: int, stop: int) -> _Pumps:
+def _slice(pumps: _Pumps, start: int, stop: int) -> _Pumps:
     columns = {name: cells[start:stop] for name, cells in pumps.columns.items()}
     return _Pumps(columns, pumps.worn[start:stop])
 
@@ -219,7 +213,7 @@ def _working_days(age_days: Array) -> list[str]:
 
 
 def _remarks(rng: np.random.Generator, n: int) -> list[str]:
-    """Write what somebody noted down in passing: free text, of no use here."""
+    """Write notes that say nothing about the bearing: free text."""
     what, where, day = (rng.random((3, n)).T * [len(FINDINGS), len(PLACES), 300]).astype(int).T
     return [
         f"{FINDINGS[a]}, {PLACES[b]}, looked at on day {c}"

@@ -1,4 +1,4 @@
-"""Predictions for a table of any length, in columns beside its own cells, batch by batch."""
+"""Predict a table of any length batch by batch, and add the predictions as columns."""
 
 from __future__ import annotations
 
@@ -94,13 +94,13 @@ def predict_rows(
         Give the columns of a CSV the types of their cells, for a file that keeps types. Otherwise
         they are the text of the CSV.
     rows : int
-        Rows of a batch.
+        Rows per batch.
     progress : callable
         Called with the number of rows that are done.
     """
     names = _new_names(model, only_missing=only_missing)
     numbers = [column.name for column in model.encoder.columns if column.kind == "number"]
-    cast = _caster(model, source, rows) if typed and source.format.is_text else _as_it_is
+    cast = _caster(model, source, rows) if typed and source.format.is_text else lambda cells: cells
     for cells, frame in iter_chunks(
         source, missing=model.missing, rows=rows, numbers=numbers, labels=(model.target,)
     ):
@@ -115,10 +115,6 @@ def predict_rows(
         counts.check_signs(frame, model.encoder.columns)
         counts.n_rows += len(frame)
         progress(counts.n_rows)
-
-
-def _as_it_is(cells: pa.Table) -> pa.Table:
-    return cells
 
 
 def _caster(model: TableModel, source: Source, rows: int) -> Callable[[pa.Table], pa.Table]:
@@ -142,7 +138,7 @@ def _check_names(
 ) -> None:
     if taken := [name for name in names if name in cells.column_names]:
         raise TableError(
-            f"The table already has a column {taken[0]!r}, which the predictions would be called; "
+            f"The table already has a column {taken[0]!r}, a name that the predictions need; "
             "rename or remove it.",
             code="column_exists",
         )

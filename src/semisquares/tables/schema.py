@@ -82,7 +82,7 @@ def profile_columns(
     drop: Collection[str],
     rows: RowRange | None = None,
 ) -> Iterator[tuple[str, Profile]]:
-    """Yield the name and the profile of each column; `drop` are left out and not looked at."""
+    """Yield the name and the profile of each column; of those in `drop`, only count the cells."""
     for name, values in series:
         with _suggest_drop(name):
             if name in drop:
@@ -139,19 +139,18 @@ def infer_columns(
         with _suggest_drop(name):
             columns.append(_infer_column(profile, name, kinds.get(name)))
     if not any(column.used for column in columns):
-        listed = join("; ", (_with_reason(column) for column in columns[:10]))
+        listed = join(
+            "; ",
+            (Message("{name!r}: {reason}", name=c.name, reason=c.reason) for c in columns[:10]),
+        )
         raise TableError(
-            "The table has no column to learn from ({listed}); add one, or settle the kind of one "
+            "The table has no column to learn from ({listed}); add one, or set the kind of one "
             "with {kinds}.",
             code="no_features",
             listed=listed or "it has no columns",
             kinds=Parameter("kinds", {"COLUMN": "KIND"}),
         )
     return tuple(columns)
-
-
-def _with_reason(column: Column) -> Message:
-    return Message("{name!r}: {reason}", name=column.name, reason=column.reason)
 
 
 def _infer_column(profile: Profile, name: str, requested: str | None) -> Column:
@@ -168,7 +167,7 @@ def _infer_column(profile: Profile, name: str, requested: str | None) -> Column:
 
 
 def _known_type(storage: str, requested: str | None) -> ColumnType | None:
-    """Return the type that the user has set, or else as which cells are stored; None for text."""
+    """Return the type that the user has set, or else that of the stored cells; None for text."""
     if requested is not None:
         return COLUMN_TYPES[requested]
     return COLUMN_TYPES[storage] if storage in ("number", "boolean", "date") else None

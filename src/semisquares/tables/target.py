@@ -26,7 +26,7 @@ Array = NDArray[Any]
 
 _MARKERS = {"?", "-", "--", ".", "na", "n/a", "nan", "none", "null", "nil", "unknown", "tbd"}
 _MARKERS |= {"missing", "unlabeled", "unlabelled", "-1", "-9", "-99", "-999"}
-"""What people write if a label is missing, in lower case."""
+"""Common marks of a missing label, in lower case."""
 _MOST_NUMBERS = 100
 """More different numbers than this are a quantity."""
 _FEW_CLASSES = 20
@@ -163,7 +163,7 @@ class TargetCoder:
         return self.codes_of_cells(cells)[codes]
 
     def codes_of_cells(self, cells: Array) -> Array:
-        """Return the codes of different cells, and in the end that of an empty one."""
+        """Return the codes of different cells, and at the end that of an empty one."""
         return np.array([self.known.get(cell, -1) for cell in cells.tolist()] + [-1])
 
 
@@ -312,7 +312,7 @@ def _check_two(
     elif marks:
         listed = " and ".join(f"{mark!r} in {counted(n, 'row')}" for mark, n in marks.items())
         why = f"; {listed} was read as no label"
-        why += "" if unlabeled else ", so spell it otherwise if it is a class"
+        why += "" if unlabeled else ", so spell it differently if it is a class"
     else:
         why = "; fill in labels of another class, or name another column as the target"
     raise TableError(
@@ -369,7 +369,7 @@ def _find_hints(
     given = None if unlabeled is None else level_of(unlabeled)
     found += [
         f"{counted(n, 'cell')} of column {name!r} say{'s' * (n == 1)} {word!r}, which is read "
-        "as no label; spell it otherwise if it is a class."
+        "as no label; spell it differently if it is a class."
         for word, n in marks.items()
         if word != given
     ]
@@ -384,8 +384,8 @@ def _find_similar_spellings(name: str, classes: tuple[Any, ...]) -> list[str]:
     for value in classes:
         alike[" ".join(str(value).casefold().split())].append(repr(value))
     return [
-        f"Classes {' and '.join(same)} of column {name!r} differ in capital letters or blanks "
-        "alone; spell them alike if they are the same."
+        f"Classes {' and '.join(same)} of column {name!r} differ only in capital letters or "
+        "blanks; spell them alike if they are the same."
         for same in alike.values()
         if len(same) > 1
     ]

@@ -132,7 +132,7 @@ def test_work_on_a_chunk_may_be_done_twice_as_dask_does_when_a_worker_is_lost(tm
         (b"a,b\n1,\xff\n", "not UTF-8"),
     ],
 )
-def test_a_fault_is_told_with_its_line_in_the_file(tmp_path, content, words):
+def test_a_fault_is_reported_with_its_line_in_the_file(tmp_path, content, words):
     with pytest.raises(TableError, match=words):
         split(find(put(tmp_path, "a.csv", content)), n_bytes=16)
 
@@ -202,7 +202,7 @@ def test_small_row_groups_are_read_together_and_large_ones_stay_whole(tmp_path):
     ] * 4
 
 
-def test_a_chunk_travels_and_reads_the_columns_asked_for(tmp_path):
+def test_a_chunk_can_be_pickled_and_reads_the_requested_columns(tmp_path):
     write(pa.table(COLUMNS), tmp_path / "a.parquet", 2)
     chunk = split(find(str(tmp_path / "a.parquet")), n_bytes=64)[1]
     moved = pickle.loads(pickle.dumps(chunk))

@@ -1,4 +1,4 @@
-"""What is wrong with a table is said in one sentence, with the place and the way out."""
+"""An error about a table is one sentence: what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GZIP = gzip.compress(b"age,kind\n" + NOISE, mtime=0)  # the same in all test pro
 
 
 def fault(folder, name, content, **said):
-    """Return the sentence that reading a file gives, whole or in chunks: it has to be the same."""
+    """Return the error of reading a file, which has to be the same whole and in chunks."""
     path = put(folder, name, content)
     whole = sentence(lambda: read(find(path, **said)))
     assert sentence(lambda: list(iter_chunks(find(path, **said)))) == whole
@@ -48,14 +48,14 @@ def test_a_file_or_folder_that_is_not_there_is_named(tmp_path):
     path = str(tmp_path / "a.csv")
     assert sentence(lambda: find(path)) == f"There is no file {path}; check the path."
     path = str(tmp_path / "no" / "a.csv")
-    assert f"nor the folder {tmp_path / 'no'}" in sentence(lambda: find(path))
+    assert f"nor a folder {tmp_path / 'no'}" in sentence(lambda: find(path))
 
 
 def test_a_pattern_that_matches_nothing_is_named(tmp_path):
     assert "No file matches the pattern" in sentence(lambda: find(str(tmp_path / "*.csv")))
 
 
-def test_a_folder_is_no_table_but_a_pattern_is(tmp_path):
+def test_a_folder_is_not_a_table_but_a_pattern_is(tmp_path):
     assert f"'{tmp_path}/*.csv'" in sentence(lambda: find(str(tmp_path)))
 
 
@@ -66,9 +66,9 @@ def test_a_name_that_is_not_utf8_is_refused(tmp_path):
     assert sentence(lambda: find(str(tmp_path / "*.csv"))) == said
 
 
-def test_a_dangling_link_is_no_file(tmp_path):
+def test_a_dangling_link_is_not_a_file(tmp_path):
     (tmp_path / "a.csv").symlink_to(tmp_path / "gone.csv")
-    assert "is not there" in sentence(lambda: find(str(tmp_path / "a.csv")))
+    assert "does not exist" in sentence(lambda: find(str(tmp_path / "a.csv")))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_dangling_link_is_no_file(tmp_path):
         (OSError(5, "Input/output error"), "Input/output error reading "),
     ],
 )
-def test_what_the_system_refuses_is_said(tmp_path, monkeypatch, error, words):
+def test_errors_of_the_system_are_reported(tmp_path, monkeypatch, error, words):
     def refuse(*_):
         raise error
 
@@ -97,13 +97,13 @@ def test_what_the_system_refuses_is_said(tmp_path, monkeypatch, error, words):
         ("a.pkl", "is a pickle; save it as CSV and give that file."),
         ("a.zip", "is a zip archive; unpack it, and give the table that is in it."),
         ("a.tar.gz", "is an archive; unpack it, and give the table that is in it."),
-        ("a.dat", "does not say what kind of table it is"),
-        ("a", "does not say what kind of table it is"),
-        ("a.gz", "does not say what kind of table it is"),
+        ("a.dat", "does not tell the format of the table"),
+        ("a", "does not tell the format of the table"),
+        ("a.gz", "does not tell the format of the table"),
         ("a.parquet.gz", "is compressed twice; use a plain .parquet file."),
     ],
 )
-def test_files_that_are_no_tables_are_named_by_their_ending(tmp_path, name, words):
+def test_files_that_are_not_tables_are_named_by_their_ending(tmp_path, name, words):
     path = put(tmp_path, name, PLAIN)
     assert words in sentence(lambda: find(path))
 
@@ -112,7 +112,7 @@ def test_files_that_are_no_tables_are_named_by_their_ending(tmp_path, name, word
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.feather"])
-def test_an_empty_file_is_said_to_be_empty(tmp_path, name):
+def test_an_empty_file_is_reported(tmp_path, name):
     assert fault(tmp_path, name, b"").startswith(f"{name} is empty")
 
 
@@ -121,7 +121,7 @@ def test_a_file_of_nothing_but_line_ends_is_empty(tmp_path, content):
     assert fault(tmp_path, "a.csv", content).startswith("a.csv is empty")
 
 
-def test_empty_standard_input_is_said_to_be_empty():
+def test_empty_standard_input_is_reported():
     message = sentence(lambda: find("-", stdin=io.BytesIO()))
     assert message == "Standard input is empty; give a table with a header and rows."
 
@@ -136,7 +136,7 @@ def test_empty_standard_input_is_said_to_be_empty():
         ("a.feather", bytes_of(TABLE.slice(0, 0), feather.write_feather)),
     ],
 )
-def test_a_header_alone_is_no_table(tmp_path, name, content):
+def test_a_header_alone_is_not_a_table(tmp_path, name, content):
     assert fault(tmp_path, name, content).startswith(f"{name} has a header but no rows")
 
 
@@ -150,18 +150,26 @@ def test_a_header_alone_is_no_table(tmp_path, name, content):
         ("a.csv", b'[{"a": 1}]', "is a JSON file by its content"),
         ("a.csv", PARQUET, "let its name end with .parquet."),
         ("a.csv", FEATHER, "let its name end with .feather."),
-        ("a.csv.gz", GZIP[:500], "is damaged or cut off"),
-        ("a.csv.gz", GZIP[:100] + b"junk" + GZIP[104:], "is damaged or cut off"),
-        ("a.parquet", PLAIN, "is damaged, cut off or no Parquet file"),
-        ("a.parquet", PARQUET[:-20], "is damaged, cut off or no Parquet file"),
-        ("a.parquet", PARQUET[:40] + b"\xff" * 40 + PARQUET[80:], "is damaged, cut off or no"),
-        ("a.feather", PLAIN, "is damaged, cut off or no Feather file"),
-        ("a.feather", FEATHER[:-20], "is damaged, cut off or no Feather file"),
-        ("a.arrow", b"\xff" * 4 + b"\x10\x00\x00\x00", "is damaged, cut off or no Feather file"),
+        ("a.csv.gz", GZIP[:500], "is damaged or truncated"),
+        ("a.csv.gz", GZIP[:100] + b"junk" + GZIP[104:], "is damaged or truncated"),
+        ("a.parquet", PLAIN, "is damaged, truncated or not a Parquet file"),
+        ("a.parquet", PARQUET[:-20], "is damaged, truncated or not a Parquet file"),
+        (
+            "a.parquet",
+            PARQUET[:40] + b"\xff" * 40 + PARQUET[80:],
+            "is damaged, truncated or not a Parquet",
+        ),
+        ("a.feather", PLAIN, "is damaged, truncated or not a Feather file"),
+        ("a.feather", FEATHER[:-20], "is damaged, truncated or not a Feather file"),
+        (
+            "a.arrow",
+            b"\xff" * 4 + b"\x10\x00\x00\x00",
+            "is damaged, truncated or not a Feather file",
+        ),
         ("a.feather", b"FEA1 and so on", "is a Feather file of the old version 1"),
     ],
 )
-def test_damage_and_wrong_content_are_said(tmp_path, name, content, words):
+def test_damage_and_wrong_content_are_reported(tmp_path, name, content, words):
     assert words in fault(tmp_path, name, content)
 
 
@@ -187,16 +195,16 @@ OFFSETS, PLACES = struct.pack("<4i", 0, 3, 7, 12), struct.pack("<3i", 2, 1, 2)
     ],
     ids=["beyond", "below", "backwards", "no level", "negative level", "no text", "no name"],
 )
-def test_damage_inside_of_a_feather_file_is_said_whichever_way_it_is_read(tmp_path, sound, damaged):
+def test_damage_inside_a_feather_file_is_reported_however_it_is_read(tmp_path, sound, damaged):
     content = plain_feather(COLUMNS)
     assert sound in content
-    words = "a.feather is damaged, cut off or no Feather file"
+    words = "a.feather is damaged, truncated or not a Feather file"
     assert words in fault(tmp_path, "a.feather", content.replace(sound, damaged))
     path = str(tmp_path / "a.feather")
-    assert sentence(lambda: [part.read() for part in split(find(path))]).endswith("once more.")
+    assert sentence(lambda: [part.read() for part in split(find(path))]).endswith("write it again.")
 
 
-def test_a_name_in_parquet_that_is_no_text_is_damage(tmp_path):
+def test_a_name_in_parquet_that_is_not_text_is_damage(tmp_path):
     content = bytes_of(COLUMNS.select(["kind"]).replace_schema_metadata(), parquet.write_table)
     assert "is damaged" in fault(tmp_path, "a.parquet", content.replace(b"kind", b"k\xffnd"))
 
@@ -248,7 +256,7 @@ def test_a_single_column_is_a_wrong_delimiter(tmp_path, name, content, words):
     assert words in fault(tmp_path, name, content)
 
 
-def test_a_wrong_delimiter_of_the_user_is_said(tmp_path):
+def test_a_wrong_delimiter_of_the_user_is_reported(tmp_path):
     message = fault(tmp_path, "a.csv", PLAIN, delimiter=";")
     assert "split at each semicolon (its header is 'age,kind')" in message
 
@@ -280,7 +288,7 @@ def test_a_bad_row_of_a_compressed_or_wide_file_is_found(tmp_path):
     assert "has 1 cell in line 3" in wide
 
 
-def test_a_header_that_never_ends_is_said(tmp_path):
+def test_a_header_that_never_ends_is_reported(tmp_path):
     message = fault(tmp_path, "a.csv", 'a,"b\n' + "1,2\n" * 99_999)
     assert "has a quotation mark in its header that is not closed" in message
 
@@ -325,11 +333,11 @@ def test_bytes_that_are_not_utf8_are_found(tmp_path, content, words):
         ("age,kind\n30,r\u00fcd\n", "utf-16", "is not in utf-16 after line 0; give the right"),
         (PLAIN, "klingon", "There is no encoding named 'klingon'"),
         (PLAIN, "base64", "There is no encoding named 'base64'"),
-        (PLAIN, "punycode", "The encoding 'punycode' is for the names of hosts, not for files"),
-        (PLAIN, "IDNA", "The encoding 'IDNA' is for the names of hosts, not for files"),
+        (PLAIN, "punycode", "The encoding 'punycode' is for host names, not for files"),
+        (PLAIN, "IDNA", "The encoding 'IDNA' is for host names, not for files"),
     ],
 )
-def test_a_wrong_encoding_of_the_user_is_said(tmp_path, content, encoding, words):
+def test_a_wrong_encoding_of_the_user_is_reported(tmp_path, content, encoding, words):
     assert words in fault(tmp_path, "a.csv", content, encoding=encoding)
 
 
@@ -342,7 +350,7 @@ BYTES = {
 
 
 def refusal(call):
-    """Return the sentence of the TableError that a call raises, "" where it raises none."""
+    """Return the sentence of the TableError that a call raises, "" if it raises none."""
     try:
         call()
     except TableError as error:
@@ -389,13 +397,13 @@ def test_a_column_without_a_name_is_counted(tmp_path):
 
 
 @pytest.mark.parametrize("cells", [[[1, 2]], [{"x": 1}], [b"\xff\xfe"]])
-def test_cells_that_are_no_values_are_refused(tmp_path, cells):
+def test_cells_that_are_not_values_are_refused(tmp_path, cells):
     content = bytes_of(pa.table({"a": [1], "b": cells}), parquet.write_table)
     message = fault(tmp_path, "a.parquet", content)
     assert "in column 'b'; a cell has to be a number" in message
 
 
-def test_a_column_to_read_that_is_not_there_is_said_with_the_nearest(tmp_path):
+def test_a_missing_column_is_reported_with_the_nearest_name(tmp_path):
     source = find(put(tmp_path, "a.csv", PLAIN))
     assert "no column 'knd'; did you mean 'kind'?" in sentence(
         lambda: read(source, columns=["knd"])
@@ -424,7 +432,7 @@ def test_files_of_one_table_have_the_same_columns(tmp_path, second, words):
 def test_files_of_one_table_are_of_one_kind(tmp_path):
     put(tmp_path, "1.csv", PLAIN)
     put(tmp_path, "2.parquet", PARQUET)
-    assert "2.parquet are of different kinds" in sentence(lambda: find(str(tmp_path / "*")))
+    assert "2.parquet have different formats" in sentence(lambda: find(str(tmp_path / "*")))
 
 
 def test_an_empty_file_among_several_is_named(tmp_path):

@@ -1,4 +1,4 @@
-"""A file format that is made up here, in one file, works everywhere: from a path to a model."""
+"""A new file format, made up in this file, works everywhere: from a path to a model."""
 
 from __future__ import annotations
 

@@ -96,12 +96,12 @@ def test_the_delimiter_is_the_one_that_splits_all_lines_alike(tmp_path, content,
 
 def test_a_sample_that_ends_inside_a_row_does_not_mislead(tmp_path, monkeypatch):
     monkeypatch.setattr(dialects, "SAMPLE", 19)
-    content = "x;a,b,c\n1;1,2,3\n4;4,5,6\n"  # cut between the last semicolon and comma
+    content = "x;a,b,c\n1;1,2,3\n4;4,5,6\n"  # the sample ends between the last semicolon and comma
     assert find(put(tmp_path, "a.csv", content)).dialect.delimiter == ","
 
 
 @pytest.mark.parametrize("word", ["tab", "\\t", "\t", "TAB"])
-def test_tab_can_be_said_in_words(tmp_path, word):
+def test_tab_can_be_given_as_a_word(tmp_path, word):
     content = PLAIN.replace(",", "\t")
     assert rows_of(tmp_path, "a.csv", content, delimiter=word) == ROWS
 
@@ -120,7 +120,7 @@ def test_what_the_user_says_of_the_form_wins(tmp_path):
         ("a;b\n1,5;x\n-2,25;y\n", ","),
         ("a;b\n1,500;x\n", ","),
         ("a\tb\n1,5\tx\n", ","),
-        ("a\tb\n1,500\tx\n", "."),  # thousands, rather
+        ("a\tb\n1,500\tx\n", "."),  # more likely thousands
         ("a;b\n1.5;x\n", "."),
         ("a;b\n1;x\n", "."),
         ("a;b\n1.5;2,5\n2.5;x\n", "."),
@@ -165,7 +165,7 @@ def test_beside_decimal_commas_a_point_stands_between_thousands(tmp_path):
         "share": ["72.5 %", "3%", "+4.25%"],
         "day": ["31.12.2020", "01.02.2021", "05.06.2022"],
         "word": ["1.2.3", "a, b.", "5,26"],
-        "y": ["1.5", "2.5", "1.5"],  # to be written as it is
+        "y": ["1.5", "2.5", "1.5"],  # written back unchanged
     }
     assert_frame_equal(next(iter_chunks(find(path), labels=["y"]))[1], frame)
     forms = {"money": "€", "share": "%"}
@@ -178,7 +178,7 @@ def test_beside_decimal_commas_a_point_stands_between_thousands(tmp_path):
     }
 
 
-def test_points_between_thousands_are_gone_where_types_are_kept(tmp_path):
+def test_points_between_thousands_are_removed_if_types_are_kept(tmp_path):
     path = put(tmp_path, "a.csv", GERMAN)
     cells, _ = next(iter_chunks(find(path)))
     typed = text_types(find(path)).cast(cells).to_pydict()
@@ -216,7 +216,7 @@ def test_types_are_those_of_the_cells(tmp_path):
     assert frame["mixed"].tolist() == ["1", "x"]
 
 
-def test_zeros_and_ones_are_no_booleans_among_true_and_false(tmp_path):
+def test_zeros_and_ones_among_true_and_false_are_not_booleans(tmp_path):
     assert rows_of(tmp_path, "a.csv", "a,b\n1,0\ntrue,0\n")["a"] == ["1", "true"]
 
 
@@ -496,7 +496,7 @@ def test_standard_input_is_what_its_first_bytes_say(content):
     assert sum(len(frame) for _, frame in iter_chunks(source, rows=1)) == 2
 
 
-def test_what_came_through_standard_input_is_gone_with_its_source():
+def test_the_copy_of_standard_input_is_removed_with_its_source():
     source = find("-", stdin=io.BytesIO(PLAIN.encode()))
     path = source.files[0].path
     assert os.path.exists(path)
@@ -597,7 +597,7 @@ def test_the_types_of_text_are_the_narrowest_that_lose_nothing(tmp_path):
     }  # fmt: skip
 
 
-def test_decimal_commas_become_numbers_where_types_are_kept(tmp_path):
+def test_decimal_commas_become_numbers_if_types_are_kept(tmp_path):
     path = put(tmp_path, "a.csv", "a;b\n1,5;x, y\n2;z\n")
     cells, _ = next(iter_chunks(find(path)))
     assert text_types(find(path)).cast(cells).to_pydict() == {"a": [1.5, 2.0], "b": ["x, y", "z"]}

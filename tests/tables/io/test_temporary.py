@@ -63,7 +63,7 @@ def test_what_a_killed_process_has_left_is_removed_at_the_next_start(place):
     run_with_folder(place, "os.kill(os.getpid(), signal.SIGKILL)")
     (left,) = place.iterdir()
     other = place / left.name.replace("semisquares-", "semisquares-elsewhere")
-    shutil.copytree(left, other)  # of another machine: whether its process lives is not known
+    shutil.copytree(left, other)  # of another machine: whether its process still runs is unknown
     own = TemporaryFolder(str(place))
     kept = os.path.dirname(own.new_path(".csv"))
     assert sorted(map(str, place.iterdir())) == sorted([kept, str(other)])
@@ -120,7 +120,7 @@ def test_a_disk_that_fills_up_meanwhile_is_named(tmp_path, place, monkeypatch):
     assert "0.0 GB of free space" in sentence(lambda: split(path, n_bytes=16, folder=str(place)))
 
 
-def test_a_place_where_no_folder_can_be_made_is_named(tmp_path):
+def test_a_place_in_which_no_folder_can_be_made_is_named(tmp_path):
     path = put(tmp_path, "a.csv", PLAIN)
     message = sentence(lambda: split(path, folder=str(tmp_path / "a.csv")))
     assert message.startswith(f"A part of the path {path!r} is not a folder; make it writable")

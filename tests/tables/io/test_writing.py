@@ -1,4 +1,4 @@
-"""What is written is what is read again; a file is there as a whole or not at all."""
+"""A table is read as it was written; a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NASTY = st.text(
 
 
 def text_of(table, dialect=None):
-    """Return what a table is as CSV on standard output."""
+    """Return a table as CSV on standard output."""
     out = io.BytesIO()
     with writer("-", dialect=dialect, stdout=out) as rows:
         rows.write(table)
@@ -233,7 +233,7 @@ def test_a_failure_keeps_the_old_file_and_is_raised_as_it_is(tmp_path, name, err
 
 
 class FullDisk(io.BytesIO):
-    """A file that takes the first bytes only."""
+    """A file that accepts only the first bytes."""
 
     room = 8
 
@@ -244,7 +244,7 @@ class FullDisk(io.BytesIO):
 
 
 @pytest.mark.parametrize("name", ENDINGS)
-def test_a_full_disk_is_said(monkeypatch, name):
+def test_a_full_disk_is_reported(monkeypatch, name):
     monkeypatch.setattr(writing, "atomic_write", lambda path: FullDisk())
     message = sentence(lambda: written(name, TABLE))
     assert message == (
@@ -281,7 +281,7 @@ def test_standard_output_has_the_rows_after_every_chunk_and_stays_open():
             "would be an Excel workbook, which cannot be written here; let the name end with .csv, "
             ".tsv, .parquet or .feather.",
         ),
-        ("a", "does not say what kind of table it is"),
+        ("a", "does not tell the format of the table"),
         ("a.parquet.gz", "is compressed twice"),
         ("folder.csv", "is a folder; give the name of a file in it."),
         ("file.csv/a.csv", "is not a folder; choose another place."),
@@ -293,7 +293,7 @@ def test_places_that_cannot_be_written_to_are_named(tmp_path, name, words):
     assert words in sentence(lambda: written(tmp_path / name, TABLE))
 
 
-def test_a_place_without_permission_is_said(tmp_path, monkeypatch):
+def test_a_place_without_permission_is_reported(tmp_path, monkeypatch):
     def refuse(path):
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -315,7 +315,7 @@ def test_rows_with_other_columns_are_refused(tmp_path, name, other):
     assert not (tmp_path / name).exists()
 
 
-def test_rows_of_other_types_are_refused_where_types_are_kept(tmp_path):
+def test_rows_of_other_types_are_refused_if_types_are_kept(tmp_path):
     numbers, texts = pa.table({"a": [1], "b": [1]}), pa.table({"a": ["x"], "b": [1]})
     assert "differ in name or type" in sentence(
         lambda: written(tmp_path / "a.parquet", numbers, texts)

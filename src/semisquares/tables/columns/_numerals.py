@@ -41,7 +41,8 @@ def parse_floats(cells: pd.Series) -> Array:
     """
     numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan, copy=True)
     found = np.isfinite(numbers)
-    # before 3.1, pandas gets the last bit of one in four long numbers wrong
+    # before 3.1, pandas gets the last bit of one in four long numbers wrong:
+    # https://github.com/pandas-dev/pandas/pull/64357
     numbers[found] = list(map(_nearest_float, cells.to_numpy(object)[found], numbers[found]))
     return numbers
 
@@ -68,7 +69,7 @@ class Decoration:
     """Whether any is not in brackets."""
 
     def merge(self, other: Decoration) -> Decoration:
-        """Return the decoration of both lots of texts."""
+        """Return the decoration of both chunks."""
         return Decoration(
             self.signs | other.signs,
             self.grouped or other.grouped,
@@ -145,5 +146,5 @@ def _match_amount(text: str) -> re.Match[str] | None:
 def describe_form(form: str) -> str:
     """Describe how numbers are written."""
     if form == THOUSANDS:
-        return f"marks between thousands, as in {THOUSANDS} (or 1.234 where decimals have a comma)"
+        return f"marks between thousands, as in {THOUSANDS} (or 1.234 if decimals have a comma)"
     return "brackets below zero" if form == BRACKETS else f"the sign {form}"

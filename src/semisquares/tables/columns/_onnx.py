@@ -111,7 +111,7 @@ def element_type(name: str) -> int:
 
 
 def import_onnx() -> Any:
-    """Import onnx; check that onnxruntime is there, too."""
+    """Import onnx; check that onnxruntime is installed, too."""
     try:
         import onnx
         import onnxruntime  # noqa: F401

@@ -119,7 +119,7 @@ class CategoryType(ColumnType):
         if not profile.counts.complete:
             raise TableError(
                 "Column {name!r} holds about {n_distinct:,} different values, too many for "
-                "categories in a table that is read in parts; leave it out with {drop}.",
+                "categories in a table that is read in chunks; leave it out with {drop}.",
                 code="too_many_categories",
                 name=name,
                 n_distinct=column.n_distinct,

@@ -81,7 +81,7 @@ class DateFormats:
 
 
 def are_dates(texts: Array) -> bool:
-    """Tell whether all texts are dates of one format, be it ambiguous."""
+    """Tell whether all texts are dates of one format, even an ambiguous one."""
     return bool(len(texts)) and bool(DateFormats.of(texts).names)
 
 
@@ -128,7 +128,7 @@ def to_dates(values: pd.Series, name: str, form: str | None) -> Array:
     form = form or "yyyy-mm-dd"
     codes, texts = factorize_texts(values, text_of)
     dates = np.append(parse_dates(texts, form), np.datetime64("NaT", "us"))
-    check_texts(values, name, codes, np.isnat(dates[:-1]), f"dates of the form {form}", "none")
+    check_texts(values, name, codes, np.isnat(dates[:-1]), f"dates of the form {form}", "not one")
     return dates[codes]
 
 

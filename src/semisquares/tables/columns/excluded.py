@@ -66,15 +66,12 @@ def classify_words(
         return "id", Message(why, group=Parameter("group", name))
     wordy = np.average(n_words, weights=counts.counts[sample]) >= 4.0
     if many or (share > 0.2 and wordy) or not counts.complete:  # not all levels are known
-        return (
-            "text",
-            f"free text, {about}{n_distinct:,} different ones in {n_filled:,} cells",
-        )
+        return "text", f"free text, {about}{n_distinct:,} different ones in {n_filled:,} cells"
     return "category", ""
 
 
 def identifier_word(name: str) -> str:
-    """Return the word that makes a name that of an identifier, or "".
+    """Return the word in a name that says that a column is an identifier, or "".
 
     Examples
     --------

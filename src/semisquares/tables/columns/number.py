@@ -41,6 +41,7 @@ from ._protocol import (
     Feature,
     Profile,
     RowRange,
+    fill_and_flag,
     merge_known,
     missing_flag,
 )
@@ -98,7 +99,7 @@ def _parse_objects(values: pd.Series, name: str, form: str | None) -> Array:
     if unread.any():
         codes, texts = factorize_texts(values.where(unread), text_of)  # drops blank cells
         amounts = parse_amounts(texts, form or THOUSANDS)
-        check_texts(values, name, codes, np.isnan(amounts), "numbers", "none")
+        check_texts(values, name, codes, np.isnan(amounts), "numbers", "not one")
         numbers = np.where(codes >= 0, np.append(amounts, np.nan)[codes], numbers)
     return numbers
 
@@ -306,15 +307,12 @@ class NumberEncoder(Encoder):
     def encode(self, cells: pd.DataFrame, out: Array) -> None:
         """Fill and scale, a block of rows at a time."""
         columns = [cells[name].to_numpy() for name in self.columns]
-        n, width = len(columns), len(self.means)
-        n_rows = max(64, _BLOCK // width)
+        means = self.means[: len(columns)]
+        n_rows = max(64, _BLOCK // len(self.means))
         for start in range(0, len(out), n_rows):
-            block = out[start : start + n_rows]
-            for k, column in enumerate(columns):
-                block[:, k] = column[start : start + n_rows]
-            empty = np.isnan(block[:, :n])
-            block[:, n:] = empty[:, self.missing]
-            np.copyto(block[:, :n], self.means[:n], where=empty)
+            rows = slice(start, start + n_rows)
+            block = out[rows]
+            fill_and_flag(block, [column[rows] for column in columns], means, self.missing)
             block -= self.means
             block /= self.scales
 
@@ -366,7 +364,7 @@ class NumberType(ColumnType):
         if requested or profile.storage == self.name:
             found = found or NumberEvidence()
             if found.form is None and found.not_numbers is not None:  # signs differ
-                raise found.not_numbers.error(name, "numbers", "none")
+                raise found.not_numbers.error(name, "numbers", "not one")
             column = _describe(profile, name, found.summary, may_be_id=not requested)
             return replace(column, format=found.form)
         if found is None or found.enumerates:
@@ -441,21 +439,19 @@ def _identifier_reason(name: str, numbers: NumberSummary, profile: Profile) -> s
     if profile.n_rows == profile.n_filled >= FEW_ROWS and numbers.count_rows:
         return "it counts the rows"
     word = identifier_word(name)
-    # "House Number" is a name, but "Number" may be a quantity: there the values decide
+    # "House Number" is an identifier, but "Number" may be a quantity: there the values decide
     if not word or (
         word in ("index", "row", "nr", "no", "number")
         and (numbers.n_distinct <= FEW_ROWS or numbers.n_distinct < 0.1 * numbers.n_sample)
     ):
         return ""
-    repeats = numbers.n_distinct < numbers.n_sample
     reason = Message("{word!r} in its name says that it is an identifier", word=word)
-    if not repeats:
+    if numbers.n_distinct >= numbers.n_sample:
         return reason
-    group = Parameter("group", name)
     return Message(
         "{reason}, and it repeats: rows may belong together, see {group}",
         reason=reason,
-        group=group,
+        group=Parameter("group", name),
     )
 
 

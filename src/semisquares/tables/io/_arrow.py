@@ -34,9 +34,17 @@ class ArrowReader:
         """The columns of an unnamed pandas index."""
         self._raw = dict(zip(self.names, stored, strict=True)) | {n: n for n in self.index}
 
-    def read(self, columns: Sequence[str], text: Collection[str]) -> Any:
-        """Read all rows in plain types."""
-        return self._plain(columns, text)
+    def read(
+        self,
+        columns: Sequence[str],
+        text: Collection[str],
+        groups: range | None = None,
+        types: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Read some columns of all row groups or of some, in plain types or in `types`."""
+        table = self._read([self._raw[name] for name in columns], groups)
+        table = table.rename_columns(list(columns))
+        return plain_table(table, text, self.missing, self.file.name, types)
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[Any]:
         """Yield all rows, with the index that pandas has noted."""
@@ -59,18 +67,6 @@ class ArrowReader:
                 batches = map(opened.get_batch, range(opened.num_record_batches))
                 sizes = [(batch.num_rows, batch.nbytes) for batch in map(_validated, batches)]
         return [ArrowChunk(self, groups) for groups in grouped(sizes, max_rows, max_bytes)]
-
-    def _plain(
-        self,
-        columns: Sequence[str],
-        text: Collection[str],
-        groups: range | None = None,
-        types: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Read some columns of all row groups or of some, in plain types or in `types`."""
-        table = self._read([self._raw[name] for name in columns], groups)
-        table = table.rename_columns(list(columns))
-        return plain_table(table, text, self.missing, self.file.name, types)
 
     def _read(self, raw: list[str], groups: range | None) -> Any:
         """Read some columns as they are stored, of all row groups or of some."""
@@ -110,14 +106,14 @@ class ArrowReader:
             raise refused(self.file.name, error) from error
         except MemoryError as error:  # a damaged file can ask for any amount
             raise TableError(
-                f"{self.file.name} needs more memory than there is; it is damaged, or too large "
-                "for this machine.",
+                f"{self.file.name} needs more memory than this machine has; it is damaged, or too "
+                "large.",
                 code="file_memory",
             ) from error
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # a name can be damaged
             raise TableError(
-                f"{self.file.name} is damaged, cut off or no {self.kind.capitalize()} file; write "
-                "it once more.",
+                f"{self.file.name} is damaged, truncated or not a {self.kind.capitalize()} file; "
+                "write it again.",
                 code="damaged_file",
             ) from error
 
@@ -132,7 +128,7 @@ class ArrowReader:
 
         if start == b"FEA1":
             raise TableError(
-                f"{self.file.name} is a Feather file of the old version 1; write it once more as "
+                f"{self.file.name} is a Feather file of the old version 1; write it again as "
                 "Feather version 2, or as Parquet.",
                 code="feather_version",
             )
@@ -168,7 +164,7 @@ class ArrowChunk:
         types |= dict.fromkeys(text, pa.large_string())
         read = [n for n, t in types.items() if pa.types.is_integer(t) or pa.types.is_boolean(t)]
         n_rows = reader._read([], self.groups).num_rows
-        columns = dict(zip(read, reader._plain(read, (), self.groups).columns, strict=True))
+        columns = dict(zip(read, reader.read(read, (), self.groups).columns, strict=True))
         gaps = {name for name, column in columns.items() if column.null_count}
         gaps |= {name for name, type in types.items() if pa.types.is_null(type) and n_rows}
         types |= {name: column.type for name, column in columns.items()}
@@ -180,7 +176,7 @@ class ArrowChunk:
 
     def read(self, columns: Sequence[str], text: Collection[str], types: Mapping[str, Any]) -> Any:
         """Read some columns."""
-        return self.reader._plain(columns, text, self.groups, types)
+        return self.reader.read(columns, text, self.groups, types)
 
 
 def grouped(sizes: Iterable[tuple[int, int]], max_rows: int, max_bytes: int) -> list[range]:

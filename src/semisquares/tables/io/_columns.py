@@ -231,10 +231,10 @@ def numbers_or_text(column: Column) -> Column:
 
 
 def to_pandas(table: Any) -> Any:
-    """Hand the columns of a table over to pandas, freeing each one here."""
+    """Convert a table to pandas, freeing each Arrow column on the way."""
     import pyarrow as pa
 
-    schema = pa.schema(  # pandas' own column of nothing is NaN
+    schema = pa.schema(  # in pandas, an empty column is NaN
         field.with_type(pa.float64()) if pa.types.is_null(field.type) else field
         for field in table.schema
     )

@@ -1,4 +1,4 @@
-"""Hand a file to pyarrow's CSV reader without two of the reader's faults.
+"""Hand a file to pyarrow's CSV reader, and work around two faults of that reader.
 
 - It drops the second character of a line end inside a quoted cell if a block starts with it
   (https://github.com/apache/arrow/issues/51368, open; seen up to pyarrow 26.0.1).
@@ -6,7 +6,7 @@
   or to free what it has read, while the interpreter shuts down, the process aborts or hangs
   (https://github.com/apache/arrow/issues/43604, 33975, and 43892 after an error of decoding).
 
-Only files that go through Python need these remedies.
+Only files that are read by Python code need these work-arounds.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class UnsplitLineEnds:
 def lent(file: Any) -> Iterator[Callable[[], UnsplitLineEnds]]:
     """Lend a file to pyarrow, and wait at the end until its threads have let go of it.
 
-    This gives a function. Pass its result to pyarrow, and keep no reference to it, nor to pyarrow's
-    reader.
+    The context is a function. Pass its result to pyarrow, and keep no reference to it, nor to
+    pyarrow's reader.
     """
     loans: list[tuple[weakref.ref[UnsplitLineEnds], list[weakref.ref[_Block]]]] = []
 

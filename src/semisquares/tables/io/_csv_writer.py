@@ -46,7 +46,6 @@ def _header(names: Sequence[str], delimiter: str) -> bytes:
 def _lines(table: Any, dialect: Dialect) -> Any:
     """Write rows as lines of text, in one buffer."""
     import pyarrow as pa
-    import pyarrow.compute as pc
     from pyarrow import csv
 
     delimiter, single = dialect.delimiter, table.num_columns == 1
@@ -61,20 +60,26 @@ def _lines(table: Any, dialect: Dialect) -> Any:
         _quoted(text, delimiter, empty=single) if need else text
         for text, need in zip(texts, marked, strict=True)
     ]
-    joint = {"null_handling": "replace", "null_replacement": ""}
-    rows = pc.binary_join_element_wise(*cells, pa.scalar(delimiter, pa.large_string()), **joint)
-    return _content(pc.binary_join_element_wise(rows, *_end(), **joint))
+    rows = _joined(*cells, separator=delimiter)
+    return _content(_joined(rows, _scalar(""), separator="\n"))
 
 
 def _columns(table: Any) -> Iterator[tuple[str, Any]]:
     return zip(table.column_names, table.columns, strict=True)
 
 
-def _end() -> tuple[Any, Any]:
-    """Return what turns a row into a line when joined to it: nothing, after a line end."""
+def _scalar(text: str) -> Any:
     import pyarrow as pa
 
-    return pa.scalar("", pa.large_string()), pa.scalar("\n", pa.large_string())
+    return pa.scalar(text, pa.large_string())
+
+
+def _joined(*texts: Any, separator: str) -> Any:
+    """Join texts row by row; a missing one is empty."""
+    import pyarrow.compute as pc
+
+    options = {"null_handling": "replace", "null_replacement": ""}
+    return pc.binary_join_element_wise(*texts, _scalar(separator), **options)
 
 
 def _texts(column: Any, name: str, dialect: Dialect) -> Any:
@@ -94,8 +99,8 @@ def _texts(column: Any, name: str, dialect: Dialect) -> Any:
         cells = column.cast(text)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(
-            f"Column {name!r} holds cells of the type {kind}, which CSV cannot say; write a file "
-            "that ends with .parquet.",
+            f"Column {name!r} holds cells of the type {kind}, which CSV cannot express; write a "
+            "file that ends with .parquet.",
             code="type_not_in_csv",
         ) from error
     if dialect.decimal == "," and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
@@ -111,15 +116,13 @@ def _has_marks(text: Any, delimiter: str) -> bool:
 
 def _quoted(text: Any, delimiter: str, *, empty: bool) -> Any:
     """Put quotes around cells that hold a mark, and around empty ones if `empty`."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if empty:  # in the only column: an empty line would not be a row
         text = pc.fill_null(text, "")
     pattern = rf'["\r\n\x{ord(delimiter):02x}]' + ("|^$" if empty else "")
-    mark, nothing = pa.scalar('"', pa.large_string()), pa.scalar("", pa.large_string())
     doubled = pc.replace_substring(text, '"', '""')
-    quoted = pc.binary_join_element_wise(mark, doubled, mark, nothing)
+    quoted = _joined(_scalar('"'), doubled, _scalar('"'), separator="")
     return pc.if_else(pc.match_substring_regex(text, pattern), quoted, text)
 
 

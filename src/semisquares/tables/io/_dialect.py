@@ -21,8 +21,8 @@ CANDIDATES = ("\t", ";", "|", ",")
 """Delimiters; if two fit equally well, the first one wins: it is rarer inside text."""
 
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "blank"}
-_OF_HOST_NAMES = ("idna", "punycode")
-"""Python lists these among the encodings of text, but they decode short names and no files."""
+_FOR_HOST_NAMES = ("idna", "punycode")
+"""Python lists these among the encodings of text, but they do not decode files."""
 _BOMS = (  # UTF-32 before UTF-16, whose mark its own begins with
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -60,8 +60,8 @@ def checked_delimiter(delimiter: str) -> str:
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter.lower(), delimiter)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
         raise TableError(
-            f"The delimiter {delimiter!r} is not one that can be used; give a single character, "
-            "such as ',' or ';', or the word tab.",
+            f"The delimiter {delimiter!r} cannot be used; give a single character, such as ',' or "
+            "';', or the word tab.",
             code="delimiter",
         )
     return delimiter
@@ -88,10 +88,10 @@ def checked_encoding(encoding: str) -> str:
             "cp1252.",
             code="unknown_encoding",
         ) from None
-    if name in _OF_HOST_NAMES:
+    if name in _FOR_HOST_NAMES:
         raise TableError(
-            f"The encoding {encoding!r} is for the names of hosts, not for files; give one such as "
-            "utf-8, utf-16, latin-1 or cp1252.",
+            f"The encoding {encoding!r} is for host names, not for files; give one such as utf-8, "
+            "utf-16, latin-1 or cp1252.",
             code="unknown_encoding",
         )
     return name.removesuffix("-sig")

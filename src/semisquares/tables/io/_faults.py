@@ -26,7 +26,7 @@ def fault_of(file: TableFile, dialect: Dialect, width: int) -> TableError:
     """Return an error that explains what is wrong in a CSV whose header has `width` cells."""
     return known_fault_of(file, dialect, width) or TableError(
         f"{file.name} cannot be read as CSV with the delimiter {spelled(dialect.delimiter)}; "
-        "save it once more as CSV in UTF-8.",
+        "save it again as CSV in UTF-8.",
         code="not_csv",
     )
 
@@ -46,7 +46,7 @@ def _bad_bytes(file: TableFile, encoding: str) -> TableError | None:
     if encoding.startswith(_WIDE):
         return _bad_wide(file, encoding)
     fault, fine = None, None  # (line, bytes), and the first line with multi-byte characters
-    zero = None  # the first line with a zero byte, which text does not have
+    zero = None  # the first line with a NUL byte, which text does not have
     with open_bytes(file) as stream:
         for number, line in enumerate(io.BufferedReader(stream), 1):
             try:
@@ -73,8 +73,8 @@ def _bad_bytes(file: TableFile, encoding: str) -> TableError | None:
         )
     if zero:
         return TableError(
-            f"{file.name} is no text: line {zero} holds bytes of value zero; give a CSV, Parquet "
-            "or Feather file.",
+            f"{file.name} is not text: line {zero} has NUL bytes; give a CSV, Parquet or Feather "
+            "file.",
             code="zero_bytes",
         )
     if fine:
@@ -163,7 +163,7 @@ def _ragged(file: TableFile, line: int, found: int, width: int, delimiter: str) 
 
 def _unclosed(file: TableFile, line: int) -> TableError:
     return TableError(
-        f"{file.name} has a quotation mark in line {line} that is not closed; close it, or write "
-        "it twice where it belongs to the text.",
+        f"{file.name} has a quotation mark in line {line} that is not closed; close it, or double "
+        "it if it belongs to the text.",
         code="unclosed_quote",
     )

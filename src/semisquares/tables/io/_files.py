@@ -89,10 +89,10 @@ def refused(name: str, error: OSError) -> TableError:
     """Explain in a sentence why a file cannot be read."""
     name = "Standard input" if name == "-" else name
     if isinstance(error, FileNotFoundError):
-        return TableError(f"{name} is not there any more; check the path.", code="file_gone")
+        return TableError(f"{name} does not exist; check the path.", code="file_gone")
     if error.errno is None:  # raised by pyarrow for a compressed file
         return TableError(
-            f"{name} is damaged or cut off; get it once more.", code="damaged_compression"
+            f"{name} is damaged or truncated; get it again.", code="damaged_compression"
         )
     remedy = "copy it to another place"
     if isinstance(error, PermissionError):

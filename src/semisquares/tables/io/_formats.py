@@ -46,7 +46,7 @@ FOREIGN = {
     ".html": "a web page",
     ".pdf": "a PDF",
 }
-"""Other files that people have; none can be read or written here, unless a format is added."""
+"""Other common files; none can be read or written here, unless a format is added."""
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".npz")
 
@@ -56,7 +56,7 @@ class Ending:
     """What the end of a path says about a file."""
 
     text: str
-    """In small letters, without that of a compression: ".csv"."""
+    """In lower case, without that of a compression: ".csv"."""
     format: FileFormat
     compression: str | None
 
@@ -77,7 +77,7 @@ def ending_of(path: str, *, to_write: bool = False) -> Ending:
 
 
 def split_ending(path: str) -> tuple[str, str | None]:
-    """Return the ending of a path in small letters, and the compression that another one names.
+    """Return the ending of a path in lower case, and the compression that another one names.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _no_format(path: str, ending: str, *, to_write: bool) -> TableError:
         )
     endings = ", ".join(ending for format in FORMATS.values() for ending in format.endings)
     return TableError(
-        f"The name {path} does not say what kind of table it is; it has to end with {endings}, or "
+        f"The name {path} does not tell the format of the table; it has to end with {endings}, or "
         "with .csv.gz.",
         code="unknown_ending",
     )

@@ -91,14 +91,14 @@ def check_same(names: Sequence[str], where: str, first: Sequence[str], of: str) 
         )
     if extra:
         raise TableError(
-            f"{where} has a column {extra[0]!r}, which {of} has not; give files with the same "
-            "columns.",
+            f"{where} has a column {extra[0]!r}, which {of} does not have; give files with the "
+            "same columns.",
             code="different_columns",
         )
 
 
 def check_exist(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
-    """Raise TableError if a wanted column is not there; suggest the most similar name."""
+    """Raise TableError if a wanted column does not exist; suggest the most similar name."""
     there = dict.fromkeys(names)
     for name in wanted:
         check_column(there, name, where=where)

@@ -251,7 +251,7 @@ def _read_all(readers: Sequence[Reader], wanted: Sequence[str], text: Collection
 
 
 def _regrouped(batches: Iterator[Any], rows: int) -> Iterator[pa.Table]:
-    """Cut and join record batches to tables of `rows` rows."""
+    """Regroup record batches into tables of `rows` rows."""
     import pyarrow as pa
 
     held, count = [], 0
@@ -270,7 +270,7 @@ def _regrouped(batches: Iterator[Any], rows: int) -> Iterator[pa.Table]:
 def _values(
     cells: pa.Table, where: str, missing: MissingWords, numbers: Collection[str], decimal: str
 ) -> pa.Table:
-    """Turn cells as they are written into values."""
+    """Convert cells as they are written to values."""
     import pyarrow as pa
 
     columns = []

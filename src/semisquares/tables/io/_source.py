@@ -42,7 +42,7 @@ _FOREIGN = (
 
 
 class Spool:
-    """What came through a pipe, in a temporary file that goes with this object."""
+    """The content of a pipe, in a temporary file that is removed with this object."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._folder = TemporaryFolder()
@@ -144,7 +144,7 @@ def _resolved(table: str) -> tuple[str, ...]:
     folder, name = os.path.split(table)
     if not os.path.isdir(folder or "."):
         raise TableError(
-            f"There is no file {table}, nor the folder {folder}; check the path.",
+            f"There is neither a file {table} nor a folder {folder}; check the path.",
             code="table_not_found",
         )
     hint = did_you_mean(
@@ -154,7 +154,10 @@ def _resolved(table: str) -> tuple[str, ...]:
 
 
 def _check_names(paths: Sequence[str]) -> None:
-    """Raise TableError if the name of a file is not UTF-8, which pyarrow needs."""
+    """Raise TableError if the name of a file is not UTF-8.
+
+    pyarrow encodes paths as UTF-8, not as Python does: no issue about this was found as of 2026-11.
+    """
     for path in paths:
         try:
             path.encode()
@@ -173,7 +176,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _spooled(path: str, stdin: BinaryIO | None) -> Spool | None:
-    """Copy what can be read only once, standard input or another pipe, to a file."""
+    """Copy standard input or another pipe, which can be read only once, to a file."""
     try:
         if path == STANDARD_INPUT:
             return Spool(sys.stdin.buffer if stdin is None else stdin)
@@ -208,8 +211,8 @@ def _format(
     other = next((path for path in endings if endings[path].format is not first.format), None)
     if other is not None:
         raise TableError(
-            f"{paths[0]} and {other} are of different kinds; give a pattern that matches files of "
-            "one ending.",
+            f"{paths[0]} and {other} have different formats; give a pattern that matches files "
+            "with one ending.",
             code="mixed_formats",
         )
     return first.format, delimiter or ("\t" if first.text in (".tsv", ".tab") else None)
@@ -218,7 +221,7 @@ def _format(
 def _guessed(
     file: TableFile, delimiter: str | None, encoding: str | None, decimal: str | None
 ) -> Dialect:
-    """Guess what the user has not given of the dialect of a CSV."""
+    """Guess those parts of the dialect of a CSV that the user has not given."""
     size = _dialect.SAMPLE
     with open_bytes(file) as stream:
         sample = stream.read(size)
@@ -243,7 +246,7 @@ def _decoded(file: TableFile, sample: bytes, encoding: str, whole: bool) -> str:
     if binary is not None:
         ending = binary.endings[0]
         raise TableError(
-            f"{file.name} is no text by its content; let its name end with {ending}.",
+            f"{file.name} is not text, by its content; let its name end with {ending}.",
             code="binary_content",
         )
     try:
@@ -252,7 +255,7 @@ def _decoded(file: TableFile, sample: bytes, encoding: str, whole: bool) -> str:
         raise undecodable(file, encoding) from error
     if "\0" in text:
         raise TableError(
-            "{file} holds binary data and no text (a NUL in its first lines); give a CSV, or "
+            "{file} holds binary data, not text (a NUL in its first lines); give a CSV, or "
             "{better} if it was saved like that.",
             code="binary",
             file=file.name,

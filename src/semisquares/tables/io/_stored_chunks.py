@@ -1,4 +1,4 @@
-"""Chunks of a table that are stored as Parquet for the time of a run."""
+"""Chunks of a table that are stored as Parquet during a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder for the time of a run: for chunks of a table, and for what comes through a pipe."""
+"""A temporary folder, for chunks of a table and for the content of a pipe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..errors import TableError
 
 _PREFIX = f"semisquares-{socket.gethostname()}-"
 _RESERVE = 1.25
-"""Space that chunks need, in sizes of the table: text and Parquet are there at the same time."""
+"""Space that chunks need, as a multiple of the table: text and Parquet exist at the same time."""
 
 
 class TemporaryFolder:
@@ -40,7 +40,7 @@ class TemporaryFolder:
         self._n_files = 0
 
     def new_path(self, ending: str) -> str:
-        """Return the path of a new file; TableError if there is no space for one like the last."""
+        """Return the path of a new file; TableError if one as large as the last does not fit."""
         if self._path is None:
             self._path = self._made()
         elif self._last is not None and os.path.exists(self._last):
@@ -91,7 +91,7 @@ def remove_leftovers(parent: str | None = None) -> None:
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Turn errors of writing a temporary file into a sentence."""
+    """Turn errors when writing a temporary file into a TableError."""
     try:
         yield
     except OSError as error:

@@ -49,7 +49,7 @@ class TableWriter:
                 self._rows.close()
 
     def abandon(self) -> None:
-        """Let go of a file that will not be kept."""
+        """Close a file that will not be kept."""
         with suppress(Exception):
             self.finish()  # otherwise pyarrow's writer would do it at an unknown time
 
@@ -166,7 +166,7 @@ def _compressed(path: str, file: BinaryIO, compression: str | None) -> Iterator[
 
 @contextmanager
 def _destination(path: str, stdout: BinaryIO | None) -> Iterator[BinaryIO]:
-    """Open the file to write to; its own errors become sentences, those of the caller stay."""
+    """Open the file to write to; its own errors become TableErrors, those of the caller stay."""
     if path == STANDARD_OUTPUT:
         yield sys.stdout.buffer if stdout is None else stdout
         return
@@ -186,7 +186,7 @@ def _destination(path: str, stdout: BinaryIO | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _explained(path: str) -> Iterator[None]:
-    """Turn errors of the system into sentences; a closed pipe is left to the caller."""
+    """Turn errors of the system into TableErrors; a closed pipe is left to the caller."""
     try:
         yield
     except BrokenPipeError:

@@ -130,13 +130,13 @@ class FileFormat:
 
     name: str
     endings: tuple[str, ...]
-    """In small letters, each with its point; the first ones are the usual ones."""
+    """In lower case, each with its point; the usual one comes first."""
     open: Callable[[TableFile, Dialect, MissingWords], Reader]
     create: Callable[[BinaryIO, pa.Schema, Dialect], RowWriter] | None = None
     """None if tables can be read but not written."""
     signature: re.Pattern[bytes] | None = None
-    """What the first bytes match, to recognise a table that comes through a pipe."""
+    """A pattern for the first bytes, to recognise a table that comes through a pipe."""
     is_text: bool = False
     """Whether cells are text in a dialect, without types; such files may be compressed."""
     memory_factor: float = 4.0
-    """Memory that a table takes while it is prepared, in sizes of its files."""
+    """Memory that preparing a table takes, as a multiple of the size of its files."""
