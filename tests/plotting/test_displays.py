@@ -21,6 +21,7 @@ from semisquares import (
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,
+    SoftLabelClassifierCV,
 )
 from semisquares.model_selection import LabeledStratifiedKFold, LabeledStratifiedShuffleSplit
 from semisquares.paper.datasets import remove_labels, two_gaussians
@@ -243,6 +244,52 @@ def test_a_path_starts_at_the_supervised_weights_or_at_those_given():
     other, *_ = fits_of_a_line(solver="block", init=([2.0], [-1.0]))
     (path,) = PathDisplay.from_estimator(other, kind="weights", ax=panel()).paths
     assert_allclose(path.weights[0], [2.0, -0.5])
+
+
+def tuned_fit(**options):
+    X, y = table(n_features=1)
+    return SoftLabelClassifierCV(record_path=True, **options).fit(X, y), X, y
+
+
+def small_weights(model, X, y):
+    """Score small weights best, which a fit with unlabeled rows and a large alpha has."""
+    return -float(model.coef_.sum())
+
+
+def test_contours_of_a_tuned_fit_are_those_of_its_choice():
+    model, X, y = tuned_fit(alphas=[0.3, 3.0], unlabeled_weights=[0.5], scoring=small_weights)
+    assert (model.alpha_, model.unlabeled_weight_) == (3.0, 0.5)
+    shown = plot_path(model, X, y, kind="weights", ax=panel())
+    first, second, J = shown.surface
+    w, b = first[7], second[30]
+    z = w * X[:, 0] + b
+    cost = np.where(y == -1, 0.5 * (z - np.clip(z, 0, 1)) ** 2, (z - y) ** 2)
+    assert_allclose(J[30, 7], cost.sum() + 3.0 * w**2)
+    assert_allclose(shown.paths[0].weights[-1], [model.coef_[0, 0], model.intercept_[0] + 0.5])
+
+
+def test_the_shift_of_the_intercept_is_not_part_of_the_path():
+    model, X, y = tuned_fit()
+    assert model.intercept_shift_[0] != 0.0
+    shown = plot_path(model, X, y, kind="weights", ax=panel())
+    plain = LeastSquaresClassifier(model.alpha_).fit(X, y)
+    expected = [plain.coef_[0, 0], plain.intercept_[0] + 0.5]
+    assert_allclose(shown.paths[0].weights, [expected])
+
+
+def test_a_path_has_no_start_if_the_supervised_fit_has_another_alpha():
+    model, *_ = tuned_fit(alphas=[0.3, 3.0], unlabeled_weights=[0.5], scoring=small_weights)
+    assert len(plot_path(model, ax=panel()).paths[0].steps) == len(model.path_) + 1
+    model.supervised_alpha_ = 0.3
+    assert len(plot_path(model, ax=panel()).paths[0].steps) == len(model.path_)
+
+
+def test_a_fit_that_starts_at_the_optimum_has_two_weights_without_an_intercept():
+    X, y = table()
+    y = np.where(y == -1, 0, y)
+    model = SoftLabelClassifier(fit_intercept=False, record_path=True).fit(X, y)
+    shown = plot_path(model, kind="weights", ax=panel())
+    assert_allclose(shown.paths[0].weights, model.coef_)
 
 
 def test_two_weights_without_an_intercept_make_a_path_too():

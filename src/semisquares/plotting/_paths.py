@@ -263,8 +263,8 @@ def _read_path(estimator: Any, style: MethodStyle) -> Path:
     values = np.array([step.value for step in model.path_])
     start = _start(model)
     if not len(steps):  # the fit started at the optimum
-        end = np.hstack((model.coef_, model.intercept_[:, None] + 0.5)).ravel()
-        weights, steps, values = end[None], np.array([1]), np.array([model.objective_])
+        weights = _optimum(model)[None]
+        steps, values = np.array([1]), np.array([model.objective_])
     elif start is not None and steps[0] > 0 and start.size == weights.shape[1]:
         weights = np.vstack((start, weights))
         steps, values = np.append(0, steps), np.append(np.nan, values)
@@ -272,14 +272,27 @@ def _read_path(estimator: Any, style: MethodStyle) -> Path:
 
 
 def _start(model: Any) -> Array | None:
-    """Return the weights that a fit started from; None if it started from labels."""
+    """Return the weights that a fit started from; None if it started from labels, or is unknown."""
     init = getattr(model, "init", "supervised")
     if isinstance(init, str) and init == "supervised":
-        init = (model.supervised_.coef_, model.supervised_.intercept_)
+        # a tuned fit starts from the ridge with its own alpha, which is not kept
+        same = getattr(model, "supervised_alpha_", None) == getattr(model, "alpha_", None)
+        return _optimum(model.supervised_) if same else None
     if not isinstance(init, tuple):
         return None
-    coef, intercept = (np.asarray(part, dtype=float).ravel() for part in init)
-    return np.append(coef, intercept + 0.5) if model.fit_intercept else coef
+    coef, intercept = init
+    return _weights(coef, intercept, model.fit_intercept)
+
+
+def _optimum(model: Any) -> Array:
+    """Return the weights that minimise J: a tuned fit shifts the intercept after that."""
+    intercept = model.intercept_ - getattr(model, "intercept_shift_", 0.0)
+    return _weights(model.coef_, intercept, model.fit_intercept)
+
+
+def _weights(coef: Any, intercept: Any, fit_intercept: bool) -> Array:
+    coef, intercept = (np.asarray(part, dtype=float).ravel() for part in (coef, intercept))
+    return np.append(coef, intercept + 0.5) if fit_intercept else coef
 
 
 def _surface(model: Any, X: Any, y: Any, paths: Sequence[Path]) -> tuple[Array, Array, Array]:
@@ -289,8 +302,10 @@ def _surface(model: Any, X: Any, y: Any, paths: Sequence[Path]) -> tuple[Array, 
     margin = 0.15 * np.maximum(high - low, 0.1)
     first, second = np.linspace(low - margin, high + margin, GRID).T
     grid = np.stack([axis.ravel() for axis in np.meshgrid(first, second)], axis=1)
-    weight = float(getattr(model, "unlabeled_weight_", model.unlabeled_weight))
-    alpha = float(getattr(model, "alpha_", model.alpha))
+    tuned = "_" if hasattr(model, "alpha_") else ""
+    alpha, weight = (
+        float(getattr(model, f"{name}{tuned}")) for name in ("alpha", "unlabeled_weight")
+    )
     problem = clone(model)._read(X, y, None, unlabeled_weight=weight, ridge=alpha > 0.0)
     labeling = (hard if isinstance(model, HardLabelClassifier) else soft)(2)
     objective = Objective(problem.rows, labeling, alpha)

@@ -28,8 +28,9 @@ def draw_contours(
 ) -> None:
     """Draw the contours of J faintly behind the paths; the default levels grow geometrically."""
     if levels is None:
-        lowest, highest = float(J.min()), float(J.max())
-        levels = np.geomspace(1.02 * max(lowest, 1e-4 * highest), highest, N_CONTOURS)
+        lowest, highest = max(float(J.min()), 1e-4 * float(J.max())), float(J.max())
+        above = min(1.02, np.sqrt(highest / lowest))  # J may rise by less than 2 %
+        levels = np.geomspace(above * lowest, highest, N_CONTOURS)
     axes.contour(first, second, J, levels=levels, colors=LIGHT, linewidths=0.6, zorder=0.5)
 
 
