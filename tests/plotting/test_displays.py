@@ -119,8 +119,8 @@ def test_rows_that_got_no_label_are_grey_and_named_in_the_legend(fitted):
     _, X, y = fitted
     shown = plot_decision(LeastSquaresClassifier().fit(X, y), X, y, ax=panel())
     labels = [handle.get_label() for handle in shown.handles_]
-    assert "no label made" in labels
-    assert not [label for label in labels if label.startswith("got label")]
+    assert "no imputed label" in labels
+    assert not [label for label in labels if label.startswith("imputed label")]
 
 
 @pytest.mark.parametrize("wrap", ["pipeline", "search"])
@@ -538,14 +538,14 @@ def test_a_classifier_that_is_not_fitted_is_refused():
     [
         (lambda X, y, m: plot_decision(m, X[:, [0, 1, 1]], y), "X has 3 columns.*PCA"),
         (lambda X, y, m: plot_decision(m, X[:, 0], y), r"X has shape \(90,\)"),
-        (lambda X, y, m: plot_decision(m, X[:50], y[:50]), "X has 50 rows.*the 90 rows"),
+        (lambda X, y, m: plot_decision(m, X[:50], y[:50]), "X has 50 rows.*was fitted to 90 rows"),
         (lambda X, y, m: plot_decision(m, X, y[:50]), "y has 50 rows but X has 90"),
-        (lambda X, y, m: plot_path(m), "kept no path; fit it again with record_path=True"),
+        (lambda X, y, m: plot_path(m), "has no recorded path; fit it again with record_path=True"),
         (lambda X, y, m: plot_path([]), "Got no classifier to draw"),
-        (lambda X, y, m: plot_soft_labels(m.supervised_, X, y), "gave no label"),
-        (lambda X, y, m: plot_learning_curve(m, X, y, vary="rows"), "vary='rows' is none of"),
+        (lambda X, y, m: plot_soft_labels(m.supervised_, X, y), "imputed no label; fit a"),
+        (lambda X, y, m: plot_learning_curve(m, X, y, vary="rows"), "vary='rows' is unknown"),
         (lambda X, y, m: plot_learning_curve(m, X, y, sizes=[0, 99]), "numbers from 0 to 74"),
-        (lambda X, y, m: PathDisplay([], kind="labels"), "kind='labels' is none of objective"),
+        (lambda X, y, m: PathDisplay([], kind="labels"), "kind='labels' is unknown; take one"),
         (lambda X, y, m: plot_members(m), "SoftLabelClassifier has no members; give a fitted"),
         (lambda X, y, m: MembersDisplay({"weight": [1.0]}), "no column family, representation"),
         (lambda X, y, m: plot_reliability(m, y), "no out-of-sample probabilities.*kept back"),
@@ -555,7 +555,7 @@ def test_a_classifier_that_is_not_fitted_is_refused():
         ),
         (
             lambda X, y, m: ReliabilityDisplay.from_predictions([0, 5], [0.1, 0.2], classes=[0, 1]),
-            r"y holds 5, which is none of the classes \[0, 1\]",
+            r"y holds 5, which is not one of the classes \[0, 1\]",
         ),
     ],
 )  # fmt: skip
@@ -577,7 +577,7 @@ def test_labels_that_an_average_was_not_fitted_to_are_refused(averaged, other):
 def test_three_weights_have_no_picture_in_the_plane():
     X, y = table()
     model = SoftLabelClassifier(record_path=True).fit(X, y)
-    with pytest.raises(ValueError, match="A fit has 3 weights, and a picture shows two"):
+    with pytest.raises(ValueError, match="A fit has 3 weights, but a picture shows two"):
         plot_path(model, kind="weights")
 
 

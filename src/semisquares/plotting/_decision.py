@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._fitted import read_fitted, style_of
-from ._pictures import drawing_axes, legend
+from ._pictures import Display, legend
 from ._plane import boundaries, class_codes, grid_points, leads, table_like, two_columns
 from ._rows import ENDS, blend, class_style, decision_entries, draw_imputed_rows, draw_labeled_rows
 from ._style import METHOD_STYLES, MethodStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 Array = NDArray[Any]
@@ -28,7 +27,7 @@ SHADES = (0.06, 0.11, 0.16, 0.21, 0.30)
 TINT = 0.1
 
 
-class DecisionDisplay:
+class DecisionDisplay(Display):
     """Decision of a classifier over two columns, with the rows and their imputed labels.
 
     The line is the boundary. Between the two dotted lines, shades show soft labels between 0 and 1;
@@ -85,8 +84,6 @@ class DecisionDisplay:
     ['soft labels', 'supervised']
     """
 
-    ax_: Axes
-    figure_: Figure
     handles_: list[Line2D]
 
     def __init__(
@@ -190,8 +187,7 @@ class DecisionDisplay:
         self : DecisionDisplay
         """
         shades = self.soft if shades is None else shades
-        with drawing_axes(ax, height=4.2) as axes:
-            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+        with self._drawing(ax, height=4.2) as axes:
             self._draw_background(axes, shades, scale)
             for method, values in self.beside.items():
                 self._draw_boundary(axes, values, METHOD_STYLES[method], 1.3 * np.sqrt(scale))
@@ -207,7 +203,7 @@ class DecisionDisplay:
                 imputed=not missing.all(), ends=shades,
             )  # fmt: skip
             if ax is None:
-                legend(axes.figure, [], n_columns=2, more=self.handles_)  # type: ignore[arg-type]
+                legend(self.figure_, [], n_columns=2, more=self.handles_)
         return self
 
     def _unlabeled(self) -> Array:

@@ -75,8 +75,8 @@ class Fitted:
             return np.full(n_rows, np.nan)
         if len(imputed) != n_rows:
             raise ValueError(
-                f"X has {n_rows} rows, but {self.name} gave labels to the {len(imputed)} rows that "
-                "it was fitted to; pass those."
+                f"X has {n_rows} rows, but {self.name} was fitted to {len(imputed)} rows; pass "
+                "those."
             )
         return imputed[:, 1] if imputed.shape[1] == 2 else imputed
 

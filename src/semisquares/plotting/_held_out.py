@@ -39,7 +39,7 @@ class HeldOut:
     def split(cls, X: Any, y: Any, *, vary: str, sizes: ArrayLike | None, cv: Any) -> HeldOut:
         """Split the labeled rows, by default into 20 random halves."""
         if vary not in VARIED:
-            raise ValueError(f"vary={vary!r} is none of {', '.join(VARIED)}; take one of these.")
+            raise ValueError(f"vary={vary!r} is unknown; take one of {', '.join(VARIED)}.")
         y = one_column(y)
         if cv is None:
             cv = LabeledStratifiedShuffleSplit(N_SPLITS, test_size=0.5, random_state=0)
@@ -85,8 +85,8 @@ def _read_sizes(sizes: ArrayLike | None, least: int, most: int, vary: str) -> Ar
     found = np.unique(np.asarray(sizes, dtype=int))
     if not found.size or found[0] < 0 or found[-1] > most:
         raise ValueError(
-            f"sizes={sizes!r} are to be numbers from 0 to {most}, as many {vary} rows as every "
-            "training set has; leave others out."
+            f"sizes={sizes!r} must be numbers from 0 to {most}, the number of {vary} rows in the "
+            "smallest training set; leave others out."
         )
     return found
 

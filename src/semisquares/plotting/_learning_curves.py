@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from ._curves import band_ends, band_entry, draw_interval_curve, label_sizes, size_positions
 from ._fitted import assign_styles
 from ._held_out import VARIED, HeldOut
-from ._pictures import drawing_axes, legend
+from ._pictures import Display, legend
 from ._style import METHOD_STYLES, MethodStyle
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Array = NDArray[Any]
 
@@ -37,7 +36,7 @@ class Curve:
     high: ArrayLike
 
 
-class LearningCurveDisplay:
+class LearningCurveDisplay(Display):
     """Error against the number of rows, with bands, for one method or several.
 
     The x axis is logarithmic; "none" stands one doubling before the first number.
@@ -72,8 +71,6 @@ class LearningCurveDisplay:
     ['400', '100', 'none']
     """
 
-    ax_: Axes
-    figure_: Figure
     handles_: list[Artist]
 
     def __init__(
@@ -136,7 +133,7 @@ class LearningCurveDisplay:
         for estimator, style in assign_styles(estimators).values():
             mean, error = held_out.errors(estimator, scoring)
             curves.append(Curve(style, held_out.sizes, mean, *band_ends(mean, error)))
-        return cls(curves, x_label=VARIED[vary], y_label="error on labeled rows held back").plot(ax)
+        return cls(curves, x_label=VARIED[vary], y_label="error on held-out labeled rows").plot(ax)
 
     @classmethod
     def from_results(
@@ -179,7 +176,9 @@ class LearningCurveDisplay:
                 n, mean, error = (mine[name].to_numpy() for name in (x, y, f"{y}_se"))
                 curves.append(Curve(style, n, mean, *band_ends(mean, error)))
         if not curves:
-            raise ValueError("The table has none of the methods to draw; name some as methods=.")
+            raise ValueError(
+                "The table has none of the methods to draw; name its methods with methods."
+            )
         labels = {"n_unlabeled": VARIED["unlabeled"], "n_labeled": VARIED["labeled"]}
         return cls(curves, x_label=labels.get(x, x), y_label=y).plot(ax)
 
@@ -202,17 +201,14 @@ class LearningCurveDisplay:
         self : LearningCurveDisplay
         """
         sizes = np.unique(np.concatenate([np.asarray(one.n, dtype=float) for one in self.curves]))
-        with drawing_axes(ax) as axes:
-            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+        with self._drawing(ax) as axes:
             for one in self.curves:
                 n, mean, low, high = (
                     np.asarray(part, dtype=float) for part in (one.n, one.mean, one.low, one.high)
                 )
                 if len(n) == 1:
-                    n, mean, low, high = (
-                        sizes[[0, -1]],
-                        *(np.repeat(v, 2) for v in (mean, low, high)),
-                    )
+                    n = sizes[[0, -1]]
+                    mean, low, high = (np.repeat(part, 2) for part in (mean, low, high))
                 x = size_positions(n, sizes)
                 draw_interval_curve(axes, x, mean, low, high, one.style, edged=edged)
             label_sizes(axes, sizes, at_most=at_most)
@@ -221,7 +217,7 @@ class LearningCurveDisplay:
             axes.grid(axis="y")
             self.handles_ = [band_entry(self.bands)]
             if ax is None:
-                legend(axes.figure, [axes], n_columns=2, more=self.handles_)  # type: ignore[arg-type]
+                legend(self.figure_, [axes], n_columns=2, more=self.handles_)
         return self
 
 

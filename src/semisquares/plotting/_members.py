@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._utils.words import counted, percent
 from ._fitted import read_fitted
-from ._pictures import drawing_axes
+from ._pictures import Display
 from ._rows import blend
 from ._style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Array = NDArray[Any]
 
@@ -45,7 +44,7 @@ class _Bar:
     """The darkness of each setting; the last one in the table is darkest."""
 
 
-class MembersDisplay:
+class MembersDisplay(Display):
     """Weights of the members of an average: one bar for each representation, settings inside.
 
     Bars are grouped by family, in the order of the table; within a bar settings go from light to
@@ -80,9 +79,6 @@ class MembersDisplay:
     >>> shown.note
     '1 of 3 members has less than 0.1 %: 0.0 % in all'
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, members: Mapping[str, ArrayLike], *, negligible: float = NEGLIGIBLE) -> None:
         missing = [name for name in COLUMNS if name not in members]
@@ -155,8 +151,7 @@ class MembersDisplay:
         bars = self._bars()
         families = list(dict.fromkeys(self.family.tolist()))
         n_lines = len(bars) + 1.3 * len(families)
-        with drawing_axes(ax, width=6.2, height=0.9 + LINE * n_lines) as axes:
-            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+        with self._drawing(ax, width=6.2, height=0.9 + LINE * n_lines) as axes:
             longest = max((bar.weights.sum() for bar in bars), default=1.0)
             axes.set_xlim(0.0, 114.0 * longest)  # room for a number behind the longest bar
             ticks, place = [], 0.0

@@ -16,7 +16,7 @@ from ..core.linalg import EPS
 from ..core.objective import Objective
 from ..estimators import HardLabelClassifier
 from ._fitted import assign_styles, read_fitted
-from ._pictures import drawing_axes
+from ._pictures import Display
 from ._runs import (
     BEHIND_TEXT,
     END_COLOURS,
@@ -30,7 +30,6 @@ from ._style import MethodStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Array = NDArray[Any]
 
@@ -55,7 +54,7 @@ class Path:
     """The weights after each step, of shape (steps, n_weights), with the intercept last."""
 
 
-class PathDisplay:
+class PathDisplay(Display):
     """The path of a solver, step by step, for one fit or several.
 
     With kind="objective", the display shows J minus the lowest J of all fits, on a logarithmic
@@ -96,9 +95,6 @@ class PathDisplay:
     True
     """
 
-    ax_: Axes
-    figure_: Figure
-
     def __init__(
         self,
         paths: Sequence[Path],
@@ -108,7 +104,7 @@ class PathDisplay:
         names: Sequence[str] = ("first weight", "second weight"),
     ) -> None:
         if kind not in KINDS:
-            raise ValueError(f"kind={kind!r} is none of {', '.join(KINDS)}; take one of these.")
+            raise ValueError(f"kind={kind!r} is unknown; take one of {', '.join(KINDS)}.")
         self.paths, self.kind, self.surface, self.names = tuple(paths), kind, surface, names
 
     @classmethod
@@ -139,16 +135,17 @@ class PathDisplay:
         display : PathDisplay
             Drawn.
         """
-        paths = [_read_path(one, style) for one, style in assign_styles(estimators).values()]
+        given = list(assign_styles(estimators).values())
+        paths = [_read_path(one, style) for one, style in given]
         display = cls(paths, kind=kind)
         if kind == "weights":
             wide = {path.weights.shape[1] for path in paths}
             if wide != {2}:
                 raise ValueError(
-                    f"A fit has {max(wide)} weights, and a picture shows two; fit one column with "
+                    f"A fit has {max(wide)} weights, but a picture shows two; fit one column with "
                     "an intercept or two without, or take kind='objective'."
                 )
-            first = read_fitted(next(iter(assign_styles(estimators).values()))[0]).last
+            first = read_fitted(given[0][0]).last
             display.names = ("weight", "intercept") if first.fit_intercept else ("$w_1$", "$w_2$")
             if X is not None:
                 display.surface = _surface(first, X, y, paths)
@@ -166,8 +163,7 @@ class PathDisplay:
         -------
         self : PathDisplay
         """
-        with drawing_axes(ax) as axes:
-            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+        with self._drawing(ax) as axes:
             if self.kind == "objective":
                 self._draw_objective(axes)
             else:
@@ -257,7 +253,7 @@ def _read_path(estimator: Any, style: MethodStyle) -> Path:
     fitted = read_fitted(estimator)
     model = fitted.last
     if not hasattr(model, "path_"):
-        raise ValueError(f"{fitted.name} kept no path; fit it again with record_path=True.")
+        raise ValueError(f"{fitted.name} has no recorded path; fit it again with record_path=True.")
     weights = np.array([np.ravel(step.w) for step in model.path_])
     steps = np.array([step.iteration for step in model.path_])
     values = np.array([step.value for step in model.path_])

@@ -2,13 +2,13 @@
 
 Pictures are drawn inside `style` and on a `matplotlib.figure.Figure`, never through pyplot: no
 figure stays open, and a user's settings neither affect the pictures nor change. Only the displays,
-which users call, make a pyplot figure if they are given no axes (`drawing_axes`).
+which users call, make a pyplot figure if they are given no axes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,21 +22,28 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-@contextmanager
-def drawing_axes(ax: Axes | None, *, width: float = 4.8, height: float = 3.6) -> Iterator[Axes]:
-    """Yield the axes that a display draws on: the given axes, or those of a new figure.
+class Display:
+    """What all displays share: the axes and figure of the last plot."""
 
-    The new figure belongs to pyplot, so that a notebook shows it, and has the package's style.
-    """
-    need_matplotlib()
-    if ax is not None:
-        yield ax
-        return
-    with style():
-        from matplotlib import pyplot
+    ax_: Axes
+    figure_: Picture
 
-        _, axes = pyplot.subplots(figsize=(width, height), layout="constrained")
-        yield axes
+    @contextmanager
+    def _drawing(
+        self, ax: Axes | None, *, width: float = 4.8, height: float = 3.6
+    ) -> Iterator[Axes]:
+        """Yield the axes to draw on: the given axes, or those of a new figure.
+
+        The new figure belongs to pyplot, so that a notebook shows it, and has the package's style.
+        """
+        need_matplotlib()
+        with nullcontext() if ax is not None else style():
+            if ax is None:
+                from matplotlib import pyplot
+
+                _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+            self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+            yield ax
 
 
 def new_picture(width: float = TWO_COLUMNS, height: float = 3.0) -> Picture:

@@ -35,7 +35,7 @@ def leads(values: ArrayLike) -> Array:
 
 
 def boundaries(values: ArrayLike) -> list[Array]:
-    """Return functions on the grid whose zeros together make the boundary, each part once.
+    """Return functions on the grid whose zeros together make up the boundary, each part once.
 
     With two classes these are the decision values. With more, there is one for each class but the
     last: its lead over the classes after it, NaN wherever an earlier class leads.
@@ -57,8 +57,8 @@ def two_columns(X: Any, name: str) -> tuple[Array, Sequence[str]]:
     if len(shape) != 2 or shape[1] != 2:
         what = f"{shape[1]} columns" if len(shape) == 2 else f"shape {shape}"
         raise ValueError(
-            f"X has {what}, and the decision of {name} is drawn over two; fit it to two columns, "
-            "such as make_pipeline(PCA(2), …) gives, or look at plot_soft_labels."
+            f"X has {what}, but the decision of {name} is drawn over two columns; fit it to two, "
+            "for example with make_pipeline(PCA(2), …), or use plot_soft_labels."
         )
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else (r"$x_1$", r"$x_2$")
     return np.asarray(X, dtype=float), names

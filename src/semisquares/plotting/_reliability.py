@@ -11,14 +11,13 @@ from scipy import stats
 from .._inputs.dask import computed
 from .._utils.words import counted
 from ._fitted import read_fitted
-from ._pictures import drawing_axes
+from ._pictures import Display
 from ._plane import class_codes
 from ._rows import shares_of_classes
 from ._style import GREEN, GREY, INK, LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Array = NDArray[Any]
 
@@ -28,7 +27,7 @@ HISTOGRAM = 0.22
 """Height of the tallest bar of the histogram of rows, as a fraction of the axes."""
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Accuracy against the probability of the predicted class, in bins of equal width.
 
     A dot is a bin: the mean probability of its rows, and the share of them that was predicted
@@ -74,9 +73,6 @@ class ReliabilityDisplay:
     >>> f"{shown.calibration_error:.3f}"
     '0.280'
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -165,14 +161,14 @@ class ReliabilityDisplay:
         if proba.shape != (len(y), len(names)):
             raise ValueError(
                 f"proba has shape {proba.shape}, but y has {len(y)} rows and there are "
-                f"{len(names)} classes; give one row for each label and one column for each of "
-                "classes."
+                f"{len(names)} classes; give one row for each label and one column for each "
+                "class."
             )
         codes = np.array([names.index(one) if one in names else -1 for one in y.tolist()], int)
         if (codes < 0).any():
             odd = y[codes < 0].tolist()[0]
             raise ValueError(
-                f"y holds {odd!r}, which is none of the classes {names}; leave it out."
+                f"y holds {odd!r}, which is not one of the classes {names}; leave it out."
             )
         return cls._of_codes(codes, proba, bins).plot(ax)
 
@@ -197,17 +193,15 @@ class ReliabilityDisplay:
     def chance(self) -> float:
         """The mean calibration error of as many rows if the probability of each bin were right."""
         n, p = self.counts, self.confidence
-        above = (
-            np.floor(n * p) + 1.0
-        )  # De Moivre's formula for the mean absolute deviation of a binomial
+        # De Moivre's formula for the mean absolute deviation of a binomial
+        above = np.floor(n * p) + 1.0
         distance = 2.0 * above * (1.0 - p) * stats.binom.pmf(above, n, p)
         return float(np.sum(distance) / max(n.sum(), 1))
 
     @property
     def note(self) -> str:
         """A note on the number of rows and the calibration error to expect by chance."""
-        n_rows = int(self.counts.sum())
-        rows = counted(n_rows, "row")
+        rows = counted(int(self.counts.sum()), "row")
         return f"{rows}; right probabilities would show about {self.chance:.3f}"
 
     @property
@@ -226,8 +220,7 @@ class ReliabilityDisplay:
         -------
         self : ReliabilityDisplay
         """
-        with drawing_axes(ax, width=4.8, height=4.2) as axes:
-            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+        with self._drawing(ax, width=4.8, height=4.2) as axes:
             low = self.edges[self.edges <= 1.0 / self.n_classes + 1e-9][-1]
             axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
             self._draw_histogram(axes)

@@ -171,7 +171,7 @@ def decision_entries(
         line.set_linestyle(one.line)  # type: ignore[arg-type]
         found.append(line)
     if ends:
-        words = "label is 0 or 1 from here on" if len(classes) == 2 else "label is whole from here"
+        words = "label becomes 0 or 1" if len(classes) == 2 else "one class has the whole label"
         found.append(Line2D([], [], color=INK, linestyle=ENDS, linewidth=1.1, label=words))
     for code, name in enumerate(classes):
         colour, marker = class_style(code)
@@ -179,10 +179,12 @@ def decision_entries(
         dots.set(markeredgecolor=BLACK, label=f"labeled, class {name}")
         found.append(dots)
     if not_imputed:
-        found.append(Line2D([], [], color=NOT_IMPUTED, label="no label made", **dot))
+        found.append(Line2D([], [], color=NOT_IMPUTED, label="no imputed label", **dot))
     if imputed:
-        entries = [(f"got label {name}", class_style(k)[0]) for k, name in enumerate(classes)]
+        entries = [(f"imputed label {name}", class_style(k)[0]) for k, name in enumerate(classes)]
         two = len(classes) == 2
-        entries.insert(1 if two else 0, ("got label ½" if two else "got a bit of each", UNSURE))
+        entries.insert(
+            1 if two else 0, ("imputed label ½" if two else "imputed labels all equal", UNSURE)
+        )
         found += [Line2D([], [], color=colour, label=name, **dot) for name, colour in entries]
     return found

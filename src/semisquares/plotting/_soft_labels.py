@@ -10,20 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 from .._inputs.labels import labeled_mask
 from .._utils.words import percent
 from ..estimators._base import soft_labels
-from ._fitted import Fitted, read_fitted
-from ._pictures import drawing_axes
+from ._fitted import read_fitted
+from ._pictures import Display
 from ._style import BLUE, METHOD_STYLES, SKY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Array = NDArray[Any]
 
 BARS = 20
 
 
-class SoftLabelsDisplay:
+class SoftLabelsDisplay(Display):
     """Histogram of the soft labels of the unlabeled rows, beside those of the supervised weights.
 
     The dark parts of the first and last bar are labels of exactly 0 and 1: the decision values of
@@ -57,9 +56,6 @@ class SoftLabelsDisplay:
     >>> [text.get_text() for text in shown.ax_.texts]
     ['50 % are 0', '50 % between']
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -110,12 +106,12 @@ class SoftLabelsDisplay:
             Drawn.
         """
         fitted = read_fitted(estimator)
-        free = _free_rows(y, fitted)
+        free = ~labeled_mask(y, getattr(fitted.last, "unlabeled", -1))
         imputed = _of_one_class(fitted.imputed_labels(len(free)))[free]
         if np.isnan(imputed).all():
             raise ValueError(
-                f"{fitted.name} gave no label to an unlabeled row; fit one that fills labels in, "
-                "such as SoftLabelClassifier, to rows some of which have none."
+                f"{fitted.name} imputed no label; fit a classifier that does, such as "
+                "SoftLabelClassifier, to a table with unlabeled rows."
             )
         imputed = imputed[~np.isnan(imputed)]
         edges = np.linspace(0.0, 1.0, bars + 1)
@@ -148,13 +144,12 @@ class SoftLabelsDisplay:
         self : SoftLabelsDisplay
         """
         outline: dict[str, Any] = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
-        with drawing_axes(ax, height=3.0) as axes:
-            self.ax_, self.figure_ = axes, axes.figure  # type: ignore[assignment]
+        with self._drawing(ax, height=3.0) as axes:
             shares = _per_cent(self.counts)
             left, width = self.edges[:-1], np.diff(self.edges)
             axes.bar(left, shares, width, color=SKY, **outline)
             for bar, share in zip((0, -1), self.ends, strict=True):
-                if share:  # of a sample, perhaps, while the bar counts all rows
+                if share:  # perhaps of a sample, while the bar counts all rows
                     height = min(100 * share, shares[bar])
                     axes.bar(left[bar], height, width[bar], color=BLUE, **outline)
             self._write_shares(axes)
@@ -162,7 +157,7 @@ class SoftLabelsDisplay:
                 one = METHOD_STYLES["supervised"]
                 axes.stairs(
                     _per_cent(self.supervised), self.edges, color=one.colour, linestyle=one.line,
-                    linewidth=1.2, label="by the supervised weights",
+                    linewidth=1.2, label="with the supervised weights",
                 )  # fmt: skip
                 axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.92))
             axes.margins(y=0.15 if self.supervised is None else 0.3)  # for the text on top
@@ -204,11 +199,6 @@ def plot_soft_labels(
     (0.0, 0.5)
     """
     return SoftLabelsDisplay.from_estimator(estimator, X, y, ax=ax)
-
-
-def _free_rows(y: Any, fitted: Fitted) -> Array:
-    """Return a mask of the rows without a label."""
-    return ~labeled_mask(y, getattr(fitted.last, "unlabeled", -1))
 
 
 def _of_one_class(labels: Array) -> Array:
