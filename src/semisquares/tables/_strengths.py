@@ -32,7 +32,6 @@ def strengths(
     features: Sequence[Feature],
     class_names: Sequence[str],
     *,
-    top: int | None = None,
     spread: ArrayLike | None = None,
 ) -> tuple[Strength, ...]:
     """List coefficients of a classifier, the strongest first.
@@ -47,8 +46,6 @@ def strengths(
     features : sequence of Feature
         The columns of `coef`.
     class_names : sequence of str
-    top : int, optional
-        The number to return; None for all.
     spread : array-like of shape (n_features,), optional
         The standard deviations of the features, by which coefficients are multiplied: a level that
         few rows have changes few predictions. Without them, coefficients are taken as they are.
@@ -65,18 +62,15 @@ def strengths(
     towards = list(class_names)[-1:] if len(coef) == 1 else list(class_names)
     weight = coef * (1.0 if spread is None else np.asarray(spread))
     effect = coef / np.array([feature.scale for feature in features])
-    order = np.argsort(-np.abs(weight), axis=None, kind="stable")[:top]
-    found = []
-    for k, j in zip(*np.unravel_index(order, coef.shape), strict=True):
-        feature = features[j]
-        found.append(
-            Strength(
-                feature=feature.name,
-                column=feature.column,
-                class_name=str(towards[k]),
-                effect=float(effect[k, j]),
-                unit=feature.unit,
-                weight=float(weight[k, j]),
-            )
+    order = np.argsort(-np.abs(weight), axis=None, kind="stable")
+    return tuple(
+        Strength(
+            feature=features[j].name,
+            column=features[j].column,
+            class_name=str(towards[k]),
+            effect=float(effect[k, j]),
+            unit=features[j].unit,
+            weight=float(weight[k, j]),
         )
-    return tuple(found)
+        for k, j in zip(*np.unravel_index(order, coef.shape), strict=True)
+    )

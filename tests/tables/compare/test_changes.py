@@ -9,6 +9,7 @@ import pytest
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.tables._strengths import strengths
 from semisquares.tables.compare._changes import BLOCK, changes
+from semisquares.tables.compare._rows import TableRows
 from semisquares.tables.encoder import TableEncoder
 
 NAMES = ("red", "green", "blue")
@@ -28,9 +29,7 @@ def problem(n_classes, n=300, n_labeled=12, seed=0):
 
 def found_in(X, codes, before, after, n_classes, seed=0):
     names = NAMES[:n_classes]
-    return changes(
-        X, codes, before, after, used=True, method="soft_cv", class_names=names, seed=seed
-    )
+    return changes(TableRows(X, codes), before, after, used=True, class_names=names, seed=seed)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -169,15 +168,12 @@ def test_a_weight_is_what_one_standard_deviation_of_a_feature_changes():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_strongest_come_first_and_top_keeps_them(n_classes):
+def test_the_strongest_come_first(n_classes):
     _, encoder, X, model = fitted_table(n_classes)
-    options = {"spread": X.std(axis=0)}
-    found = strengths(model.coef_, encoder.features_, NAMES[:n_classes], **options)
+    found = strengths(model.coef_, encoder.features_, NAMES[:n_classes], spread=X.std(axis=0))
     sizes = [abs(one.weight) for one in found]
     assert sizes == sorted(sizes, reverse=True)
     assert len(found) == X.shape[1] * (1 if n_classes == 2 else 3)
-    top = strengths(model.coef_, encoder.features_, NAMES[:n_classes], top=3, **options)
-    assert top == found[:3]
 
 
 def test_without_rows_the_coefficient_is_the_weight():

@@ -7,11 +7,12 @@ import pytest
 
 from semisquares import LeastSquaresClassifier
 from semisquares.tables.compare import _curves as curves
+from semisquares.tables.compare import _tuning as tuning
 from semisquares.tables.compare._curves import label_curve, label_trend, unlabeled_curve
 from semisquares.tables.compare._evaluation import evaluate
 from semisquares.tables.compare._rows import TableRows
 from semisquares.tables.compare._tuning import Choice, Pair
-from semisquares.tables.compare.splits import Plan
+from semisquares.tables.compare.splits import Plan, plan
 from support.made_rows import clusters, needle
 
 
@@ -40,7 +41,7 @@ def trained(monkeypatch):
 def test_the_ends_of_the_curve_are_what_the_evaluation_found():
     X, codes = table(n_labels=60, n_rows=92, d=8, seed=2)
     X[:, ::2] *= 30.0  # so that the ridge and the seed of its search matter
-    points = unlabeled_curve(TableRows(X, codes), folds=2, repeats=1, seed=2)
+    points = unlabeled_curve(TableRows(X, codes), plan(codes, folds=2, repeats=1, seed=2), seed=2)
     found = evaluate(
         TableRows(X, codes), folds=2, repeats=1, seed=2, rivals=("ridge", "soft_cv", "soft")
     )
@@ -55,14 +56,16 @@ def test_the_ends_of_the_curve_are_what_the_evaluation_found():
 
 
 def test_unlabeled_rows_that_help_lower_the_curve():
-    errors = of(unlabeled_curve(TableRows(*needle(n_rows=180)), folds=2, repeats=1), "soft_cv")
+    X, codes = needle(n_rows=180)
+    planned = plan(codes, folds=2, repeats=1)
+    errors = of(unlabeled_curve(TableRows(X, codes), planned), "soft_cv")
     assert list(errors) == [3, 7, 15, 30, 60, 120]
     assert errors[120].mean + 0.2 < errors[3].mean
 
 
 def test_smaller_sets_of_unlabeled_rows_are_within_larger_ones(trained):
     X, codes = table()
-    unlabeled_curve(TableRows(X, codes), folds=2, repeats=1)
+    unlabeled_curve(TableRows(X, codes), plan(codes, folds=2, repeats=1))
     first = trained[:6]  # the sizes of the first split
     assert [int((mask & (codes < 0)).sum()) for mask in first] == [3, 6, 12, 24, 48, 96]
     for smaller, larger in pairwise(first):
@@ -72,7 +75,7 @@ def test_smaller_sets_of_unlabeled_rows_are_within_larger_ones(trained):
 
 def test_smaller_sets_of_labels_are_within_larger_ones_and_no_label_is_hidden(trained):
     X, codes = table(n_labels=60, n_classes=3)
-    label_curve(TableRows(X, codes), folds=2, repeats=1)
+    label_curve(TableRows(X, codes), plan(codes, folds=2, repeats=1))
     first = trained[:4]
     assert [int((mask & (codes >= 0)).sum()) for mask in first] == [8, 15, 22, 30]
     for smaller, larger in pairwise(first):
@@ -85,8 +88,9 @@ def test_smaller_sets_of_labels_are_within_larger_ones_and_no_label_is_hidden(tr
 def test_no_group_is_learned_from_and_tested(trained):
     X, codes = table(n_labels=60)
     groups = np.arange(len(X)) % 15  # each with labeled and unlabeled rows
-    unlabeled_curve(TableRows(X, codes, groups), folds=3, repeats=1)
-    n_sizes = len(label_curve(TableRows(X, codes, groups), folds=3, repeats=1)[0]) // 2
+    rows, planned = TableRows(X, codes, groups), plan(codes, groups, folds=3, repeats=1)
+    unlabeled_curve(rows, planned)
+    n_sizes = len(label_curve(rows, planned)[0]) // 2
     with_all_labels = trained[: -3 * n_sizes] + trained[n_sizes - 1 - 3 * n_sizes :: n_sizes]
     assert len(with_all_labels) == 3 * 6 + 3
     for mask in with_all_labels:
@@ -97,7 +101,9 @@ def test_no_group_is_learned_from_and_tested(trained):
 
 def test_with_groups_the_largest_size_is_what_is_left_on_average(trained):
     X, codes = table(n_labels=60)
-    points = unlabeled_curve(TableRows(X, codes, np.arange(len(X)) % 15), folds=3, repeats=1)
+    groups = np.arange(len(X)) % 15
+    planned = plan(codes, groups, folds=3, repeats=1)
+    points = unlabeled_curve(TableRows(X, codes, groups), planned)
     assert max(point.n for point in points) == 40
 
 
@@ -126,16 +132,17 @@ def test_label_sizes_allow_two_of_each_class(n_train, n_classes, sizes):
 def test_the_curve_over_labels_takes_a_sample_of_many_unlabeled_rows_counted_as_all(monkeypatch):
     X, codes = table(n_labels=16)
     X[codes < 0] = X[-1]
-    whole = label_curve(TableRows(X, codes), folds=2, repeats=1)
+    whole = label_curve(TableRows(X, codes), plan(codes, folds=2, repeats=1))
     original, sampled = curves.fit_pair, []
+    monkeypatch.setattr(tuning, "search_size", lambda n_columns: 20)
 
     def fit_pair(*arguments, **options):
-        pair = original(*arguments, **options, most=20)
+        pair = original(*arguments, **options)
         sampled.append((pair.choice.n_search, options["all_rows"]))
         return pair
 
     monkeypatch.setattr(curves, "fit_pair", fit_pair)
-    assert label_curve(TableRows(X, codes), folds=2, repeats=1) == whole
+    assert label_curve(TableRows(X, codes), plan(codes, folds=2, repeats=1)) == whole
     assert set(sampled) == {(20, False)}
 
 
@@ -172,14 +179,14 @@ def test_errors_of_the_curves_are_no_surer_than_the_labels():
     codes = np.where(np.arange(30) < 10, np.arange(30) % 2, -1)
     ends = {
         (one.error.mean, one.error.low, round(one.error.high, 3))
-        for one in unlabeled_curve(TableRows(X, codes), folds=2, repeats=1)
+        for one in unlabeled_curve(TableRows(X, codes), plan(codes, folds=2, repeats=1))
     }
     assert ends == {(0.0, 0.0, 0.308)}  # 0.025^(1/10) = 0.692
 
 
 def test_too_few_labels_for_a_curve_are_told():
     X, codes = table(n_labels=4)
-    points, trend = label_curve(TableRows(X, codes))
+    points, trend = label_curve(TableRows(X, codes), plan(codes, repeats=2))
     assert trend.sentence == (
         "With 2 labels to learn from, the effect of more labels cannot be estimated."
     )

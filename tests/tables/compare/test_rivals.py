@@ -286,7 +286,7 @@ def test_warnings_of_fits_are_counted(monkeypatch):
     X, codes, _ = table()
     (found,) = evaluate(TableRows(X, codes), folds=2, repeats=1).warnings
     assert (found.rival, found.kind, found.n_fits, found.n_all) == ("hard", "lost_class", 2, 2)
-    assert found.message.startswith("No unlabeled row got the label 1")
+    assert found.warning.startswith("No unlabeled row got the label 1")
 
 
 def test_unlabeled_rows_of_tested_groups_are_kept_from_the_rivals():

@@ -57,6 +57,16 @@ def test_plans_of_one_seed_begin_alike_and_those_of_others_differ(groups):
     assert any(list(one) != list(another) for one, another in zip(short, other, strict=True))
 
 
+@pytest.mark.parametrize("groups", [None, np.arange(90) % 15])
+def test_the_first_repeats_of_a_plan_are_the_plan_of_fewer_repeats(groups):
+    codes = labels(30, 30)
+    long, short = (plan(codes, groups, repeats=n, seed=1) for n in (4, 2))
+    assert long.first(2).repeats == short.repeats == 2
+    for one, same in zip(long.first(2).tests, short.tests, strict=True):
+        np.testing.assert_array_equal(one, same)
+    assert long.first(9).tests == long.tests
+
+
 def test_groups_never_straddle_and_leave_training_with_their_unlabeled_rows():
     codes = labels(30, 30, n_unlabeled=60)
     groups = np.random.default_rng(1).integers(20, size=120)
@@ -85,23 +95,22 @@ def test_repeats_of_group_folds_that_would_be_the_same_are_left_out():
 
 
 @pytest.mark.parametrize(
-    ("codes", "groups", "words"),
+    ("codes", "groups", "words", "code"),
     [
-        ([0, 0, 1, -1], None, "Class 'dog' has a single labeled row.*label more rows"),
-        ([0, 0, -1, -1], None, "fewer than two classes"),
-        ([0, 0, 1, 1, -1], [1, 2, 3, 3, 1], "All labeled rows of class 'dog' are in one group"),
-        ([0, 0, 1, 1, 2, 2, -1], [1, 2, 2, 3, 3, 1, 4], "cannot be cut in two.*more groups"),
+        ([0, 0, 1, -1], None, "Class 'dog' has a single labeled row.*label more rows",
+         "fewer_than_two_tested_classes"),
+        ([0, 0, -1, -1], None, "fewer than two classes", "fewer_than_two_classes"),
+        ([0, 0, 1, 1, -1], [1, 2, 3, 3, 1], "All labeled rows of class 'dog' are in one group",
+         "fewer_than_two_tested_classes"),
+        ([0, 0, 1, 1, 2, 2, -1], [1, 2, 2, 3, 3, 1, 4], "cannot be cut in two.*more groups",
+         "groups_not_separable"),
     ],
-)
-def test_a_question_that_cannot_be_answered_is_refused_with_the_reason(codes, groups, words):
+)  # fmt: skip
+def test_a_question_that_cannot_be_answered_is_refused_with_the_reason(codes, groups, words, code):
     groups = None if groups is None else np.array(groups)
-    with pytest.raises(TableError, match=words):
+    with pytest.raises(TableError, match=words) as error:
         plan(np.array(codes), groups, names=("cat", "dog", "eel"))
-
-
-def test_a_single_fold_is_refused():
-    with pytest.raises(TableError, match="folds=1 is too few"):
-        plan(labels(5, 5), folds=1)
+    assert error.value.code == code
 
 
 def test_first_rows_of_a_stratified_order_keep_the_shares_and_two_of_each_class():

@@ -7,6 +7,7 @@ from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelCl
 from semisquares.tables.compare import _tuning as tuning
 from semisquares.tables.compare._rows import TableRows, subsample
 from semisquares.tables.compare._tuning import fit_pair, fit_rows, tune
+from semisquares.tables.models._measuring import FitOptions, choose, fit_setting
 from support.made_rows import clusters
 from support.made_rows import needle as wide_needle
 
@@ -43,10 +44,18 @@ def test_without_unlabeled_rows_the_chosen_classifier_is_the_ridge():
     assert isinstance(pair.ridge, LeastSquaresClassifier)
 
 
-def test_a_sample_counts_for_all_unlabeled_rows():
+@pytest.fixture
+def search_in(monkeypatch):
+    """Return a function that sets how many unlabeled rows a search sees."""
+    return lambda most: monkeypatch.setattr(tuning, "search_size", lambda n_columns: most)
+
+
+def test_a_sample_counts_for_all_unlabeled_rows(search_in):
     X, codes = needle()
     X[codes < 0] = X[-1]  # any sample of equal rows is the same
-    some, whole = (tuning._search(TableRows(X, codes), None, 0, most) for most in (7, 140))
+    whole, _ = tuning._search(TableRows(X, codes), None, 0)
+    search_in(7)
+    some, _ = tuning._search(TableRows(X, codes), None, 0)
     assert (some.choice.n_search, whole.choice.n_search) == (7, 140)
     np.testing.assert_allclose(
         some.soft_cv.cv_results_["mean_test_score"],
@@ -63,33 +72,47 @@ def test_the_seed_shuffles_the_folds_of_the_search():
     assert same.soft_cv.best_score_ != other.soft_cv.best_score_
 
 
-def test_after_a_search_among_some_rows_the_fit_is_to_all():
+def test_after_a_search_among_some_rows_the_fit_is_to_all(search_in):
     X, codes = needle()
-    pair = fit_pair(TableRows(X, codes), most=100)
+    search_in(100)
+    pair = fit_pair(TableRows(X, codes))
     assert pair.choice.n_search == 100
     expected = SoftLabelClassifier(
         pair.choice.alpha, unlabeled_weight=pair.choice.unlabeled_weight
     ).fit(X, codes)
     np.testing.assert_array_equal(pair.soft_cv.coef_, expected.coef_)
-    on_sample = fit_pair(TableRows(X, codes), most=100, all_rows=False).soft_cv
+    on_sample = fit_pair(TableRows(X, codes), all_rows=False).soft_cv
     assert np.abs(on_sample.coef_ - expected.coef_).max() > 1e-6
 
 
-@pytest.mark.parametrize("options", [{}, {"weight": 0.1}])
-def test_a_row_that_counts_three_times_is_as_good_as_three_rows(options):
+def test_a_row_that_counts_three_times_is_as_good_as_three_rows():
     X, codes = needle()
     three = np.repeat(np.arange(len(X)), np.where(codes < 0, 3, 1))
-    counted = fit_pair(TableRows(X, codes, count=3.0), **options)
-    repeated = fit_pair(TableRows(X[three], codes[three]), **options)
+    counted = fit_pair(TableRows(X, codes, count=3.0))
+    repeated = fit_pair(TableRows(X[three], codes[three]))
     assert counted.choice.alpha == pytest.approx(repeated.choice.alpha)
     assert counted.choice.unlabeled_weight == repeated.choice.unlabeled_weight > 0.0
     np.testing.assert_allclose(counted.ridge.coef_, repeated.ridge.coef_, atol=1e-9)
     np.testing.assert_allclose(counted.soft_cv.coef_, repeated.soft_cv.coef_, atol=1e-7)
 
 
-def test_after_a_search_in_a_sample_of_a_sample_rows_count_as_often_as_was_said():
+def test_with_a_given_weight_a_row_that_counts_three_times_is_as_good_as_three_rows():
     X, codes = needle()
-    pair = fit_pair(TableRows(X, codes, count=3.0), most=100)
+    three = np.repeat(np.arange(len(X)), np.where(codes < 0, 3, 1))
+    options = FitOptions("soft", weight=0.1)
+    both = TableRows(X, codes, count=3.0), TableRows(X[three], codes[three])
+    counted, repeated = (choose(rows, "soft", options) for rows in both)
+    assert counted.alpha == pytest.approx(repeated.alpha)
+    assert counted.unlabeled_weight == repeated.unlabeled_weight == 0.1
+    first, second = (fit_setting(counted, both[0]), fit_setting(repeated, both[1]))
+    np.testing.assert_allclose(first.coef_, second.coef_, atol=1e-7)
+    np.testing.assert_allclose(first.intercept_, second.intercept_, atol=1e-7)
+
+
+def test_after_a_search_in_a_sample_of_a_sample_rows_count_as_often_as_was_said(search_in):
+    X, codes = needle()
+    search_in(100)
+    pair = fit_pair(TableRows(X, codes, count=3.0))
     weight = 3.0 * pair.choice.unlabeled_weight
     expected = SoftLabelClassifier(pair.choice.alpha, unlabeled_weight=weight).fit(X, codes)
     assert weight > 0.0
@@ -110,11 +133,11 @@ def test_a_subsampled_table_keeps_all_labels_and_some_of_the_others():
 
 def test_a_given_alpha_and_a_given_weight_are_taken_as_they_are():
     X, codes = table()
-    pair = fit_pair(TableRows(X, codes), alpha=2.0, weight=0.3)
+    choice = tune(TableRows(X, codes), alpha=2.0, weight=0.3)
+    assert (choice.alpha, choice.unlabeled_weight, choice.supervised_alpha) == (2.0, 0.3, 2.0)
+    setting = choose(TableRows(X, codes), "soft", FitOptions("soft", alpha=2.0, weight=0.3))
     expected = SoftLabelClassifier(2.0, unlabeled_weight=0.3).fit(X, codes)
-    np.testing.assert_array_equal(pair.soft_cv.coef_, expected.coef_)
-    ridge = LeastSquaresClassifier(2.0).fit(X, codes)
-    np.testing.assert_allclose(pair.ridge.coef_, ridge.coef_, atol=1e-12)
+    np.testing.assert_array_equal(fit_setting(setting, TableRows(X, codes)).coef_, expected.coef_)
 
 
 def test_rows_outside_a_mask_are_as_if_they_were_not_there(monkeypatch):

@@ -75,24 +75,21 @@ def compare_table(
     if not target.n_unlabeled:
         raise TableError(
             "Every row has a label, so there is nothing that unlabeled rows could help with; "
-            "use `semisquares fit` to get a model."
+            "use `semisquares fit` to get a model.",
+            code="no_unlabeled_rows",
         )
     names = tuple(map(str, target.classes))
-    few_repeats = None if repeats is None else min(repeats, 2)
     sample = subsample(rows, seed)
     with stage("cross-validating") as progress:
         evaluation = evaluate(
             sample, folds=folds, repeats=repeats, seed=seed, jobs=jobs, progress=progress,
             names=target.classes,
         )  # fmt: skip
+    few = evaluation.plan.first(curve_repeats(target.n_labeled) if repeats is None else 2)
     with stage("with fewer unlabeled rows") as progress:
-        more_rows = unlabeled_curve(
-            sample, folds=folds, repeats=few_repeats, seed=seed, jobs=jobs, progress=progress
-        )
+        more_rows = unlabeled_curve(sample, few, seed=seed, jobs=jobs, progress=progress)
     with stage("with fewer labels") as progress:
-        more_labels, trend = label_curve(
-            sample, folds=folds, repeats=few_repeats, seed=seed, jobs=jobs, progress=progress
-        )
+        more_labels, trend = label_curve(sample, few, seed=seed, jobs=jobs, progress=progress)
     pair = fit_pair(rows, seed=seed)
     context = NoticeContext(prepared, seed, Results(evaluation, sample.codes, pair))
     return Comparison(
@@ -106,7 +103,7 @@ def compare_table(
         columns=prepared.columns,
         folds=evaluation.plan.folds,
         repeats=evaluation.plan.repeats,
-        curve_repeats=min(few_repeats or curve_repeats(target.n_labeled), evaluation.plan.repeats),
+        curve_repeats=few.repeats,
         seed=seed,
         rivals=evaluation.rivals,
         verdict=evaluation.verdict,
@@ -132,13 +129,4 @@ def _changes(rows: TableRows, pair: Pair, names: tuple[str, ...], seed: int) -> 
     after = pair.soft_cv
     if not used:
         after = fit_rows(SoftLabelClassifier(pair.choice.supervised_alpha), rows)
-    return changes(
-        rows.X,
-        rows.codes,
-        pair.ridge,
-        after,
-        used=used,
-        method="soft_cv" if used else "soft",
-        class_names=names,
-        seed=seed,
-    )
+    return changes(rows, pair.ridge, after, used=used, class_names=names, seed=seed)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._rows import TableRows
 from .comparison import Changes
 
 __all__ = ["changes"]
@@ -25,13 +26,11 @@ BINS = 20
 
 
 def changes(
-    X: Array,
-    codes: Array,
+    rows: TableRows,
     before: Any,
     after: Any,
     *,
     used: bool,
-    method: str,
     class_names: Sequence[str],
     seed: int,
 ) -> Changes:
@@ -44,15 +43,12 @@ def changes(
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_features)
-    codes : ndarray of shape (n_rows,)
-        The class of each row, -1 if it has no label.
+    rows : TableRows
     before, after : fitted classifiers of the classes 0 to K-1
         The tuned ridge, and the classifier with unlabeled rows.
     used : bool
-        Whether `SoftLabelClassifierCV` used the unlabeled rows.
-    method : str
-        The name of `after`: "soft_cv" or "soft".
+        Whether `SoftLabelClassifierCV` used the unlabeled rows: `after` is then "soft_cv", else
+        "soft".
     class_names : sequence of str
     seed : int
         Draws the rows whose decision values are returned.
@@ -65,22 +61,22 @@ def changes(
     >>> codes = np.array([0, 1, -1, -1, -1, -1])
     >>> before = LeastSquaresClassifier(0.01).fit(X, codes)
     >>> after = SoftLabelClassifier(0.01).fit(X, codes)
-    >>> found = changes(X, codes, before, after, used=True, method="soft",
+    >>> found = changes(TableRows(X, codes), before, after, used=True,
     ...                 class_names=["low", "high"], seed=0)
     >>> found.n_rows, found.n_flipped, found.flips
     (4, 1, (('high', 'low', 1),))
     """
     names = [str(name) for name in class_names]
-    rows = np.flatnonzero(codes < 0)
-    shown = np.zeros(len(rows), dtype=bool)
-    n_shown = min(len(rows), MOST_SHOWN)
-    shown[np.random.default_rng(seed).choice(len(rows), n_shown, replace=False)] = True
+    unlabeled = np.flatnonzero(rows.codes < 0)
+    shown = np.zeros(len(unlabeled), dtype=bool)
+    n_shown = min(len(unlabeled), MOST_SHOWN)
+    shown[np.random.default_rng(seed).choice(len(unlabeled), n_shown, replace=False)] = True
     counts = np.zeros((len(names), len(names)), dtype=np.int64)
     edges = np.linspace(0.0, 1.0, BINS + 1)
     histogram = np.zeros(BINS, dtype=np.int64)
     sample: list[Array] = []
     examples: list[tuple[float, int, Example]] = []
-    for start, block in _blocks(X, rows, before, after):
+    for start, block in _blocks(rows.X, unlabeled, before, after):
         np.add.at(counts, (block.old, block.new), 1)
         histogram += np.histogram(block.soft, edges)[0]
         pick = shown[start : start + len(block.old)]
@@ -89,9 +85,9 @@ def changes(
     drawn = np.concatenate(sample, axis=1) if sample else np.zeros((3, 0))
     flips = _flips(counts, names)
     return Changes(
-        method=method,
+        method="soft_cv" if used else "soft",
         used=used,
-        n_rows=len(rows),
+        n_rows=len(unlabeled),
         n_flipped=sum(n for _, _, n in flips),
         flips=flips,
         before=tuple(drawn[0].tolist()),

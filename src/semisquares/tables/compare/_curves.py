@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from ._rows import TableRows
 from ._tuning import fit_pair, fit_rows
 from .comparison import CurvePoint, Estimate, LabelTrend
 from .intervals import honest_score, interval
-from .splits import Plan, plan, stratified_order, training_mask
+from .splits import Plan, stratified_order, training_mask
 from .verdict import MARGIN, most_to_gain
 
 __all__ = ["curve_repeats", "label_curve", "label_trend", "unlabeled_curve"]
@@ -35,9 +35,8 @@ MANY_LABELS = 5_000
 
 def unlabeled_curve(
     rows: TableRows,
+    planned: Plan,
     *,
-    folds: int = 5,
-    repeats: int | None = None,
     seed: int = 0,
     jobs: int = 1,
     progress: Progress | None = None,
@@ -45,34 +44,30 @@ def unlabeled_curve(
     """Return the errors of "soft_cv" and "soft" with more and more unlabeled rows.
 
     Smaller sets of rows are nested in larger ones. The tuned ridge, which uses none, has the same
-    error at 0 and at the largest size, so that a line can be drawn. The splits are the first of
-    those of `evaluate` with the same seed.
+    error at 0 and at the largest size, so that a line can be drawn.
 
     Parameters
     ----------
-    rows, folds, seed, jobs, progress
+    rows, seed, jobs, progress
         As in `evaluate`.
-    repeats : int, optional
-        By default `curve_repeats`.
+    planned : Plan
+        The splits.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from semisquares.tables.compare.splits import plan
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(2, size=60)
     >>> X = rng.normal(size=(60, 2)) + 3 * truth[:, None]
     >>> codes = np.where(np.arange(60) < 12, truth, -1)
-    >>> points = unlabeled_curve(TableRows(X, codes), folds=2, repeats=1)
+    >>> points = unlabeled_curve(TableRows(X, codes), plan(codes, folds=2, repeats=1))
     >>> [point.n for point in points if point.method == "soft"]
     [1, 3, 6, 12, 24, 48]
     """
-    planned = _plan(rows, folds, repeats, seed)
     n_unlabeled = [_count_unlabeled(rows, test) for test in planned.tests]
     sizes = _sizes(min(n_unlabeled))
-    work = partial(_with_unlabeled, rows, seed)
-    items = [(k, test, size) for k, test in enumerate(planned.tests) for size in (*sizes, None)]
-    errors = np.array(ordered_map(work, items, jobs=jobs, progress=progress))
-    errors = errors.reshape(len(planned.tests), len(sizes) + 1, 3)
+    errors = _measure(partial(_with_unlabeled, rows, seed), planned, sizes, jobs, progress)
     n = (*sizes, round(rows.count * float(np.mean(n_unlabeled))))
     ridge = _estimate(errors[:, 0, 2], planned)
     return (
@@ -85,9 +80,8 @@ def unlabeled_curve(
 
 def label_curve(
     rows: TableRows,
+    planned: Plan,
     *,
-    folds: int = 5,
-    repeats: int | None = None,
     seed: int = 0,
     jobs: int = 1,
     progress: Progress | None = None,
@@ -100,29 +94,24 @@ def label_curve(
 
     Parameters
     ----------
-    rows, folds, seed, jobs, progress
-        As in `evaluate`.
-    repeats : int, optional
-        By default `curve_repeats`.
+    rows, planned, seed, jobs, progress
+        As in `unlabeled_curve`.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from semisquares.tables.compare.splits import plan
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(2, size=60)
     >>> X = rng.normal(size=(60, 2)) + 3 * truth[:, None]
     >>> codes = np.where(np.arange(60) < 40, truth, -1)
-    >>> points, trend = label_curve(TableRows(X, codes), repeats=1)
+    >>> points, trend = label_curve(TableRows(X, codes), plan(codes, repeats=1))
     >>> [point.n for point in points if point.method == "ridge"]
     [4, 8, 16, 24, 32]
     """
-    planned = _plan(rows, folds, repeats, seed)
     n_train = [planned.n_labeled - len(test) for test in planned.tests]
     sizes = _label_sizes(min(n_train), int(rows.codes.max()) + 1)
-    work = partial(_with_labels, rows, seed)
-    items = [(k, test, size) for k, test in enumerate(planned.tests) for size in (*sizes, None)]
-    errors = np.array(ordered_map(work, items, jobs=jobs, progress=progress))
-    errors = errors.reshape(len(planned.tests), len(sizes) + 1, 2)
+    errors = _measure(partial(_with_labels, rows, seed), planned, sizes, jobs, progress)
     n = (*sizes, round(float(np.mean(n_train))))
     points = (
         *_points("soft_cv", n, errors[:, :, 0], planned),
@@ -177,7 +166,7 @@ def label_trend(sizes: Sequence[int], errors: Array, planned: Plan) -> LabelTren
 
 
 def curve_repeats(n_labels: int) -> int:
-    """Return the largest number of repeats of the folds for a curve.
+    """Return the number of repeats of the folds that a curve needs.
 
     Examples
     --------
@@ -187,9 +176,17 @@ def curve_repeats(n_labels: int) -> int:
     return 2 if n_labels <= MANY_LABELS else 1
 
 
-def _plan(rows: TableRows, folds: int, repeats: int | None, seed: int) -> Plan:
-    repeats = repeats or curve_repeats(int((rows.codes >= 0).sum()))
-    return plan(rows.codes, rows.groups, folds=folds, repeats=repeats, seed=seed)
+def _measure(
+    work: Callable[[Any], tuple[float, ...]],
+    planned: Plan,
+    sizes: Sequence[int],
+    jobs: int,
+    progress: Progress | None,
+) -> Array:
+    """Return errors of shape (n_splits, n_sizes + 1, n_methods); the last size is all rows."""
+    items = [(k, test, size) for k, test in enumerate(planned.tests) for size in (*sizes, None)]
+    errors = np.array(ordered_map(work, items, jobs=jobs, progress=progress))
+    return errors.reshape(len(planned.tests), len(sizes) + 1, -1)
 
 
 def _count_unlabeled(rows: TableRows, test: Array) -> int:

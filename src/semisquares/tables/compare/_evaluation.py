@@ -19,11 +19,12 @@ from ._rows import TableRows
 from ._tuning import search_size
 from .comparison import METRICS, Rival, TrainingSize, Verdict
 from .intervals import honest_gains, honest_scores, interval
+from .notices.fit_warnings import FitWarning
 from .scores import score
 from .splits import Plan, plan, training_mask
 from .verdict import decide
 
-__all__ = ["Evaluation", "WarningCount", "evaluate", "ordered_map", "split_seed"]
+__all__ = ["Evaluation", "evaluate", "ordered_map", "split_seed"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
@@ -32,20 +33,6 @@ WORTH_PROCESSES = 4.0
 """Seconds of work from which more processes pay off: they take a second or two to start."""
 SHARED = 1_000_000
 """Bytes from which an array is mapped by all processes instead of sent to each."""
-
-
-@dataclass(frozen=True)
-class WarningCount:
-    """A kind of warning, and how many fits of a rival gave it."""
-
-    rival: str
-    kind: str
-    """"lost_class", "convergence" or "other"."""
-    n_fits: int
-    n_all: int
-    """All fits of the rival."""
-    message: str
-    """The first of the warnings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +44,7 @@ class Evaluation:
     """By rival and metric: a value for each split, in the order of the plan; NaN if undefined."""
     rivals: tuple[Rival, ...]
     verdict: Verdict
-    warnings: tuple[WarningCount, ...]
+    warnings: tuple[FitWarning, ...]
 
 
 def evaluate(
@@ -185,7 +172,7 @@ def _test_split(
         try:
             fitted = fits.fit(name)
         except ValueError as error:
-            raise TableError(str(error)) from error
+            raise TableError(str(error), code="fit_failed") from error
         scores = (np.nan,) * len(METRICS)
         if not fitted.failed:
             scores = score(fitted.model, rows.X[test], rows.codes[test])
@@ -249,9 +236,9 @@ def _verdict(rows: TableRows, scores: Mapping[str, Mapping[str, Array]], planned
     )
 
 
-def _count_warnings(name: str, outcomes: Sequence[_Outcome]) -> Iterator[WarningCount]:
+def _count_warnings(name: str, outcomes: Sequence[_Outcome]) -> Iterator[FitWarning]:
     """Count the fits that gave each kind of warning."""
     caught = [{one.kind: one.message for one in o.fitted.warnings} for o in outcomes]
     for kind in dict.fromkeys(kind for one in caught for kind in one):
         messages = [one[kind] for one in caught if kind in one]
-        yield WarningCount(name, kind, len(messages), len(outcomes), messages[0])
+        yield FitWarning(kind, name, len(messages), len(outcomes), messages[0])

@@ -19,7 +19,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 from ..._utils.errors import CollapsedLabelsWarning
 from ...estimators import HardLabelClassifier, SoftLabelClassifier
 from ._rows import TableRows, sample_rows
-from ._tuning import FOLDS, Pair, fit_pair, fit_rows
+from ._tuning import FOLDS, fit_pair, fit_rows
 from .splits import grouped_folds, stratified_order
 
 __all__ = ["ALL", "LABELS", "CaughtWarning", "FittedRival", "RivalFits", "Training"]
@@ -131,35 +131,31 @@ class RivalFits:
             return FittedRival(None, failed=_sentence(error))
 
     @cached_property
-    def _pair(self) -> tuple[Pair, FittedRival]:
+    def _pair(self) -> FittedRival:
         """The search behind tuned ridge and soft_cv; soft and hard take its alpha."""
         t = self.training
-        found = _timed(lambda: fit_pair(t.rows, inside=t.inside, seed=t.seed))
-        return found.model, found
+        return _timed(lambda: fit_pair(t.rows, inside=t.inside, seed=t.seed))
 
     def _ridge(self) -> FittedRival:
-        pair, search = self._pair
-        return FittedRival(pair.ridge, seconds=search.seconds)
+        return FittedRival(self._pair.model.ridge, seconds=self._pair.seconds)
 
     def _soft_cv(self) -> FittedRival:
-        pair, search = self._pair
-        return replace(search, model=pair.soft_cv, n_unlabeled=self.training.n_unlabeled)
+        model, n_unlabeled = self._pair.model.soft_cv, self.training.n_unlabeled
+        return replace(self._pair, model=model, n_unlabeled=n_unlabeled)
 
     def _soft(self) -> FittedRival:
         t = self.training
-        alpha = self._pair[0].choice.supervised_alpha
+        alpha = self._pair.model.choice.supervised_alpha
         model = SoftLabelClassifier(alpha, unlabeled_weight=t.rows.count)
-        fitted = _timed(lambda: fit_rows(model, t.rows, t.inside))
-        return self._after(self._pair[1], replace(fitted, n_unlabeled=t.n_unlabeled))
+        return _timed(lambda: fit_rows(model, t.rows, t.inside), t.n_unlabeled, after=self._pair)
 
     def _hard(self) -> FittedRival:
         t = self.training
         rows = t.sample(MOST_HARD)
-        alpha = self._pair[0].choice.supervised_alpha
+        alpha = self._pair.model.choice.supervised_alpha
         model = HardLabelClassifier(alpha, unlabeled_weight=rows.count, random_state=t.seed)
-        fitted = _timed(lambda: model.fit(rows.X, rows.codes))
         n_unlabeled = len(rows.codes) - len(t.labeled)
-        return self._after(self._pair[1], replace(fitted, n_unlabeled=n_unlabeled))
+        return _timed(lambda: model.fit(rows.X, rows.codes), n_unlabeled, after=self._pair)
 
     @cached_property
     def _logistic(self) -> FittedRival:
@@ -196,12 +192,7 @@ class RivalFits:
         codes = np.concatenate((labeled.codes, sample.codes[unlabeled]))
         penalty = float(getattr(self._logistic.model, "C_", 1.0))
         model = SelfTrainingClassifier(_logistic_regression(penalty))
-        fitted = _timed(lambda: model.fit(X, codes))
-        n_unlabeled = int(unlabeled.sum())
-        return self._after(self._logistic, replace(fitted, n_unlabeled=n_unlabeled))
-
-    def _after(self, shared: FittedRival, fitted: FittedRival) -> FittedRival:
-        return replace(fitted, seconds=shared.seconds + fitted.seconds)
+        return _timed(lambda: model.fit(X, codes), int(unlabeled.sum()), after=self._logistic)
 
 
 def _logistic_regression(penalty: float) -> LogisticRegression:
@@ -222,14 +213,16 @@ def _logistic_splits(
     return list(folds.split(codes, codes))
 
 
-def _timed(work: Callable[[], Any]) -> FittedRival:
-    """Fit a model; record the time and the warnings."""
-    start = time.perf_counter()
+def _timed(
+    work: Callable[[], Any], n_unlabeled: int = 0, *, after: FittedRival | None = None
+) -> FittedRival:
+    """Fit a model; record the warnings, and the time with that of the step before it."""
+    start = time.perf_counter() - (0.0 if after is None else after.seconds)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = work()
     seconds = time.perf_counter() - start
-    return FittedRival(model, seconds=seconds, warnings=tuple(map(_classify, caught)))
+    return FittedRival(model, n_unlabeled, seconds, warnings=tuple(map(_classify, caught)))
 
 
 def _classify(caught: warnings.WarningMessage) -> CaughtWarning:

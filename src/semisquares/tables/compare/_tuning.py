@@ -65,13 +65,12 @@ def tune(
     *,
     inside: Array | None = None,
     seed: int = 0,
-    most: int | None = None,
     alpha: float | None = None,
     weight: float | None = None,
 ) -> Choice:
     """Choose alpha and the weight of unlabeled rows as `SoftLabelClassifierCV` does.
 
-    With more than `most` unlabeled rows the search sees a random sample of them, each weighted to
+    With more unlabeled rows than `search_size` the search sees a random sample of them, weighted to
     make up for the others, so that the choice is valid for all rows. A class with a single labeled
     row is trained on but not tested; if that leaves fewer than two classes to test, the choice is
     the middle of the grid of alphas, without unlabeled rows.
@@ -84,8 +83,6 @@ def tune(
         A mask of the rows to learn from; None for all rows.
     seed : int, default=0
         Shuffles the folds and draws the sample.
-    most : int, optional
-        By default `search_size`.
     alpha, weight : float, optional
         An alpha, or a weight of unlabeled rows, that is given rather than chosen.
 
@@ -99,7 +96,7 @@ def tune(
     >>> choice.n_search, choice.unlabeled_weight in (0.0, 0.01, 0.1, 1.0)
     (170, True)
     """
-    return _search(rows, inside, seed, most, alpha, weight).choice
+    return _search(rows, inside, seed, alpha, weight)[0].choice
 
 
 def fit_pair(
@@ -107,16 +104,13 @@ def fit_pair(
     *,
     inside: Array | None = None,
     seed: int = 0,
-    most: int | None = None,
     all_rows: bool = True,
-    alpha: float | None = None,
-    weight: float | None = None,
 ) -> Pair:
     """Fit the classifier that `tune` chooses, and the tuned ridge.
 
     Parameters
     ----------
-    rows, inside, seed, most, alpha, weight
+    rows, inside, seed
         As in `tune`.
     all_rows : bool, default=True
         Whether to fit all unlabeled rows if the search saw a sample of them. False keeps the fit to
@@ -132,16 +126,16 @@ def fit_pair(
     >>> bool(pair.soft_cv.score(X, truth) > 0.95), bool(pair.ridge.score(X, truth) > 0.95)
     (True, True)
     """
-    found = _search(rows, inside, seed, most, alpha, weight)
-    choice = found.choice
+    pair, sampled = _search(rows, inside, seed)
+    choice = pair.choice
     if choice.unlabeled_weight == 0.0:
-        return Pair(choice, found.ridge, found.ridge)
-    if not (found.sampled and all_rows) and weight is None:
-        return Pair(choice, found.soft_cv, found.ridge)
+        return replace(pair, soft_cv=pair.ridge)
+    if not (sampled and all_rows):
+        return pair
     chosen = SoftLabelClassifier(
         choice.alpha, unlabeled_weight=rows.count * choice.unlabeled_weight
     )
-    return Pair(choice, move_intercept(fit_rows(chosen, rows, inside), choice.shift), found.ridge)
+    return replace(pair, soft_cv=move_intercept(fit_rows(chosen, rows, inside), choice.shift))
 
 
 def move_intercept(model: Any, shift: tuple[float, ...]) -> Any:
@@ -191,27 +185,16 @@ def search_size(n_columns: int) -> int:
     return max(SEARCHED, SEARCHED_PER_COLUMN * n_columns)
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """The result of a search: its choice, and both classifiers fitted to the rows that it saw."""
-
-    choice: Choice
-    soft_cv: Any
-    ridge: LeastSquaresClassifier
-    sampled: bool
-
-
 def _search(
     rows: TableRows,
     inside: Array | None,
     seed: int,
-    most: int | None,
     alpha: float | None = None,
     weight: float | None = None,
-) -> _Found:
-    """Search with the rows of a mask, or a sample of them."""
+) -> tuple[Pair, bool]:
+    """Search with the rows of a mask; return the fits, and whether they saw only a sample."""
     places = np.arange(len(rows.codes)) if inside is None else np.flatnonzero(inside)
-    places, more = sample_rows(places, rows.codes, most or search_size(rows.X.shape[1]), seed)
+    places, more = sample_rows(places, rows.codes, search_size(rows.X.shape[1]), seed)
     sample = rows.take(places, more)
     codes, count = sample.codes, sample.count
     splits = _splits(codes, sample.groups, seed)
@@ -236,7 +219,7 @@ def _search(
         if model.n_splits_:
             best, shift = _best_alpha(model, weight)
             choice = replace(choice, alpha=best, shift=shift)
-    return _Found(choice, model, model.supervised_, more > 1.0)
+    return Pair(choice, model, model.supervised_), more > 1.0
 
 
 def _splits(codes: Array, groups: Array | None, seed: int) -> list[tuple[Array, Array]] | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._inputs.untested import describe_untested, rows_to_test
-from ..._utils.messages import Parameter
 from ...model_selection import LabeledRepeatedStratifiedKFold, LabeledStratifiedGroupKFold
 from ..errors import TableError
 
@@ -51,6 +50,11 @@ class Plan:
         n_test = self.n_tested / self.folds
         return n_test / (self.n_labeled - n_test)
 
+    def first(self, repeats: int) -> Plan:
+        """Return a plan of the first repeats: all of them if there are fewer."""
+        repeats = min(repeats, self.repeats)
+        return replace(self, repeats=repeats, tests=self.tests[: repeats * self.folds])
+
 
 def plan(
     codes: Array,
@@ -75,7 +79,7 @@ def plan(
         Rows of one group, labeled or not, are never on both sides of a split. Few groups allow few
         different folds: repeats that would be equal to earlier ones are left out.
     folds : int, default=5
-        Fewer if a class has fewer labeled rows (or groups).
+        At least 2; fewer are made if a class has fewer labeled rows (or groups).
     repeats : int, optional
         By default 10 for up to 400 labels, then fewer, at least 2.
     seed : int, default=0
@@ -91,7 +95,7 @@ def plan(
     >>> found.folds, found.repeats, [test.size for test in found.tests]
     (3, 2, [2, 2, 2, 2, 2, 2])
     """
-    _check(codes, groups, folds, names)
+    _check(codes, groups, names)
     n_labeled = int((codes >= 0).sum())
     wanted = repeats or int(np.clip(round(LABELED_TESTS / n_labeled), 2, 10))
     held = (codes >= 0) & ~rows_to_test(codes, groups)
@@ -102,7 +106,8 @@ def plan(
         if not found:
             raise TableError(
                 "The groups cannot be cut in two so that every class has labeled rows in both "
-                "parts; label rows of every class in more groups, or compare without groups."
+                "parts; label rows of every class in more groups, or compare without groups.",
+                code="groups_not_separable",
             )
         tests = tuple(test for repeat in found for test in repeat)
         return Plan(len(found[0]), len(found), tests, n_labeled, int(held.sum()), untested)
@@ -183,17 +188,14 @@ def stratified_order(codes: Array, rng: np.random.Generator, *, least: int = 2) 
     return order[np.argsort(place, kind="stable")]
 
 
-def _check(codes: Array, groups: Array | None, folds: int, names: Sequence[Any] | None) -> None:
+def _check(codes: Array, groups: Array | None, names: Sequence[Any] | None) -> None:
     """Raise TableError if no folds can answer the question."""
-    if folds < 2:
-        raise TableError(
-            "{folds} is too few; cross-validation needs at least 2 folds.",
-            code="folds",
-            folds=Parameter("folds", folds),
-        )
     classes = np.unique(codes[codes >= 0])
     if len(classes) < 2:
-        raise TableError("The labels are of fewer than two classes; label rows of another class.")
+        raise TableError(
+            "The labels have fewer than two classes; label rows of another class.",
+            code="fewer_than_two_classes",
+        )
     tested = np.unique(codes[rows_to_test(codes, groups)])
     if len(tested) < 2:
         untested = np.setdiff1d(classes, tested)
@@ -202,7 +204,8 @@ def _check(codes: Array, groups: Array | None, folds: int, names: Sequence[Any] 
         other = " (or compare without groups)" if groups is not None else ""
         raise TableError(
             f"{sentence[:-1]}{other}, as errors can only be compared if rows of two classes or "
-            "more are tested."
+            "more are tested.",
+            code="fewer_than_two_tested_classes",
         )
 
 

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from semisquares.tables.compare._evaluation import WarningCount
 from semisquares.tables.compare.notices import NoticeContext, Results, fit_warnings
 
 
@@ -17,7 +16,7 @@ from semisquares.tables.compare.notices import NoticeContext, Results, fit_warni
     ],
 )
 def test_the_sentence_is(kind, end):
-    found = WarningCount("hard", kind, 2, 10, "Columns are copies.")
+    found = fit_warnings.FitWarning(kind, "hard", 2, 10, "Columns are copies.")
     evaluation = SimpleNamespace(warnings=(found,))
     (notice,) = fit_warnings.find(NoticeContext(None, 0, Results(evaluation, None, None)))
     assert notice.kind == kind

@@ -41,9 +41,4 @@ class FitWarning(Notice):
 
 def find(context: NoticeContext) -> list[FitWarning]:
     """Collect the warnings of the fits."""
-    if context.results is None:
-        return []
-    return [
-        FitWarning(one.kind, one.rival, one.n_fits, one.n_all, one.message)
-        for one in context.results.evaluation.warnings
-    ]
+    return [] if context.results is None else list(context.results.evaluation.warnings)
