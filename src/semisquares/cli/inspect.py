@@ -152,7 +152,7 @@ def _plot(ranked: tuple[Strength, ...], path: str, format: str) -> None:
     from .._utils.files import atomic_write
     from ..tables.report import _drawing as drawing
 
-    picture = drawing.strengths(ranked, n_shown=len(ranked))
+    picture = drawing.strengths(ranked)
     try:
         with atomic_write(path) as file:
             file.write(plotting.render(picture, format))

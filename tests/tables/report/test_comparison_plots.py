@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from semisquares.plotting import render
 from semisquares.tables.compare.comparison import Estimate
 from semisquares.tables.report import _drawing as drawing
-from semisquares.tables.report._drawing import LOOKS, pinned, plain
+from semisquares.tables.report._drawing import STYLES, pinned, plain
 from support.comparisons import (
     LONG,
     PICTURES,
@@ -34,7 +34,7 @@ def named(axis):
 
 @pytest.mark.parametrize("aspect", ["label", "colour", "marker", "line"])
 def test_rivals_differ_in_everything(aspect):
-    assert len({getattr(look, aspect) for look in LOOKS.values()}) == len(LOOKS)
+    assert len({getattr(look, aspect) for look in STYLES.values()}) == len(STYLES)
 
 
 def test_a_rival_is_a_dot_at_its_gain_and_at_its_error_with_whiskers():
@@ -68,10 +68,10 @@ def test_curves_go_through_the_errors_and_bands_end_at_the_intervals(name):
     found = binary()
     points = getattr(found, name)
     panel = draw(name, found).axes[0]
-    methods = [method for method in LOOKS if method in {one.method for one in points}]
+    methods = [method for method in STYLES if method in {one.method for one in points}]
     for method, band in zip(methods, panel.collections, strict=True):
         mine = [one for one in points if one.method == method]
-        line = line_of(panel, LOOKS[method].label)
+        line = line_of(panel, STYLES[method].label)
         assert_allclose(line.get_ydata(), [100 * one.error.mean for one in mine])
         corners = band.get_paths()[0].vertices
         for x, one in zip(line.get_xdata(), mine, strict=True):
@@ -150,16 +150,16 @@ def test_more_than_two_classes_have_leads_and_no_sides():
 
 def test_a_bar_is_as_long_as_the_weight_of_its_feature():
     items = binary().strengths
-    panel = drawing.strengths(items, "diagnosis").axes[0]
+    panel = drawing.strengths(items).axes[0]
     assert_allclose([bar.get_width() for bar in panel.patches], [one.weight for one in items])
     assert named(panel.yaxis) == [one.feature for one in items]
     colours = [bar.get_facecolor() for bar in panel.patches]
     assert colours[0] == colours[2] != colours[1] == colours[3]
 
 
-def test_as_many_features_are_drawn_as_asked_for_or_none():
+def test_as_many_features_are_drawn_as_given_or_none():
     items = binary().strengths
-    assert len(drawing.strengths(items, n_shown=2).axes[0].patches) == 2
+    assert len(drawing.strengths(items[:2]).axes[0].patches) == 2
     assert drawing.strengths(()).axes[0].patches[:] == []
 
 
@@ -175,7 +175,7 @@ def test_features_of_several_classes_name_theirs():
 def test_nothing_is_cut_off_whatever_the_names(narrow):
     found = hostile()
     pictures = [draw(name, found, narrow=narrow) for name in PICTURES]
-    pictures.append(drawing.strengths(found.strengths, found.target, narrow=narrow))
+    pictures.append(drawing.strengths(found.strengths))
     for picture in pictures:
         picture.draw_without_rendering()
         box = picture.get_tightbbox()

@@ -172,7 +172,7 @@ def test_a_rival_that_failed_says_why(text_of):
 
 
 def test_it_says_that_two_were_chosen_beforehand(page):
-    assert "The verdict compares two of them alone" in page.text
+    assert "The verdict compares only two of them" in page.text
     assert "named before any number was seen" in page.text
 
 

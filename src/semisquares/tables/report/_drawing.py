@@ -1,7 +1,7 @@
 """The pictures of a comparison: they show its values and compute nothing.
 
 A ``narrow`` picture has its panels one below the other, for a phone. Names in a picture come from
-the user's table: `plain` prevents that they are read as formulas.
+the user's table: `plain` keeps them from being read as formulas.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-LOOKS = {
+STYLES = {
     "soft_cv": MethodStyle(LABELS["soft_cv"], BLUE, "D", (0, (5, 1))),
     **{name: METHOD_STYLES[name] for name in ("ridge", "soft", "hard")},
     "logistic": MethodStyle(LABELS["logistic"], PURPLE, "X", (0, (1, 1))),
     "self_training": MethodStyle(LABELS["self_training"], SKY, "P", (0, (3, 1, 1, 1))),
 }
-"""The rivals, the two of the verdict first."""
+"""Styles of the rivals, the two of the verdict first."""
 WIDE, NARROW = TWO_COLUMNS, 3.6
 """Widths in inches of pictures with panels side by side, and one below the other."""
 LONGEST = 34
-_LEFT_OUT = "\N{WHITE SQUARE}"  # stands for a character that the font does not have
+_NO_GLYPH = "\N{WHITE SQUARE}"  # stands for a character that the font does not have
 
 
 def plain(name: str, longest: int = LONGEST) -> str:
@@ -65,7 +65,7 @@ def plain(name: str, longest: int = LONGEST) -> str:
         half = (longest - 1) // 2
         text = f"{text[: longest - 1 - half]}…{text[-half:]}"
     known = _characters()
-    return "".join(c if ord(c) in known else _LEFT_OUT for c in text).replace("$", r"\$")
+    return "".join(c if ord(c) in known else _NO_GLYPH for c in text).replace("$", r"\$")
 
 
 @cache
@@ -90,7 +90,7 @@ def rivals(comparison: Comparison, *, narrow: bool = False) -> Picture:
             textcoords="offset points", ha="center", va="bottom", color=MUTED, fontsize=7.5,
         )  # fmt: skip
         gains.set_xlabel("error points better than tuned ridge")
-        errors.set_xlabel("error on labels held back, %")
+        errors.set_xlabel("error on held-out labels, %")
         for panel in (gains, errors):
             _name_rows(panel, [textwrap.fill(rival.label, 20) for rival in shown])
         if not narrow:
@@ -100,7 +100,7 @@ def rivals(comparison: Comparison, *, narrow: bool = False) -> Picture:
 
 def scored_rivals(comparison: Comparison) -> list[Rival]:
     """Return the rivals that have scores, the two of the verdict first."""
-    order = {name: place for place, name in enumerate(LOOKS)}
+    order = {name: place for place, name in enumerate(STYLES)}
     scored = [one for one in comparison.rivals if not one.failed and "accuracy" in one.scores]
     return sorted(scored, key=lambda rival: order.get(rival.name, len(order)))
 
@@ -125,30 +125,15 @@ def changes(comparison: Comparison, *, narrow: bool = False) -> Picture:
     return picture
 
 
-def strengths(
-    items: Sequence[Strength], target: str = "", *, n_shown: int = 15, narrow: bool = False
-) -> Picture:
-    """Draw the strongest features as bars: to the right if they speak for a class, else left.
-
-    Parameters
-    ----------
-    items : sequence of Strength
-        The strongest first.
-    target : str
-        The column of the labels, named beside the class.
-    n_shown : int
-        The number of features to draw.
-    narrow : bool
-        Draw for a phone.
-    """
-    shown = list(items)[:n_shown]
+def strengths(shown: Sequence[Strength]) -> Picture:
+    """Draw features as bars: to the right if they speak for a class, to the left if against it."""
     classes = list(dict.fromkeys(plain(item.class_name, 16) for item in shown))
-    names = [plain(item.feature, 22 if narrow else LONGEST) for item in shown]
+    names = [plain(item.feature) for item in shown]
     if len(classes) > 1:
         pairs = zip(names, shown, strict=True)
         names = [f"{name}: {plain(item.class_name, 12)}" for name, item in pairs]
     with plotting.style():
-        picture = plotting.new_picture(NARROW if narrow else 5.4, 0.9 + 0.22 * max(len(shown), 1))
+        picture = plotting.new_picture(5.4, 0.9 + 0.22 * max(len(shown), 1))
         panel = picture.subplots()
         for place, item in enumerate(shown):
             colour, hatch = (BLUE, "") if item.weight > 0 else (ORANGE, "////")
@@ -156,7 +141,6 @@ def strengths(
         _name_rows(panel, names)
         panel.axvline(0.0, color=INK, linewidth=0.8)
         whom = classes[0] if len(classes) == 1 else "the class"
-        whom = f"{plain(target, 16)} {whom}" if target else whom
         label = f"against  ←  {whom}  →  for\nchange of the decision value per standard deviation"
         picture.supxlabel(label, fontsize="medium")  # it may be wider than the panel
     return picture
@@ -185,24 +169,20 @@ def _error(accuracy: Estimate) -> Estimate:
 
 
 def _dot(panel: Axes, place: int, rival: Rival, value: Estimate) -> None:
-    looks = LOOKS[rival.name]
-    panel.plot([value.low, value.high], [place, place], color=looks.colour, linewidth=1.8)
+    style = STYLES[rival.name]
+    panel.plot([value.low, value.high], [place, place], color=style.colour, linewidth=1.8)
     panel.plot(
-        value.mean, place, color=looks.colour, marker=looks.marker, markersize=6.0,
+        value.mean, place, color=style.colour, marker=style.marker, markersize=6.0,
         markeredgecolor="white", markeredgewidth=0.6, linestyle="", label=rival.label,
     )  # fmt: skip
 
 
 def _curve(points: Sequence[CurvePoint], x_label: str, narrow: bool) -> Picture:
     """Draw errors with their intervals."""
-    of_method = {
-        method: sorted((one for one in points if one.method == method), key=lambda one: one.n)
-        for method in LOOKS
-    }
     shown = plotting.LearningCurveDisplay(
-        [_errors(LOOKS[method], found) for method, found in of_method.items() if found],
+        [_errors(STYLES[method], line) for method, line in points_by_method(points).items()],
         x_label=x_label,
-        y_label="error on labels held back, %",
+        y_label="error on held-out labels, %",
         bands="95 % interval",
     )
     with plotting.style():
@@ -213,13 +193,20 @@ def _curve(points: Sequence[CurvePoint], x_label: str, narrow: bool) -> Picture:
     return picture
 
 
-def _errors(look: MethodStyle, points: Sequence[CurvePoint]) -> plotting.Curve:
+def points_by_method(points: Sequence[CurvePoint]) -> dict[str, list[CurvePoint]]:
+    """Return the points of each method that has any, by increasing numbers of rows."""
+    ordered = sorted(points, key=lambda one: one.n)
+    lines = {method: [one for one in ordered if one.method == method] for method in STYLES}
+    return {method: line for method, line in lines.items() if line}
+
+
+def _errors(style: MethodStyle, points: Sequence[CurvePoint]) -> plotting.Curve:
     """Return the errors of a method in percent."""
     mean, low, high = (
         np.array([100 * getattr(point.error, end) for point in points])
         for end in ("mean", "low", "high")
     )
-    return plotting.Curve(look, np.array([point.n for point in points]), mean, low, high)
+    return plotting.Curve(style, np.array([point.n for point in points]), mean, low, high)
 
 
 def _draw_values(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
@@ -252,7 +239,7 @@ def _draw_values(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
 
 
 def _draw_histogram(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
-    """Draw the soft labels; the dark part of the outer bars are those that are exactly 0 or 1."""
+    """Draw the soft labels; the dark parts of the outer bars are exactly 0 or 1."""
     whose = plain(classes[1], 18) if len(classes) == 2 else "the likeliest class"
     ends = pinned(found, len(classes))
     edges = np.array(found.histogram_edges)

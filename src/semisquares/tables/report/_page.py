@@ -84,7 +84,8 @@ def write_comparison(
             file.write(text.encode(errors="replace"))
     except OSError as error:
         raise TableError(
-            f"{os_error(error, 'writing', str(path))}; name another file for the report."
+            f"{os_error(error, 'writing', str(path))}; name another file for the report.",
+            code="report_not_writable",
         ) from error
     return Path(path)
 
@@ -109,6 +110,7 @@ def render_comparison(
         tables=tables,
         line=_line(comparison.verdict.gain),
         pictures=_pictures(comparison),
+        scored=drawing.scored_rivals(comparison),
         open_rows=OPEN_ROWS,
         strongest=STRONGEST,
         most_features=MOST_FEATURES,

@@ -12,7 +12,7 @@ from ..._html.tables import Grid
 from ..._utils.words import NONE, points, signed
 from ..columns import Column, kind_titles
 from ..compare.comparison import Comparison, CurvePoint, Estimate, Rival
-from ._drawing import LOOKS, scored_rivals
+from ._drawing import STYLES, scored_rivals
 from ._numbers import few_digits, percent, spread, with_interval
 from ._words import METRICS, shortened
 
@@ -45,7 +45,7 @@ def kinds(found: Comparison) -> Grid:
         for kind, mine in groups.items()
         if mine
     ]
-    header = ("kind", "columns", "empty cells", "which")
+    header = ("column type", "columns", "empty cells", "names")
     return _grid("Columns that are used", header, rows, (1, 2))
 
 
@@ -59,7 +59,7 @@ def left_out(found: Comparison) -> Grid:
         for column in found.columns
         if not column.used
     ]
-    return _grid("Columns that are left out", ("column", "it is", "because"), rows)
+    return _grid("Columns that are left out", ("column", "column type", "reason"), rows)
 
 
 def columns(found: Comparison) -> Grid:
@@ -74,7 +74,7 @@ def columns(found: Comparison) -> Grid:
         )
         for one in found.columns
     ]
-    header = ("column", "kind", "empty cells", "different values", "one of them", "remark")
+    header = ("column", "column type", "empty cells", "distinct values", "example", "remark")
     return _grid("All columns but the target", header, rows, (2, 3))
 
 
@@ -85,7 +85,7 @@ def rivals(found: Comparison) -> Grid:
         (rival.label, _gain(rival), *(_score(rival, metric) for metric in METRICS))
         for rival in scored_rivals(found)
     ]
-    caption = "Means over the parts held back, and 95 % intervals"
+    caption = "Means over the held-out parts, and 95 % intervals"
     return _grid(caption, header, rows, range(1, len(header)))
 
 
@@ -95,13 +95,13 @@ def differences(found: Comparison) -> Grid:
         for rival in scored_rivals(found)
         if rival.gains
     ]
-    caption = "Better than tuned ridge by, in every measure: above 0 is better"
+    caption = "Improvement over tuned ridge in every metric: above 0 is better"
     return _grid(caption, ("method", *METRICS.values()), rows, range(1, len(METRICS) + 1))
 
 
 def curve(points: Sequence[CurvePoint], rows: str) -> Grid:
     """List the errors of a learning curve."""
-    methods = [method for method in LOOKS if any(one.method == method for one in points)]
+    methods = [method for method in STYLES if any(one.method == method for one in points)]
     errors = {(one.method, one.n): one.error for one in points}
     cells = [
         (
@@ -113,7 +113,7 @@ def curve(points: Sequence[CurvePoint], rows: str) -> Grid:
         )
         for n in sorted({one.n for one in points})
     ]
-    header = (rows, *(LOOKS[method].label for method in methods))
+    header = (rows, *(STYLES[method].label for method in methods))
     return _grid("Errors in %, and 95 % intervals", header, cells, range(len(header)))
 
 

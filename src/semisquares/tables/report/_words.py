@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..._utils.words import counted, points
 from ..compare.comparison import Comparison, CurvePoint, Rival
-from . import _drawing as drawing
-from ._drawing import LOOKS, scored_rivals
+from ._drawing import STYLES, pinned, points_by_method, scored_rivals
 from ._numbers import few_digits, percent, spread
 
 if TYPE_CHECKING:
@@ -28,13 +27,13 @@ METRICS = {
 GLOSSARY: Mapping[str, str] = {
     "Tuned ridge": (
         "A linear classifier that learns from the labeled rows alone. Every feature gets a weight, "
-        "large weights are held down (the ridge), and how firmly is tuned on the training rows. "
-        "It is what the unlabeled rows have to beat."
+        "large weights are penalised (the ridge), and the strength of the penalty is tuned on the "
+        "training rows. It is what the unlabeled rows have to beat."
     ),
     "Soft label": (
-        "A number between 0 and 1 in the place of a missing label: how much of the row belongs to "
-        "a class. All soft labels and all weights are found together, so that they fit each other "
-        "best. It is not a calibrated probability."
+        "A number between 0 and 1 in place of a missing label: the degree to which the row belongs "
+        "to a class. All soft labels and all weights are found together, so that they fit each "
+        "other best. It is not a calibrated probability."
     ),
     "Soft labels, chosen by the labels": (
         "The method of the verdict. It uses soft labels, and lets the labeled rows decide by "
@@ -42,7 +41,7 @@ GLOSSARY: Mapping[str, str] = {
         "then it is the tuned ridge."
     ),
     "Hard labels": (
-        "As soft labels, but all or nothing: each unlabeled row is put into one class, the "
+        "Like soft labels, but all or nothing: each unlabeled row is put into one class, the "
         "classifier is fitted again, and so on until nothing changes."
     ),
     "Self-training": (
@@ -50,8 +49,8 @@ GLOSSARY: Mapping[str, str] = {
         "and repeats this."
     ),
     "Error": (
-        "The share of labeled rows, held back from training, that get a wrong class. A point is "
-        "one in a hundred rows. The accuracy is the share of the others; the balanced accuracy "
+        "The share of held-out labeled rows that get a wrong class. A point is one in a hundred "
+        "rows. The accuracy is the share of rows that get the right class; the balanced accuracy "
         "gives every class the same weight, however few rows it has."
     ),
     "AUC": (
@@ -92,13 +91,8 @@ def cross_validation(comparison: Comparison) -> str:
         f"The {counted(comparison.n_labeled, 'labeled row was', 'labeled rows were')} split into "
         f"{comparison.folds} parts, {times}. Each part was held back once, while every rival "
         "learned from the other parts and, if it can, from the unlabeled rows. The numbers are "
-        f"means over all parts held back.{grouped}"
+        f"means over all held-out parts.{grouped}"
     )
-
-
-def scored(comparison: Comparison) -> list[Rival]:
-    """Return the rivals that have scores, the two of the verdict first."""
-    return scored_rivals(comparison)
 
 
 def effort(rival: Rival, comparison: Comparison) -> str:
@@ -131,7 +125,7 @@ def unlabeled_words(comparison: Comparison) -> str:
     """Describe the first and the last point of each curve over unlabeled rows."""
     sentences = []
     for method, first, last in _ends(comparison.unlabeled_curve):
-        name, error = _capital(LOOKS[method].label), percent(last.error.mean)
+        name, error = _capital(STYLES[method].label), percent(last.error.mean)
         if method == "ridge":
             sentences.append(f"{name}, which uses none of them: error {error}.")
         elif first.n == last.n:
@@ -226,7 +220,7 @@ def rivals_alt(comparison: Comparison) -> str:
 def curve_alt(points: Sequence[CurvePoint], rows: str) -> str:
     """Describe a picture of errors against a number of rows."""
     lines = [
-        f"{LOOKS[method].label} from {percent(first.error.mean)} at {first.n:,} to "
+        f"{STYLES[method].label} from {percent(first.error.mean)} at {first.n:,} to "
         f"{percent(last.error.mean)} at {last.n:,}"
         for method, first, last in _ends(points)
     ]
@@ -245,7 +239,7 @@ def changes_alt(comparison: Comparison) -> str:
 
 def pinned_words(comparison: Comparison) -> str:
     """Say how many soft labels are exactly 0 or 1."""
-    zero, one = drawing.pinned(comparison.changes, len(comparison.classes))
+    zero, one = pinned(comparison.changes, len(comparison.classes))
     if len(comparison.classes) > 2:
         return f"{percent(one, 0)} are exactly 1"
     return f"{percent(zero, 0)} are exactly 0 and {percent(one, 0)} exactly 1"
@@ -265,11 +259,7 @@ def shortened(name: str, longest: int = 60) -> str:
 
 def _ends(points: Sequence[CurvePoint]) -> list[tuple[str, CurvePoint, CurvePoint]]:
     """Return the first and the last point of each method."""
-    lines = {
-        method: sorted((one for one in points if one.method == method), key=lambda one: one.n)
-        for method in LOOKS
-    }
-    return [(method, line[0], line[-1]) for method, line in lines.items() if line]
+    return [(method, line[0], line[-1]) for method, line in points_by_method(points).items()]
 
 
 def _capital(text: str) -> str:
