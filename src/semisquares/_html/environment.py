@@ -13,7 +13,7 @@ _FILES = ("page.html", "macros.html", "style.css", "comparison.html", "compariso
 
 
 def load_templates(extra: str) -> Environment:
-    """Return the templates; without jinja2, say which `extra` of the package brings it."""
+    """Return the templates; if jinja2 is missing, name the `extra` that installs it."""
     try:
         from jinja2 import DictLoader, Environment, StrictUndefined
     except ImportError:
@@ -38,7 +38,7 @@ def load_templates(extra: str) -> Environment:
 
 
 def style(environment: Environment, *names: str) -> Markup:
-    """Return style sheets, one after the other, as they are."""
+    """Return style sheets joined, without escaping."""
     from markupsafe import Markup
 
     return Markup("".join(environment.get_template(name).render() for name in names))

@@ -1,4 +1,4 @@
-"""Pictures that travel inside the page."""
+"""Pictures embedded in the page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _METRES_PER_INCH = 0.0254
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as a data URI, with its size on paper in CSS pixels, and the files that it is."""
+    """A picture as a data URI, with its size in CSS pixels and the names of its files."""
 
     uri: str
     width: int
@@ -26,7 +26,7 @@ class Picture:
 
 
 def embed(folder: Path, view: str) -> Picture | None:
-    """Return a view's SVG or PNG, whichever is smaller; None where neither is there."""
+    """Return a view's SVG or PNG, whichever is smaller; None if neither exists."""
     paths = [path for kind in ("svg", "png") if (path := folder / f"{view}.{kind}").is_file()]
     if not paths:
         return None
@@ -35,7 +35,7 @@ def embed(folder: Path, view: str) -> Picture | None:
 
 
 def packed(contents: Mapping[str, bytes], files: tuple[str, ...] = ()) -> Picture:
-    """Return the smaller one of a picture's renderings, which are called "svg" and "png"."""
+    """Return the smaller of a picture's renderings, given as "svg" and "png"."""
     kind, content = min(contents.items(), key=lambda one: len(one[1]))
     width, height = (_svg_inches if kind == "svg" else _png_inches)(content)
     name = "svg+xml" if kind == "svg" else "png"
@@ -59,7 +59,7 @@ def _inches(length: str) -> float:
 
 
 def _png_inches(content: bytes) -> tuple[float, float]:
-    """Read the size of a PNG from its first chunks: pixels, and pixels per metre if it says."""
+    """Read the size of a PNG from its first chunks: pixels, and pixels per metre if given."""
     width, height, per_metre = 680, 510, _PIXELS_PER_INCH / _METRES_PER_INCH
     place = len(_PNG_START)
     while place + 8 <= len(content):

@@ -1,4 +1,4 @@
-"""Tables as the page shows them: text in cells, a caption, the first column as the rows' names."""
+"""Tables as the page shows them: cells of text, a caption, and row names in the first column."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN_ROWS = 6
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of text; `numeric` columns are set to the right."""
+    """A table of text; `numeric` columns are right-aligned."""
 
     caption: str
     header: tuple[str, ...]

@@ -15,7 +15,7 @@ _MINUS = re.compile(r"(?<![\w.−-])-(?=\d)")
 
 
 def typeset(text: str) -> Markup:
-    """Escape a text, and set it as print does: indices, powers of ten, minus signs, apostrophes.
+    """Escape a text, and typeset indices, powers of ten, minus signs and apostrophes.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def _power(found: re.Match[str]) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """Escape a text whose very long words may go on in the next line; markup stays as it is.
+    """Escape a text and allow line breaks in very long words; markup stays as it is.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def breakable(text: str) -> Markup:
 
 
 def slug(text: str) -> str:
-    """Return a text as the name of a place on the page.
+    """Return a text as an anchor on the page.
 
     Examples
     --------

@@ -184,7 +184,7 @@ def decision_entries(
         entries = [(f"imputed label {name}", class_style(k)[0]) for k, name in enumerate(classes)]
         two = len(classes) == 2
         entries.insert(
-            1 if two else 0, ("imputed label ½" if two else "imputed labels all equal", UNSURE)
+            1 if two else 0, ("imputed label ½" if two else "equal shares of all classes", UNSURE)
         )
         found += [Line2D([], [], color=colour, label=name, **dot) for name, colour in entries]
     return found

@@ -443,7 +443,7 @@ def test_plots_of_the_house_are_measured_rightly(tmp_path):
 
 
 def test_a_picture_that_is_not_there_is_missed_in_words(odd):
-    assert "The picture odd/figure is not there" in Sound(odd()).text
+    assert "The picture odd/figure is missing" in Sound(odd()).text
 
 
 def test_without_jinja2_the_line_that_installs_it_is_said(folder, monkeypatch):
