@@ -14,21 +14,21 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-)
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .._inputs.arrays import Problem, read_columns, read_problem
 from .._inputs.checks import Number, check_masked, is_dask
 from .._inputs.dask import check_columns, computed, lazily, read_dask_problem
 from .._inputs.labels import labeled_values, one_column
-from ..core.labelings import soft_labels
+from ..core.labelings import soft, soft_labels
 from ..core.objective import MAX_DIRECT, Objective
 from ..core.rows import single_threaded_blas
 from ._lost_digits import lost_digits
 
 Array = NDArray[Any]
+
+LEAST_WEIGHT = 1e-150
+"""A smaller weight of unlabeled rows is taken as 0: products of such numbers underflow."""
 
 
 class DecidingClassifier(ClassifierMixin, BaseEstimator):
@@ -120,6 +120,8 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "unlabeled": "no_validation",
     }
+    _arrays: ClassVar[float] = 0.0
+    """A fit holds at least this many arrays with a number for each row and class."""
 
     alpha: float
     fit_intercept: bool
@@ -176,46 +178,34 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
 
     # -- fitting ------------------------------------------------------------------------------
 
-    def _read(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        *,
-        unlabeled_weight: float,
-        ridge: bool,
-        arrays: float = 0.0,
-    ) -> Problem:
-        """Read the input of a fit in which an unlabeled row has this weight.
-
-        `ridge` is whether every alpha is positive. `arrays` is the number of arrays with a number
-        for each row and class that the fit needs at least.
-        """
-        if is_dask(X):
-            return read_dask_problem(self, X, y, sample_weight, unlabeled_weight=unlabeled_weight)
-        return read_problem(
-            self,
-            X,
-            y,
-            sample_weight,
-            unlabeled_weight=unlabeled_weight,
-            ridge=ridge,
-            arrays=arrays,
-        )
-
     @contextmanager
-    def _solving(self, problem: Problem) -> Iterator[None]:
-        """Run the mathematics of a fit; explain arithmetic that fails by what the table holds."""
-        try:
-            with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-                yield
-        except FloatingPointError:
-            problem.explain_overflow(self)
-        except np.linalg.LinAlgError:
-            raise ValueError(
-                "The fit has no digits left to solve with, because "
-                f"{lost_digits(problem, self._feature_names)}."
-            ) from None
+    def _fitting(
+        self, X: Any, y: Any, sample_weight: Any, unlabeled_weight: float, *, ridge: bool
+    ) -> Iterator[Problem]:
+        """Read the input and run a fit; if that fails, keep the earlier fit and explain why."""
+        with fitted_state_kept(self):
+            problem = self._read(X, y, sample_weight, unlabeled_weight, ridge=ridge)
+            try:
+                with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+                    yield problem
+            except FloatingPointError:
+                problem.explain_overflow(self)
+            except np.linalg.LinAlgError:
+                raise ValueError(
+                    "The fit has no digits left to solve with, because "
+                    f"{lost_digits(problem, self._feature_names)}."
+                ) from None
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, unlabeled_weight: float, *, ridge: bool
+    ) -> Problem:
+        """Read the input of a fit; `ridge` is whether every alpha is positive."""
+        weight = unlabeled_weight if unlabeled_weight >= LEAST_WEIGHT else 0.0
+        if is_dask(X):
+            return read_dask_problem(self, X, y, sample_weight, unlabeled_weight=weight)
+        return read_problem(
+            self, X, y, sample_weight, unlabeled_weight=weight, ridge=ridge, arrays=self._arrays
+        )
 
     def _set_weights(self, problem: Problem, w: Array) -> None:
         self.classes_ = problem.classes
@@ -245,15 +235,11 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
 @contextmanager
 def fitted_state_kept(estimator: Any) -> Iterator[None]:
     """Restore the fitted attributes if a fit fails, so that the earlier fit is not lost."""
-
-    def fitted() -> dict[str, Any]:
-        return {k: v for k, v in vars(estimator).items() if k.endswith("_") and k[0] != "_"}
-
-    before = fitted()
+    before = dict(vars(estimator))
     try:
         yield
     except BaseException:
-        for name in fitted():
+        for name in [name for name in vars(estimator) if name.endswith("_") and name[0] != "_"]:
             delattr(estimator, name)
         vars(estimator).update(before)
         raise
@@ -279,13 +265,15 @@ def one_hot(codes: Array, n_classes: int) -> Array:
     return rows
 
 
-def check_width(objective: Objective) -> None:
-    """Refuse alpha = 0 on a table too wide for Gram matrices."""
-    if objective.alpha == 0.0 and not objective.direct:
+def soft_objective(problem: Problem, alpha: float) -> Objective:
+    """Return J with soft labels; refuse alpha = 0 on a table too wide for Gram matrices."""
+    objective = Objective(problem.rows, soft(problem.n_classes), alpha)
+    if alpha == 0.0 and not objective.direct:
         raise ValueError(
             f"alpha=0 with {objective.rows.n_features} columns: the solution of least norm is only "
             f"found for up to {MAX_DIRECT}; pass alpha > 0 or fewer columns."
         )
+    return objective
 
 
 def check_scale(objective: Objective) -> None:

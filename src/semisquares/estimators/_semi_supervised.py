@@ -18,10 +18,10 @@ from .._inputs.arrays import Problem, read_numbers
 from .._inputs.checks import Number
 from .._inputs.dask import DaskProblem, lazy_labels
 from .._inputs.labels import user_level
-from ..core.labelings import Labeling, soft
+from ..core.labelings import Labeling
 from ..core.objective import Objective
 from ..core.solvers import Solution, State, Status
-from ._base import LinearLeastSquares, check_scale, check_width, decision_values, one_hot
+from ._base import LinearLeastSquares, decision_values, one_hot
 from ._lost_digits import lost_digits
 from .supervised import LeastSquaresClassifier
 
@@ -29,10 +29,6 @@ Array = NDArray[Any]
 
 PROVEN = 1e-9
 """A fit calls itself exact only if its certificate is at most this."""
-LEAST_WEIGHT = 1e-150
-"""A smaller weight of unlabeled rows is taken as 0: products of such numbers underflow."""
-ARRAYS = 5.0
-"""A fit holds at least this many arrays with a number for each row and class."""
 
 
 class SemiSupervised(LinearLeastSquares):
@@ -50,6 +46,7 @@ class SemiSupervised(LinearLeastSquares):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+    _arrays = 5.0
     _solvers: ClassVar[tuple[str, ...]]
     _starts: ClassVar[tuple[str, ...]]
 
@@ -78,26 +75,6 @@ class SemiSupervised(LinearLeastSquares):
                 "weights as a tuple (coef, intercept), or labels as an array with a value for each "
                 "unlabeled row."
             )
-
-    def _read_problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        """Read the input of a fit with the classifier's own alpha and unlabeled_weight."""
-        weight = float(self.unlabeled_weight)
-        return self._read(
-            X,
-            y,
-            sample_weight,
-            unlabeled_weight=weight if weight >= LEAST_WEIGHT else 0.0,
-            ridge=self.alpha > 0.0,
-            arrays=ARRAYS,
-        )
-
-    @staticmethod
-    def _soft_objective(problem: Problem, alpha: float) -> Objective:
-        """Return J with soft labels; refuse a problem that cannot be solved."""
-        objective = Objective(problem.rows, soft(problem.n_classes), alpha)
-        check_width(objective)
-        check_scale(objective)
-        return objective
 
     # -- starts -------------------------------------------------------------------------------
 
@@ -191,18 +168,16 @@ class SemiSupervised(LinearLeastSquares):
         self.label_distributions_, self.transduction_ = lazy_labels(problem.table, label)
 
     def _supervised_classifier(
-        self, problem: Problem, alpha: float, w: Array
+        self, problem: Problem, objective: Objective, w: Array
     ) -> LeastSquaresClassifier:
         """Return the supervised classifier with weights w, ready to predict."""
         model = LeastSquaresClassifier(
-            alpha,
+            objective.alpha,
             fit_intercept=self.fit_intercept,
             class_weight=self.class_weight,
             unlabeled=self.unlabeled,
         )
-        model._set_weights(problem, w)
-        squares = float(np.sum(w[: problem.rows.n_features] ** 2))
-        model.objective_ = problem.rows.labeled_loss(w) + alpha * squares
+        model._set_solution(problem, objective, w)
         model.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_

@@ -32,7 +32,7 @@ from ..core.solvers import (
     minimise,
 )
 from ..core.solvers.enumerate import MAX_UNLABELED
-from ._base import classes_of, fitted_state_kept, one_hot, set_path
+from ._base import check_scale, one_hot, set_path, soft_objective
 from ._progress import StepProgress
 from ._semi_supervised import SemiSupervised, random_labels
 
@@ -189,23 +189,23 @@ class HardLabelClassifier(SemiSupervised):
                 f"solver='enumerate' looks at all labelings and takes no n_init={self.n_init}; "
                 "use n_init=1 with it, or solver='block' with any n_init."
             )
-        with fitted_state_kept(self):
-            problem = self._read_problem(X, y, sample_weight)
+        weight = float(self.unlabeled_weight)
+        with self._fitting(X, y, sample_weight, weight, ridge=self.alpha > 0.0) as problem:
             progress = StepProgress(self, problem)
-            with self._solving(problem):
-                relaxed = self._soft_objective(problem, float(self.alpha))
-                objective = relaxed.with_labeling(hard(problem.n_classes))
-                supervised = fit_labeled(relaxed)
-                solution = self._minimise(problem, objective, relaxed, supervised, progress)
-                dependent = copied_columns(relaxed)
-                progress.end()
-                self.supervised_ = self._supervised_classifier(problem, objective.alpha, supervised)
-                self._set_solution(problem, solution, _certify(problem, objective, solution))
-                if isinstance(problem, DaskProblem):
-                    self._set_lazy_labels(problem, _impute)
-                else:
-                    self._set_labels(problem, _one_hot(solution.state.labels, problem.n_classes))
-                collapsed = self._collapsed_classes(problem, supervised, solution)
+            relaxed = soft_objective(problem, float(self.alpha))
+            check_scale(relaxed)
+            objective = relaxed.with_labeling(hard(problem.n_classes))
+            supervised = fit_labeled(relaxed)
+            solution = self._minimise(problem, objective, relaxed, supervised, progress)
+            dependent = copied_columns(relaxed)
+            progress.end()
+            self.supervised_ = self._supervised_classifier(problem, relaxed, supervised)
+            self._set_solution(problem, solution, _certify(problem, objective, solution))
+            if isinstance(problem, DaskProblem):
+                self._set_lazy_labels(problem, _one_hot)
+            else:
+                self._set_labels(problem, _one_hot(solution.state.labels, boundary=0.5))
+            collapsed = self._collapsed_classes(problem, supervised, solution)
             set_path(self, progress.path)
         self._warn(problem, dependent, "; raise max_iter")
         if collapsed:
@@ -317,13 +317,8 @@ def _certify(problem: Problem, objective: Objective, solution: Solution) -> floa
     return max(EPS, relaxation_gap(replace(objective, rows=rows), w, solution.bound).relative)
 
 
-def _one_hot(labels: Array, n_classes: int) -> Array:
-    """Encode hard labels, which are 0 and 1, or with more classes one-hot as any type."""
-    codes = labels.argmax(axis=1) if labels.ndim == 2 else (labels > 0.5).view(np.int8)
-    return one_hot(codes, n_classes)
-
-
-def _impute(scores: Array) -> Array:
-    """Return one-hot labels for decision values z - ½."""
-    n_classes = scores.shape[1] if scores.ndim == 2 else 2
-    return one_hot(classes_of(scores, np.arange(n_classes)), n_classes)
+def _one_hot(values: Array, boundary: float = 0.0) -> Array:
+    """Return one-hot labels for decision values z - ½, or for hard labels and the boundary ½."""
+    if values.ndim == 2:
+        return one_hot(values.argmax(axis=1), values.shape[1])
+    return one_hot((values > boundary).view(np.int8), 2)

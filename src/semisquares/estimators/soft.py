@@ -26,7 +26,7 @@ from ..core.solvers import (
     minimise,
     with_rounded_intercept,
 )
-from ._base import fitted_state_kept, set_path, soft_labels
+from ._base import check_scale, set_path, soft_labels, soft_objective
 from ._progress import StepProgress
 from ._semi_supervised import SemiSupervised
 
@@ -199,21 +199,21 @@ class SoftLabelClassifier(SemiSupervised):
                 f"relaxation={self.relaxation} is for solver='block', got solver={self.solver!r}; "
                 "pass solver='block' or leave relaxation at 1."
             )
-        with fitted_state_kept(self):
-            problem = self._read_problem(X, y, sample_weight)
+        weight = float(self.unlabeled_weight)
+        with self._fitting(X, y, sample_weight, weight, ridge=self.alpha > 0.0) as problem:
             progress = StepProgress(self, problem)
-            with self._solving(problem):
-                objective = self._soft_objective(problem, float(self.alpha))
-                supervised = fit_labeled(objective)
-                solution = self._minimise(problem, objective, supervised, progress)
-                dependent = copied_columns(objective)
-                progress.end()
-                self.supervised_ = self._supervised_classifier(problem, objective.alpha, supervised)
-                self._set_solution(problem, solution, self._certify(problem, objective, solution))
-                if isinstance(problem, DaskProblem):
-                    self._set_lazy_labels(problem, _impute)
-                else:
-                    self._set_labels(problem, soft_labels(solution.state.z))
+            objective = soft_objective(problem, float(self.alpha))
+            check_scale(objective)
+            supervised = fit_labeled(objective)
+            solution = self._minimise(problem, objective, supervised, progress)
+            dependent = copied_columns(objective)
+            progress.end()
+            self.supervised_ = self._supervised_classifier(problem, objective, supervised)
+            self._set_solution(problem, solution, self._certify(problem, objective, solution))
+            if isinstance(problem, DaskProblem):
+                self._set_lazy_labels(problem, _impute)
+            else:
+                self._set_labels(problem, soft_labels(solution.state.z))
             set_path(self, progress.path)
         self._warn(problem, dependent, self._advice)
         return self

@@ -20,12 +20,11 @@ from .._inputs.labels import user_level
 from .._inputs.untested import describe_untested, rows_to_test
 from ..core.curvature import copied_columns, fit_labeled
 from ..core.objective import Objective
-from ._base import fitted_state_kept, set_path, soft_labels
+from ._base import check_scale, set_path, soft_labels, soft_objective
 from ._cross_validation import cross_validate, given_splits, labeled_splits
 from ._evidence import SearchResult, no_shifts
 from ._leave_one_out import has_closed_form, leave_one_out
 from ._progress import StepProgress
-from ._semi_supervised import ARRAYS
 from .soft import SoftLabelClassifier
 from .supervised import LeastSquaresClassifier
 
@@ -184,15 +183,8 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             The fitted classifier.
         """
         alphas = None if self.alphas is None else read_grid("alphas", self.alphas)
-        with fitted_state_kept(self):
-            problem = self._read(
-                X,
-                y,
-                sample_weight,
-                unlabeled_weight=1.0,
-                ridge=alphas is None or bool((alphas > 0.0).all()),
-                arrays=ARRAYS,
-            )
+        ridge = alphas is None or bool((alphas > 0.0).all())
+        with self._fitting(X, y, sample_weight, 1.0, ridge=ridge) as problem:
             if problem.partitioned:
                 raise ValueError(
                     "SoftLabelClassifierCV searches among rows in memory; fit it to the labeled "
@@ -200,25 +192,25 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
                     "all."
                 )
             progress = StepProgress(self, problem)
-            with self._solving(problem):
-                if alphas is None:
-                    rows = problem.rows
-                    spread, n_labeled = rows.labeled_spread, len(rows.labeled)
-                    alphas = default_alphas(spread, n_labeled, rows.n_features)
-                weights = read_grid("unlabeled_weights", self.unlabeled_weights, add=0.0)
-                found = self._search(problem, alphas, weights, y, groups, progress)
-                self._set_search(found, alphas, weights)
-                rows = problem.rows.reweighted(unlabeled_weight=self.unlabeled_weight_)
-                problem = replace(problem, rows=rows)
-                objective = self._soft_objective(problem, self.alpha_)
-                solution = self._minimise(problem, objective, fit_labeled(objective), progress)
-                dependent = copied_columns(objective)
-                progress.end()
-                self._set_solution(problem, solution, self._certify(problem, objective, solution))
-                self.intercept_ = self.intercept_ + self.intercept_shift_
-                shift = self.intercept_shift_ if problem.n_classes > 2 else self.intercept_shift_[0]
-                self._set_labels(problem, soft_labels(solution.state.z + shift))
-                self.supervised_ = self._fit_supervised(problem, objective, found)
+            if alphas is None:
+                rows = problem.rows
+                spread, n_labeled = rows.labeled_spread, len(rows.labeled)
+                alphas = default_alphas(spread, n_labeled, rows.n_features)
+            weights = read_grid("unlabeled_weights", self.unlabeled_weights, add=0.0)
+            found = self._search(problem, alphas, weights, y, groups, progress)
+            self._set_search(found, alphas, weights)
+            rows = problem.rows.reweighted(unlabeled_weight=self.unlabeled_weight_)
+            problem = replace(problem, rows=rows)
+            objective = soft_objective(problem, self.alpha_)
+            check_scale(objective)
+            solution = self._minimise(problem, objective, fit_labeled(objective), progress)
+            dependent = copied_columns(objective)
+            progress.end()
+            self._set_solution(problem, solution, self._certify(problem, objective, solution))
+            self.intercept_ = self.intercept_ + self.intercept_shift_
+            shift = self.intercept_shift_ if problem.n_classes > 2 else self.intercept_shift_[0]
+            self._set_labels(problem, soft_labels(solution.state.z + shift))
+            self.supervised_ = self._fit_supervised(problem, objective, found)
             set_path(self, progress.path)
         self._warn(problem, dependent, self._advice)
         return self
@@ -271,7 +263,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     ) -> LeastSquaresClassifier:
         """Fit the labeled rows alone with the alpha and the shift chosen for them."""
         tuned = objective.with_alpha(self.supervised_alpha_)
-        model = self._supervised_classifier(problem, tuned.alpha, fit_labeled(tuned))
+        model = self._supervised_classifier(problem, tuned, fit_labeled(tuned))
         model.intercept_shift_ = found.shifts[found.supervised]
         model.intercept_ = model.intercept_ + model.intercept_shift_
         return model

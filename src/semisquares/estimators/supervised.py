@@ -5,16 +5,19 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import assert_all_finite
 
+from .._inputs.arrays import Problem
 from .._inputs.labels import user_level
 from ..core.curvature import copied_columns, fit_labeled
-from ..core.labelings import soft
 from ..core.objective import Objective
-from ._base import LinearLeastSquares, check_width, fitted_state_kept
+from ._base import LinearLeastSquares, soft_objective
 from ._progress import Progress
+
+Array = NDArray[Any]
 
 
 class LeastSquaresClassifier(LinearLeastSquares):
@@ -91,20 +94,20 @@ class LeastSquaresClassifier(LinearLeastSquares):
         self : LeastSquaresClassifier
             The fitted classifier.
         """
-        with fitted_state_kept(self):
-            problem = self._read(X, y, sample_weight, unlabeled_weight=0.0, ridge=self.alpha > 0.0)
+        with self._fitting(X, y, sample_weight, 0.0, ridge=self.alpha > 0.0) as problem:
             if not problem.partitioned:  # the fit does not sum the unlabeled rows
                 assert_all_finite(problem.X, input_name="X", estimator_name=type(self).__name__)
-            objective = Objective(problem.rows, soft(problem.n_classes), float(self.alpha))
-            check_width(objective)
+            objective = soft_objective(problem, float(self.alpha))
             progress = Progress(self, max_subtasks=0)
-            with self._solving(problem):
-                w = fit_labeled(objective)
-                self._set_weights(problem, w)
-                self.objective_ = problem.rows.labeled_loss(w) + float(objective.ridge(w))
-                dependent = copied_columns(objective)
+            self._set_solution(problem, objective, fit_labeled(objective))
+            dependent = copied_columns(objective)
             progress.end()
         if dependent:
             text = self._describe_dependent(dependent)
             warnings.warn(text, UserWarning, stacklevel=user_level())
         return self
+
+    def _set_solution(self, problem: Problem, objective: Objective, w: Array) -> None:
+        """Set the weights and J_s."""
+        self._set_weights(problem, w)
+        self.objective_ = problem.rows.labeled_loss(w) + float(objective.ridge(w))
