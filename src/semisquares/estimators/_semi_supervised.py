@@ -49,6 +49,8 @@ class SemiSupervised(LinearLeastSquares):
     _arrays = 5.0
     _solvers: ClassVar[tuple[str, ...]]
     _starts: ClassVar[tuple[str, ...]]
+    _advice: ClassVar[str]
+    """What to do if a fit reached max_iter; a format string for the classifier."""
 
     unlabeled_weight: float
     solver: str
@@ -185,26 +187,25 @@ class SemiSupervised(LinearLeastSquares):
 
     # -- warnings -----------------------------------------------------------------------------
 
-    def _warn(self, problem: Problem, dependent: tuple[int, ...], advice: str) -> None:
-        """Warn of a fit that is not proven, or whose weights are not determined.
+    def _warn(self, problem: Problem, dependent: tuple[int, ...]) -> None:
+        """Warn about a fit that is not proven, or whose weights are not determined.
 
-        `dependent` are columns that are combinations of others; `advice` is for a fit that reached
-        max_iter.
+        `dependent` are columns that are combinations of others.
         """
-        if text := self._not_converged(problem, dependent, advice):
+        if text := self._not_converged(problem, dependent):
             warnings.warn(text, ConvergenceWarning, stacklevel=user_level())
         elif dependent:
             text = self._describe_dependent(dependent)
             warnings.warn(text, UserWarning, stacklevel=user_level())
 
-    def _not_converged(self, problem: Problem, dependent: tuple[int, ...], advice: str) -> str:
+    def _not_converged(self, problem: Problem, dependent: tuple[int, ...]) -> str:
         """Return why the solution is not proven to be optimal, or ""."""
         name, solution, gap = type(self).__name__, self.solution_, self.certificate_
         if solution.status in (Status.MAX_ITER, Status.MAX_NODES):
             reached = "" if np.isnan(gap) else f" with a relative gap of {gap:.2g}"
             most = solution.n_iter if self.max_iter is None else self.max_iter
             limit = f"max_iter={most} steps of solver {solution.solver!r}"
-            return f"{name} stopped after {limit}{reached}{advice}."
+            return f"{name} stopped after {limit}{reached}{self._advice.format(self)}."
         if solution.status is Status.CONSTANT:
             return (
                 f"{name} found no weights that beat the best constant, which was taken, because "

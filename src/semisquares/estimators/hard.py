@@ -123,6 +123,7 @@ class HardLabelClassifier(SemiSupervised):
 
     _solvers: ClassVar[tuple[str, ...]] = ("auto", "block", "enumerate")
     _starts: ClassVar[tuple[str, ...]] = ("supervised", "soft", "path", "random")
+    _advice = "; raise max_iter"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SemiSupervised._parameter_constraints,
         "n_init": [Number(Integral, 1, None, closed="left")],
@@ -207,7 +208,7 @@ class HardLabelClassifier(SemiSupervised):
                 self._set_labels(problem, _one_hot(solution.state.labels, boundary=0.5))
             collapsed = self._collapsed_classes(problem, supervised, solution)
             set_path(self, progress.path)
-        self._warn(problem, dependent, "; raise max_iter")
+        self._warn(problem, dependent)
         if collapsed:
             warnings.warn(collapsed, CollapsedLabelsWarning, stacklevel=user_level())
         return self

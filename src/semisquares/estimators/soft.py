@@ -136,6 +136,7 @@ class SoftLabelClassifier(SemiSupervised):
 
     _solvers: ClassVar[tuple[str, ...]] = ("auto", "newton", "block")
     _starts: ClassVar[tuple[str, ...]] = ("supervised", "random")
+    _advice = " (tol={0.tol:.2g}); raise max_iter, raise tol, or raise alpha"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SemiSupervised._parameter_constraints,
         "relaxation": [Number(Real, 0, 2, closed="neither")],
@@ -215,7 +216,7 @@ class SoftLabelClassifier(SemiSupervised):
             else:
                 self._set_labels(problem, soft_labels(solution.state.z))
             set_path(self, progress.path)
-        self._warn(problem, dependent, self._advice)
+        self._warn(problem, dependent)
         return self
 
     def _minimise(
@@ -257,10 +258,6 @@ class SoftLabelClassifier(SemiSupervised):
         enough = 0.0 if solution.status.claims_optimum else float(self.tol)
         gap = duality_gap(replace(objective, rows=rows), w, enough=enough, sweep=sweep)
         return max(EPS, gap.relative)
-
-    @property
-    def _advice(self) -> str:
-        return f" (tol={float(self.tol):.2g}); raise max_iter, raise tol, or raise alpha"
 
 
 def _impute(scores: Array) -> Array:

@@ -212,7 +212,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
             self._set_labels(problem, soft_labels(solution.state.z + shift))
             self.supervised_ = self._fit_supervised(problem, objective, found)
             set_path(self, progress.path)
-        self._warn(problem, dependent, self._advice)
+        self._warn(problem, dependent)
         return self
 
     def _search(
