@@ -424,7 +424,7 @@ def test_parameters_are_checked_at_once(build):
 
 
 def test_something_that_cannot_split_is_an_error():
-    with pytest.raises(ValueError, match="cv='five' is no splitter"):
+    with pytest.raises(ValueError, match="cv='five' is not a splitter"):
         LabeledTestSplit("five")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # without typing, whose import the command line would wait for
+TYPE_CHECKING = False  # importing it from typing would slow down the command line
 if TYPE_CHECKING:
     from typing import Any
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the classifiers once they are asked for: the Tab key cannot wait for scikit-learn."""
+    """Import the classifiers on first use: tab completion must not wait for scikit-learn."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,19 +1,20 @@
-"""Cross-validation for tables where few rows have labels.
+"""Cross-validation for tables in which few rows have labels.
 
 Every splitter here runs a scikit-learn splitter on the labeled rows alone. So test rows are always
 labeled, and every unlabeled row is in every training set (unless its group is being tested).
-Stratified splitters never test a class with a single labeled row, which is in every training set,
-and warn of it; with groups, likewise a class whose labeled rows are all in one group, and the rows
-of that group.
+Stratified splitters never test a class with a single labeled row: it is in every training set, and
+a warning names it. With groups, the same holds for a class whose labeled rows are all in one group,
+and for the rows of that group.
 
-The order of a training set is made for ``learning_curve``, which trains on its first rows: first
-the labeled rows, one of each class and then all classes in proportion; then the unlabeled ones;
-both spread evenly over the table. ``train_sizes`` up to the number of labeled rows thus add labels,
+Training sets are ordered for ``learning_curve``, which trains on their first rows: first the
+labeled rows, one of each class and then all classes in proportion; then the unlabeled rows; both
+spread evenly over the table. So ``train_sizes`` up to the number of labeled rows add labels, and
 larger ones add unlabeled rows to all the labels. (Its ``shuffle=True`` undoes this order.)
 
-Limits of scikit-learn stay: ``cross_val_predict`` wants every row tested once; in *train* scores,
-"accuracy" and the like take -1 for a class and fail at NaN; and they refuse numbers in object
-arrays. The default scorer, which is the classifier's own ``score``, may know better.
+Some limits of scikit-learn remain: ``cross_val_predict`` requires that every row is tested once; in
+*train* scores, "accuracy" and other scorers treat -1 as a class and fail with NaN; and they refuse
+numbers in object arrays. The default scorer, the classifier's own ``score``, has no such limits if
+it ignores unlabeled rows.
 """
 
 import warnings
@@ -45,12 +46,12 @@ class LabeledTestSplit(sk.BaseCrossValidator):
     Parameters
     ----------
     cv : int or splitter, default=5
-        A splitter, or the number of folds of a ``StratifiedKFold``. It is told the number of
-        labeled rows, their classes and their groups, never X (``PredefinedSplit`` thus needs the
-        folds of the labeled rows). If it is a group splitter, unlabeled rows that share a group
-        with a test row are left out of that training set.
+        A splitter, or the number of folds of a ``StratifiedKFold``. It gets the number of labeled
+        rows, their classes and their groups, but not X (so ``PredefinedSplit`` needs the folds of
+        the labeled rows). If it is a group splitter, unlabeled rows that share a group with a test
+        row are left out of that training set.
     unlabeled : object, default=-1
-        Label that marks a row without one, besides NaN, None and pd.NA; None: no such marker.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
 
     Examples
     --------
@@ -67,11 +68,11 @@ class LabeledTestSplit(sk.BaseCrossValidator):
     def __init__(self, cv: Any = 5, *, unlabeled: Any = -1) -> None:
         self.cv = sk.StratifiedKFold(cv) if isinstance(cv, Integral) else cv
         self.unlabeled = unlabeled
-        if not hasattr(self.cv, "get_n_splits"):  # a str too has a method split
-            raise ValueError(f"cv={cv!r} is no splitter; pass a number of folds or a splitter.")
+        if not hasattr(self.cv, "get_n_splits"):  # a str has a method `split`, too
+            raise ValueError(f"cv={cv!r} is not a splitter; pass a number of folds or a splitter.")
 
     def get_metadata_routing(self) -> Any:
-        """Ask for the metadata that the wrapped splitter asks for."""
+        """Request the metadata that the wrapped splitter requests."""
         return get_routing_for_object(self.cv)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
@@ -85,14 +86,14 @@ class LabeledTestSplit(sk.BaseCrossValidator):
     def split(
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield the row numbers of each training set (labeled ones first) and of its test set.
+        """Yield the row numbers of each training set (labeled rows first) and of its test set.
 
         Parameters
         ----------
         X : array-like with one row per label, or None
             Only its length is read.
         y : array-like of shape (n_samples,)
-            Labels; ``unlabeled``, NaN, None or pd.NA where there is none.
+            Their labels; a missing one is ``unlabeled``, NaN, None or pd.NA.
         groups : array-like of shape (n_samples,), optional
             Needed by group splitters.
         """
@@ -139,7 +140,7 @@ class LabeledTestSplit(sk.BaseCrossValidator):
     def _split_labeled(
         self, classes: list[Any], codes: NDArray[np.intp], groups: NDArray[np.intp] | None
     ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Split the labeled rows; errors and warnings speak of labeled rows."""
+        """Split the labeled rows; errors and warnings are about labeled rows."""
         present, counts = np.unique(codes, return_counts=True)
         rarest, count = classes[int(present[counts.argmin()])], int(counts.min())
         if groups is None and isinstance(self.cv, GroupsConsumerMixin):
@@ -150,7 +151,7 @@ class LabeledTestSplit(sk.BaseCrossValidator):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                # codes stand for the labels, as scikit-learn refuses object arrays of numbers
+                # codes instead of labels, because scikit-learn refuses object arrays of numbers
                 splits = list(self.cv.split(np.zeros(codes.size), codes, groups))
             except ValueError as error:
                 raise ValueError(
@@ -306,24 +307,24 @@ def _as_labels(y: Any) -> NDArray[Any]:
 
 
 def _encode(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the distinct values and, for every row, the place of its value among them."""
+    """Return the distinct values and, for every row, the index of its value among them."""
     try:
         distinct, codes = np.unique(values, return_inverse=True)
     except TypeError:  # values without an order, such as 1 and "a"
-        places: dict[Any, int] = {}
-        codes = np.array([places.setdefault(v, len(places)) for v in values], dtype=np.intp)
-        return list(places), codes
+        index: dict[Any, int] = {}
+        codes = np.array([index.setdefault(v, len(index)) for v in values], dtype=np.intp)
+        return list(index), codes
     return distinct.tolist(), codes
 
 
 def _spread(n: int) -> NDArray[np.intp]:
-    """Order 0 … n-1 so that its first m numbers lie evenly, for every m."""
+    """Order 0 … n-1 so that the first m numbers are evenly spread, for every m."""
     golden = 0.6180339887498949  # its multiples modulo 1 are never close to each other
     return np.argsort(np.arange(n) * golden % 1.0)
 
 
 def _stratified_order(codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Order rows so that each class comes once, then all of them in proportion."""
+    """Order rows so that one row of each class comes first, then all classes in proportion."""
     order = _spread(codes.size)
     codes = codes[order]
     counts = np.bincount(codes)

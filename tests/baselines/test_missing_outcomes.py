@@ -473,7 +473,7 @@ def test_every_sign_of_a_missing_outcome_is_understood(write):
         ([np.nan] * 5, "All 5 outcomes in y are missing"),
         ([1.0, np.inf, 2, 3, 4], "pass finite numbers"),
         ([1e200] * 5, "squares overflow"),
-        (["low", "high", "low", None, None], r"such as 'low'\) that are no numbers"),
+        (["low", "high", "low", None, None], r"such as 'low'\) that are not numbers"),
         ([1.0, 2.0], "y has 2 rows but X has 5"),
         (np.ones((5, 2)), "fit one regressor per column"),
     ],

@@ -1,4 +1,4 @@
-"""The other methods that the paper names, one file each, behind the interface of the core."""
+"""The other methods that the paper names, one file each, as scikit-learn classifiers."""
 
 from .all_labelings import AllLabelingsDiscriminant
 from .contrastive_pessimistic import ContrastivePessimisticDiscriminant

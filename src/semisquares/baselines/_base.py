@@ -55,7 +55,7 @@ class SemiSupervisedClassifier(DecidingClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            All rows; a classifier around another takes whatever that one takes.
+            All rows; a classifier that wraps another accepts whatever that one accepts.
         y : array-like of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
 
@@ -78,14 +78,11 @@ class SemiSupervisedClassifier(DecidingClassifier):
         return self
 
     def _n_numbers(self, n_rows: int, n_classes: int) -> float:
-        """Return a lower bound of the numbers that a fit holds; 0 if none is known."""
+        """Return a lower bound on how many numbers a fit holds; 0 if none is known."""
         return 0.0
 
     def _fit_rows(self, X: Any, labels: Labels) -> str | None:
-        """Set the fitted attributes; return a warning without its first word, or None.
-
-        The first word of the warning is the name of the class.
-        """
+        """Set the fitted attributes; return a warning to follow the name of the class, or None."""
         raise NotImplementedError
 
     def _read(self, X: Any, y: Any) -> tuple[Any, Labels]:

@@ -1,4 +1,4 @@
-"""The complete-case fit, and the missing outcomes that go with it, solved directly."""
+"""The complete-case fit, and its missing outcomes by direct solution."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["complete_case", "until_rounding", "yates_values"]
 Array = NDArray[Any]
 
 MAX_MISSING = 5000
-"""Up to so many missing outcomes make a system that "analytic" solves."""
+"""The largest number of missing outcomes that "analytic" solves for."""
 PATIENCE = 50
-"""The distance to the end falls at every step: so many without a new lowest are rounding."""
+"""The distance falls at every step: this many steps without a new lowest one are rounding."""
 SEEN = 1e-9
-"""A direction that moves rows by less, with columns scaled to unit norm, is not seen by them."""
+"""With columns of unit norm, a direction that moves rows by less does not affect them."""
 
 
 def complete_case(objective: Objective) -> tuple[Callable[[Array], float], Array]:
-    """Say how far weights are from the complete-case fit, and what that leaves open.
+    """Return the distance to the complete-case fit, and the directions of u that it leaves open.
 
     J is quadratic: half its gradient is h = Ae, with A = X'X + λD over the complete rows and e the
-    way from the end of the iteration. The first result is ``‖X_e e‖² + λ e'De`` as a function of h;
-    the second an orthonormal basis of the directions of u that no complete row has a say in, where
-    the iteration keeps what it began with.
+    error of the weights. The first result is ``‖X_e e‖² + λ e'De`` as a function of h; the second
+    is an orthonormal basis of the directions of u that no complete row determines, in which the
+    iteration keeps its start.
     """
     rows, factor = objective.memory_rows, objective.labeled_factor
     labels = np.zeros((rows.n_unlabeled, 0))
@@ -42,7 +42,7 @@ def complete_case(objective: Objective) -> tuple[Callable[[Array], float], Array
 
     def distance(h: Array) -> float:
         e = solve(h)
-        moved = rows.decisions(e)  # by the rows: where columns nearly agree, their Gram is blind
+        moved = rows.decisions(e)  # not by the Gram matrix, which loses nearly equal columns
         moved[rows.unlabeled] -= labels @ (labels.T @ moved[rows.unlabeled])
         return float(moved @ moved + objective.ridge(e))
 
@@ -50,21 +50,21 @@ def complete_case(objective: Objective) -> tuple[Callable[[Array], float], Array
 
 
 def until_rounding(distance: Callable[[Array], float]) -> Callable[[Array], float]:
-    """Return the distance, and 0 once it has stopped falling."""
+    """Return a function that gives the distance, and 0 once that has stopped falling."""
     lowest, since = np.inf, 0
 
-    def told(h: Array) -> float:
+    def distance_or_zero(h: Array) -> float:
         nonlocal lowest, since
         now = distance(h)
         since = 0 if now < lowest else since + 1
         lowest = min(lowest, now)
         return now if since < PATIENCE else 0.0
 
-    return told
+    return distance_or_zero
 
 
 def _pseudo_inverse(objective: Objective) -> tuple[Callable[[Array], Array], Array]:
-    """Return a generalised inverse of A, by an SVD of the rows' R factor, and what A maps to 0."""
+    """Return a generalised inverse of A, by an SVD of the rows' R factor, and its null space."""
     rows = objective.memory_rows
     ridge = np.sqrt(objective.alpha) * np.eye(rows.n_features, rows.n_weights)
     columns = np.roll(rows.triangle(rows.labeled, None), -int(rows.intercept), axis=1)
@@ -78,7 +78,7 @@ def _pseudo_inverse(objective: Objective) -> tuple[Callable[[Array], Array], Arr
 
 
 def _open_directions(rows: MemoryRows, null: Array) -> Array:
-    """Return, orthonormal, how missing outcomes move with directions of w."""
+    """Return an orthonormal basis of the changes of missing outcomes along null directions of w."""
     full = np.sqrt(np.where(rows.diagonal > 0.0, rows.diagonal, 1.0))[:, None]
     null = dense.qr(full * null)[0] / full  # orthonormal for columns of unit norm
     moved = dense.product(rows.table.take(rows.unlabeled), null[: rows.n_features])
@@ -88,7 +88,7 @@ def _open_directions(rows: MemoryRows, null: Array) -> Array:
 
 
 def yates_values(objective: Objective, open_labels: Array) -> Array:
-    """Solve ``(I - H_uu) u = H_ul y`` for the missing outcomes; of least norm where they are open.
+    """Solve ``(I - H_uu) u = H_ul y`` for the missing outcomes; of least norm if not unique.
 
     An open direction q has (I - H_uu) q = 0: with qq' added the system is regular and q'u = 0.
     """
@@ -98,7 +98,7 @@ def yates_values(objective: Objective, open_labels: Array) -> Array:
             f"method='analytic' solves a system for up to {MAX_MISSING} missing outcomes, got "
             f"{rows.n_unlabeled}; use method='iterate'."
         )
-    unit = np.zeros((rows.n_rows, rows.n_unlabeled + 1))  # what is fitted: each u alone, then y
+    unit = np.zeros((rows.n_rows, rows.n_unlabeled + 1))  # the targets: each u alone, then y
     unit[rows.unlabeled, np.arange(rows.n_unlabeled)] = 1.0
     unit[rows.labeled, -1] = rows.y
     moment = rows.weighted_moment(unit)[1]

@@ -1,4 +1,4 @@
-"""Base of the linear discriminants: a `GaussianClasses` behind the interface of a classifier."""
+"""Base of the linear discriminants: a `GaussianClasses` as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class GaussianDiscriminant(LinearClassifier):
         Returns
         -------
         log_posteriors : ndarray of shape (n_samples, n_classes)
-            Finite where the probability itself is too small for a float.
+            Finite even if the probability itself underflows.
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -79,12 +79,12 @@ class GaussianDiscriminant(LinearClassifier):
         return level(super()._read_rows(X))
 
     def _given(self, X: Array, labels: Labels) -> Given:
-        """Return what the parameters and X fix."""
+        """Return what the parameters and X determine."""
         return Given.of(X, float(self.shrinkage), read_priors(self.priors, labels.classes))
 
 
 def read_priors(priors: Any, classes: Array) -> Array | None:
-    """Check priors that a user gave: one positive number for each class, their sum 1."""
+    """Check the user's priors: one positive number for each class, with the sum 1."""
     if priors is None:
         return None
     values = read_floats(priors)

@@ -1,36 +1,17 @@
 """Gaussian classes with one covariance: the model of linear discriminant analysis.
 
-A row of class k has the density N(x; m_k, S), and a row is of class k with probability π_k. Rows
-may be shared out: q_ik ≥ 0 says how much of row i is of class k. The model θ = (π, m, S) has
+A row is of class k with probability π_k, and then has the density N(x; m_k, S). Rows may have soft
+labels: q_ik ≥ 0 is the share of class k in row i. The model θ = (π, m, S) has
 
     L(θ, q) = Σ_i Σ_k q_ik [ log π_k + log N(x_i; m_k, S) ]        complete-data log likelihood
     R(θ)    = -s/2 [ log det S + tr(S⁻¹ T) ]                       log prior of S, up to a constant
 
 with the shrinkage s, in rows, and a fixed diagonal target T: R is the logarithm of the inverse
-Wishart density ``det(S)^(-s/2) exp(-tr(S⁻¹ sT) / 2)``, what s more rows of covariance T would add.
+Wishart density ``det(S)^(-s/2) exp(-tr(S⁻¹ sT) / 2)``, and counts like s more rows of covariance T.
 With n_k = Σ_i q_ik and n = Σ_k n_k, L + R is largest at
 
     π_k = n_k / n,   m_k = Σ_i q_ik x_i / n_k,
     S = (Σ_ik q_ik (x_i - m_k)(x_i - m_k)' + s T) / (n + s).
-
-What is here:
-
-``level(X)``
-    X without the rounding of columns that are constant but for it.
-``Given.of(X, shrinkage, priors)``
-    What is fixed before any label: s, the diagonal of T, π where a user knows it, and how much of
-    each column is rounding.
-``fit_gaussian(X, q, given)``
-    The maximiser of L + R as a `GaussianClasses`; ValueError where the covariance is singular.
-``GaussianClasses``
-    θ, with ``log_joint(X)`` (log π_k + log N(x_i; m_k, S), which is also ∂L/∂q),
-    ``posteriors(X)`` and ``linear()`` (weights and intercepts).
-``complete_log_likelihood(model, X, q)``, ``marginal_log_likelihood(model, X, labels)``
-    L(θ, q), and L with the missing labels summed out.
-``log_prior(model, given)``
-    R(θ).
-``WhitenedRows.of(X, given)``
-    The rows in coordinates where every S is I less a matrix of rank K: loops work there.
 """
 
 from __future__ import annotations
@@ -88,7 +69,7 @@ class GaussianClasses:
     def linear(self) -> tuple[Array, Array]:
         """Return weights (K, d) and intercepts (K,) whose scores are log π_k N(x; m_k, S).
 
-        Up to a number that all classes of a row share: the weights are ``S⁻¹ (m_k - c)`` with the
+        Scores are correct up to a constant for each row. The weights are ``S⁻¹ (m_k - c)`` with the
         mean c of the means, so that columns far from zero cost no digits.
         """
         centre = self.means.mean(axis=0)
@@ -99,19 +80,19 @@ class GaussianClasses:
 
 
 def rounding(X: Array) -> Array:
-    """Return the spread up to which each column is constant; its unit is that of the column."""
+    """Return the spread of each column, in its unit, up to which the column is constant."""
     return ROUNDING * np.abs(X).max(axis=0)
 
 
 def level(X: Array) -> Array:
-    """Return X where columns that vary by rounding only are constant."""
+    """Return X with columns that vary only by rounding made constant."""
     with np.errstate(over="ignore", invalid="ignore"):
         flat = X.std(axis=0) <= rounding(X)
     return np.where(flat, X[0], X) if flat.any() else X
 
 
 def variances(X: Array) -> Array:
-    """Return the variance of each column, the diagonal of T; 1 where it is zero."""
+    """Return the variance of each column, the diagonal of T; 1 for constant columns."""
     with np.errstate(over="ignore", invalid="ignore"):
         found = X.var(axis=0)
     if not np.isfinite(found).all():
@@ -125,38 +106,38 @@ def variances(X: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What is fixed before any label is known."""
+    """What is fixed before the labels are known."""
 
     shrinkage: float
     """s, in rows."""
     target: Array
     """The diagonal of T, of shape (d,)."""
     priors: Array | None
-    """π, of shape (K,), where it is not to be learned."""
+    """π, of shape (K,); None if it is learned."""
     rounding: Array
-    """What each column may vary by and still be constant, of shape (d,)."""
+    """The spread up to which each column is constant, of shape (d,)."""
 
     @classmethod
     def of(cls, X: Array, shrinkage: float, priors: Array | None = None) -> Given:
-        """Take the variances of all rows as the target, and the size of all rows' rounding."""
+        """Compute the target and the rounding from all rows."""
         return cls(shrinkage, variances(X), priors, rounding(X))
 
     def priors_of(self, mass: Array) -> Array:
-        """Return π where the classes have so many rows."""
+        """Return π for the given numbers of rows by class."""
         return mass / mass.sum(axis=-1, keepdims=True) if self.priors is None else self.priors
 
 
 def fit_gaussian(X: Array, q: Array, given: Given) -> GaussianClasses:
-    """Return the maximiser of L(θ, q) + R(θ).
+    """Return the maximiser of L(θ, q) + R(θ); refuse a singular covariance.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
         Rows.
     q : ndarray of shape (n, K)
-        How much of each row is of each class, not negative; every class has some.
+        The share of each class in each row, not negative; no class is empty.
     given : Given
-        s, T, and π where it is not learned.
+        s, T, and π unless it is learned.
     """
     centre = X.mean(axis=0)
     rows = X - centre
@@ -164,7 +145,7 @@ def fit_gaussian(X: Array, q: Array, given: Given) -> GaussianClasses:
     means = (q.T @ rows) / mass[:, None]
     scatter = np.zeros((X.shape[1], X.shape[1]))
     for share, mean in zip(q.T, means, strict=True):
-        held = share > 0.0  # in hard labelings every row is in one class only
+        held = share > 0.0  # with hard labels every row is in one class only
         part = np.sqrt(share[held])[:, None] * (rows[held] - mean)
         scatter += dense.product(part.T, part)
     scatter[np.diag_indices_from(scatter)] += given.shrinkage * given.target
@@ -174,11 +155,11 @@ def fit_gaussian(X: Array, q: Array, given: Given) -> GaussianClasses:
 
 
 def factor_of(covariance: Array, n_rows: int, given: Given) -> Array:
-    """Return the lower Cholesky factor, or say that the covariance is singular and what to do."""
+    """Return the lower Cholesky factor; refuse a singular covariance."""
     d = len(covariance)
     triangle, failed = dense.cholesky(covariance.copy())
     factor = np.zeros((d, d)) if failed else np.tril(triangle)
-    left = factor.diagonal()  # the spread that the columns before a column do not explain
+    left = factor.diagonal()  # the spread that earlier columns do not explain
     explained = left**2 <= 16.0 * max(d, 8) * EPS * covariance.diagonal()
     constant = left <= (given.rounding if given.shrinkage == 0.0 else 0.0)
     if (explained | constant).any():
@@ -187,7 +168,7 @@ def factor_of(covariance: Array, n_rows: int, given: Given) -> Array:
 
 
 def singular(n_rows: int, n_columns: int) -> ValueError:
-    """Return the error that a singular covariance is answered with."""
+    """Return the error for a singular covariance."""
     return ValueError(
         f"The covariance of {n_rows} rows in {n_columns} columns is singular within the classes, "
         "and the likelihood has no maximum; pass a larger shrinkage, or drop columns that are "
@@ -215,7 +196,7 @@ class WhitenedRows:
 
     @classmethod
     def of(cls, X: Array, given: Given) -> WhitenedRows:
-        """Whiten the rows of X; ValueError where their covariance is singular."""
+        """Whiten the rows of X; refuse a singular covariance."""
         one_class = fit_gaussian(X, np.ones((len(X), 1)), given)
         centre, factor = one_class.means[0], one_class.factor
         Z = dense.solve_triangular(factor, (X - centre).T).T

@@ -1,20 +1,20 @@
-"""The interior point method of the two pessimists.
+"""The interior point method of the two pessimistic classifiers.
 
-The labels of U unlabeled rows among K classes are a point q of simplex^U. The pessimists,
+The labels of U unlabeled rows among K classes are a point q of simplex^U. The pessimistic methods,
 `implicitly_constrained` and `contrastive_pessimistic`, look for the labeling that minimises a
-convex function f of the K·p sums ``Aq = q'V`` over the rows, V of shape (U, p): the Hessian in q is
-``A'RR'A`` with a small R, so that a Newton step costs O(U p² K²), however many rows there are.
+convex function f of the K·p sums ``Aq = q'V`` over the rows, V of shape (U, p). The Hessian in q is
+``A'RR'A`` with a small R, so a Newton step costs O(U p² K²): linear in the number of rows.
 `least_labeling`:
 
-1. start in the middle, q = 1/K, with slacks z > 0 of the constraints q ≥ 0;
-2. the gradient g of f, and the gap ``Σ_ik q_ik (g_ik - min_l g_il)``: f is convex, so that no
-   labeling is better by more (Frank and Wolfe); stop where it is small;
-3. the Newton step towards ``q z = 0``, only to see how much of it can be taken;
-4. the Newton step towards ``q z = σμ``, corrected to second order (Mehrotra 1992): σ is small where
-   much could be taken, and 1 where z is not yet the slack of g, as f need not be quadratic;
+1. start in the middle, q = 1/K, with dual variables z > 0 of the constraints q ≥ 0;
+2. compute the gradient g of f, and the gap ``Σ_ik q_ik (g_ik - min_l g_il)``: because f is convex,
+   no labeling is better by more (Frank and Wolfe); stop if it is small;
+3. compute the Newton step towards ``q z = 0``, only to see how much of it can be taken;
+4. compute the Newton step towards ``q z = σμ``, corrected to second order (Mehrotra 1992): σ is
+   small if much of step 3 can be taken, and 1 if z does not match g yet (f need not be quadratic);
 5. take it, up to 0.99 of the way to the boundary.
 
-Where many labelings are least, it ends in the middle of them: no label leans more than it has to.
+If the minimiser is not unique, it ends in the middle of the set of minimisers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["LeastLabeling", "Local", "labeling_gap", "least_labeling"]
 Array = NDArray[Any]
 
 PATIENCE = 10
-"""So many steps in a row may leave the gap as it is, before what is left of it is rounding."""
+"""After this many steps without a smaller gap, what is left of it is rounding."""
 
 Local = Callable[[Array], tuple[Array, Array, Array]]
 """From q: the gradient (U, K), V (U, p) and R (K p, any), with A'RR'A the Hessian."""
@@ -42,7 +42,7 @@ Local = Callable[[Array], tuple[Array, Array, Array]]
 
 @dataclass(frozen=True, eq=False)
 class LeastLabeling:
-    """Labels q of the unlabeled rows, and how far from the least f they can be."""
+    """Labels q of the unlabeled rows, and a bound on f(q) minus the minimum."""
 
     q: Array
     gap: float
@@ -82,21 +82,21 @@ def least_labeling(
 
 
 def labeling_gap(q: Array, gradient: Array) -> float:
-    """Bound how far f(q) is from the least: ``max over s of <gradient, q - s>``."""
+    """Return a bound on f(q) minus the minimum: ``max over s of <gradient, q - s>``."""
     return float(np.sum(q * (gradient - gradient.min(axis=1, keepdims=True))))
 
 
 def _local(f: Local, q: Array) -> tuple[Array, Array, Array]:
     g, V, R = f(q)
-    return g - g.min(axis=1, keepdims=True), V, R  # what a row's classes share only costs digits
+    return g - g.min(axis=1, keepdims=True), V, R  # a constant per row would only cost digits
 
 
 class _Newton:
     """Newton steps at one point: ``(A'RR'A + z/q) dq = target/q - g``, each row of dq summing to 0.
 
-    By Woodbury's identity all is solved in the space of R. With ``a = q/z``, the inverse of z/q on
-    rows that sum to zero is ``v ↦ a_k Σ_l a_l (v_k - v_l) / Σ_l a_l``: written in differences, as
-    a ranges over all sizes.
+    By Woodbury's identity they are solved in the space of R. With ``a = q/z``, the inverse of z/q
+    on rows that sum to zero is ``v ↦ a_k Σ_l a_l (v_k - v_l) / Σ_l a_l``, written in differences
+    because a has all orders of magnitude.
     """
 
     def __init__(self, q: Array, z: Array, g: Array, V: Array, R: Array) -> None:
@@ -127,11 +127,11 @@ class _Newton:
         return self.a * sum(parts)
 
     def longest(self, dq: Array, dz: Array) -> float:
-        """Return how much of a step leads to the boundary."""
+        """Return the multiple of a step that reaches the boundary."""
         return 1.0 / max(float((-dq / self.q).max()), float((-dz / self.z).max()), EPS)
 
     def is_slack(self) -> bool:
-        """Tell whether z is g up to a number per row, compared with what q z is."""
+        """Tell whether z is g up to a constant per row, relative to q z."""
         off = self.g - self.z
         off -= np.sum(self.q * off, axis=1, keepdims=True)
         return bool(np.sum(self.q * np.abs(off)) <= np.sum(self.q * self.z))

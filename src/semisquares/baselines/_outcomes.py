@@ -1,4 +1,4 @@
-"""Outcomes of which some are missing: reading them, where to start, and rows to fit."""
+"""Read outcomes of which some are missing, the values to start from, and the rows to fit."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Array = NDArray[Any]
 
 
 def read_outcomes(y: Any, n_rows: int) -> Array:
-    """Read y as floats, NaN where an outcome is missing."""
+    """Read y as floats, with NaN for a missing outcome."""
     if y is None:
         raise ValueError(
             "A regressor requires y to be passed, but the target y is None; pass one value per "
-            "row, NaN where the outcome is missing."
+            "row, and NaN for a missing one."
         )
     shape: Any = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] != 1:
@@ -45,14 +45,14 @@ def read_outcomes(y: Any, n_rows: int) -> Array:
         finite = False
     if not finite:
         raise ValueError(
-            f"y holds outcomes (such as {values.tolist()[0]!r}) that are no numbers, or so large "
+            f"y holds outcomes (such as {values.tolist()[0]!r}) that are not numbers, or so large "
             "that their squares overflow; pass finite numbers, and NaN for a missing one."
         )
     return outcomes
 
 
 def write_rows(X: Array, y: Array, intercept: bool) -> MemoryRows:
-    """Write X, its columns centred beside an intercept, and y as rows."""
+    """Return X and y as rows; with an intercept, the columns are centred."""
     if X.shape[1] > MAX_DIRECT:
         raise ValueError(
             f"X has {X.shape[1]} columns; outcomes are filled in for up to {MAX_DIRECT}: select "
@@ -66,7 +66,7 @@ def write_rows(X: Array, y: Array, intercept: bool) -> MemoryRows:
 
 
 def read_start(rows: MemoryRows, init: Any, random_state: Any) -> Array:
-    """Return the outcomes that are filled in first."""
+    """Return the missing outcomes to start from."""
     if isinstance(init, str):
         if init == "zero":
             return np.zeros(rows.n_unlabeled)

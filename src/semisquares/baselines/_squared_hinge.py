@@ -28,8 +28,8 @@ def decide(X: Array, w: Array) -> Array:
 def solve(X: Array, sign: Array, cost: Array, w: Array) -> tuple[Array, float]:
     """Minimise ``½‖w‖² + Σ cost ξ²`` by Newton's method on the rows with ξ > 0.
 
-    While no row enters or leaves these rows the objective is one quadratic, whose minimiser is one
-    step away. The last entry of w is the intercept.
+    As long as this set of rows does not change, the objective is a quadratic, and one step reaches
+    its minimiser. The last entry of w is the intercept.
     """
     slack, value = _value(X, sign, cost, w)
     for _ in range(MAX_STEPS):
@@ -41,7 +41,7 @@ def solve(X: Array, sign: Array, cost: Array, w: Array) -> tuple[Array, float]:
         if not fall > NEGLIGIBLE * value:
             break
         line = (step[:-1], w[:-1], decide(X, step), decide(X, w), sign, cost)
-        # the slope along the step rises: where it is not above 0 at the end, J fell all the way
+        # the slope rises along the step: if it is not positive at the end, J fell all the way
         full = _slope(1.0, *line) <= 1e-8 * fall
         if not full and _slope(0.0, *line) >= 0.0:
             break  # the rest is rounding
@@ -61,7 +61,7 @@ def _value(X: Array, sign: Array, cost: Array, w: Array) -> tuple[Array, float]:
 def _slope(
     t: float, step: Array, w: Array, along: Array, z: Array, sign: Array, cost: Array
 ) -> float:
-    """Return the derivative of the objective at ``w + t step``, where z has moved ``t along``."""
+    """Return the derivative of the objective at ``w + t step``, where z is ``z + t along``."""
     slack = np.maximum(0.0, 1.0 - sign * (z + t * along))
     return float(step @ (w + t * step) - 2.0 * (cost * sign * slack) @ along)
 
@@ -69,7 +69,7 @@ def _slope(
 def _newton_step(
     X: Array, sign: Array, cost: Array, w: Array, active: Array, gradient: Array
 ) -> Array:
-    """Return the step to the minimiser of the quadratic that the active rows make."""
+    """Return the step to the minimiser of the quadratic of the active rows."""
     rows, weight = X[active], 2.0 * cost[active]
     gram = np.empty((len(w), len(w)))
     gram[:-1, :-1] = dense.product(rows.T * weight, rows)
@@ -78,7 +78,7 @@ def _newton_step(
     factor = linalg.factor(gram, 1.0, True)
     if factor is not None:
         return -factor.solve(gradient)
-    # no active row, or columns of very different size: the same quadratic as least squares
+    # no active row, or columns of very different scale: solve the same quadratic by least squares
     root = np.sqrt(weight)
     design = np.vstack(
         (np.column_stack((rows, np.ones(len(rows)))) * root[:, None], np.eye(len(w)))

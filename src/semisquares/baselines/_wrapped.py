@@ -1,4 +1,4 @@
-"""Base of the classifiers around another one."""
+"""Base of the classifiers that wrap another one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[Any]
 
 
 def estimator_has(name: str) -> Callable[[Any], bool]:
-    """Say whether the wrapped classifier has a method, or raise its own error."""
+    """Tell whether the wrapped classifier has a method, or raise its own error."""
 
     def check(model: Any) -> bool:
         getattr(getattr(model, "estimator_", model.estimator), name)
@@ -32,7 +32,7 @@ def estimator_has(name: str) -> Callable[[Any], bool]:
 
 
 class WrappedClassifier(MetaEstimatorMixin, SemiSupervisedClassifier):
-    """Base of the classifiers around another: X goes to it as it is, and its methods come back."""
+    """Base of the classifiers that wrap another: X is passed on as it is, and so are methods."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SemiSupervisedClassifier._parameter_constraints,
@@ -59,7 +59,7 @@ class WrappedClassifier(MetaEstimatorMixin, SemiSupervisedClassifier):
 
     @available_if(estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class as the wrapped classifier gives it.
+        """Return the class probabilities of the wrapped classifier.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class WrappedClassifier(MetaEstimatorMixin, SemiSupervisedClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or whatever the wrapped classifier takes
-            Rows to decide on.
+            Rows to predict.
 
         Returns
         -------
@@ -99,12 +99,12 @@ class WrappedClassifier(MetaEstimatorMixin, SemiSupervisedClassifier):
         return self.estimator_.predict_proba(X)
 
     def _read_rows(self, X: Any) -> Any:
-        """Note the number and names of the columns; their values are the wrapped one's care."""
+        """Set the number and names of the columns; the wrapped classifier checks the values."""
         kind = getattr(X, "dtype", None)
         if getattr(kind, "kind", "") == "c":
             raise ValueError(f"Complex data not supported, got X of {kind}; pass real numbers.")
         self._refuse_misread(X)
-        self.__dict__.pop("n_features_in_", None)  # texts have none, whatever was fitted before
+        self.__dict__.pop("n_features_in_", None)  # of an earlier fit: a list of texts has none
         validate_data(self, X, skip_check_array=True)
         return X.tocsr() if issparse(X) else X
 
@@ -112,14 +112,14 @@ class WrappedClassifier(MetaEstimatorMixin, SemiSupervisedClassifier):
         """Check the number and names of the columns of rows to predict."""
         check_is_fitted(self)
         self._refuse_misread(X)
-        if len(getattr(X, "shape", (0, 0))) == 2:  # else the wrapped classifier tells what to do
+        if len(getattr(X, "shape", (0, 0))) == 2:  # else the wrapped classifier raises its error
             validate_data(self, X, reset=False, skip_check_array=True)
         return X.tocsr() if issparse(X) else X
 
     def _refuse_misread(self, X: Any) -> None:
         """Refuse rows that a classifier of scikit-learn would misread.
 
-        It takes dates for numbers, unless it is a pipeline that turns them into numbers itself.
+        It reads dates as numbers, unless it is a pipeline that converts them itself.
         """
         check_names(X)
         check_masked("X", X)

@@ -1,7 +1,7 @@
-"""All labelings (Hartley & Rao 1968): the labels under which the rows are most likely.
+"""All labelings (Hartley & Rao 1968): the labels for which the rows are most likely.
 
 For least squares, `semisquares.HardLabelClassifier` with ``solver="enumerate"`` finds the best of
-all labelings, by branch and bound. This is the same proposal for Gaussian classes.
+all labelings by branch and bound. This is the same idea for Gaussian classes.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from ._gaussian import WhitenedRows, complete_log_likelihood, fit_gaussian, log_
 Array = NDArray[Any]
 
 BLOCK = 2**14
-"""Most labelings that are looked at together."""
+"""The largest number of labelings that are evaluated together."""
 TIE = 1e-9
-"""Log likelihoods closer than this for each row count as equal: rounding is well below it."""
+"""Log likelihoods that differ by less, per row, are equal: rounding is well below it."""
 
 
 class AllLabelingsDiscriminant(GaussianDiscriminant):
-    """Linear discriminant analysis with the labels of largest likelihood, out of all there are.
+    """Linear discriminant analysis with the most likely of all labelings.
 
     Maximises, over the labels q of the unlabeled rows and the Gaussian classes θ = (π, m, S),
 
         Σ_i log π_{q_i} N(x_i; m_{q_i}, S) - s/2 [ log det S + tr(S⁻¹ T) ],
 
-    s the shrinkage and T the diagonal of the variances of all rows. For given labels the best θ is
-    known (`semisquares.baselines._gaussian`), and leaves, up to a constant,
+    with the shrinkage s and the diagonal T of the variances of all rows. For given labels the best
+    θ is known (`semisquares.baselines._gaussian`); it leaves, up to a constant,
 
         Σ_k n_k log π_k - (n + s)/2 log det S(q).
 
-    1. Rows are whitened, so that det S is that of a K×K matrix of products of class sums;
-    2. the K^U labelings are looked at in lexicographic order, in blocks that share the labels of
-       their first rows, and with them all but the last terms of those products;
-    3. the largest wins; of labelings that are equally likely, the first in lexicographic order.
+    1. Whiten the rows, so that det S is that of a K×K matrix of products of class sums;
+    2. evaluate the K^U labelings in lexicographic order, in blocks that share the labels of their
+       first rows, and with them all but the last terms of those products;
+    3. take the most likely one; of equally likely ones, the first in lexicographic order.
 
     The time doubles with every row: about a second for 20 rows of two classes. At the solution
     every unlabeled row has the label that the classifier predicts for it. With equal `priors` it is
@@ -55,28 +55,27 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
     Parameters
     ----------
     shrinkage : float, default=1.0
-        s: how many rows of covariance T the prior of S counts for. Anything above 0 is enough where
-        there are fewer rows than features, or columns that are constant within the classes.
+        As in `EMDiscriminantClassifier`.
     priors : array-like of shape (n_classes,), optional
-        π where it is known, in the order of `classes_`; learned otherwise.
+        As in `EMDiscriminantClassifier`.
     max_unlabeled : int, default=20
-        Most unlabeled rows of two classes; of more classes, as many as have no more than
-        ``2 ** max_unlabeled`` labelings. Above it ``fit`` raises an error.
+        The largest number of unlabeled rows for two classes; with more classes, there may be
+        ``2 ** max_unlabeled`` labelings. ``fit`` raises an error if there are more.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
 
     Attributes
     ----------
     classes_, coef_, intercept_, priors_, means_, covariance_
         As in `EMDiscriminantClassifier`.
     transduction_ : ndarray of shape (n_samples,)
-        The label of every training row: its own, or that of the best labeling.
+        The label of every training row: given, or that of the best labeling.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         The same, one-hot.
     log_likelihood_ : float
         The maximum.
     n_iter_ : int
-        Number of labelings, K^U.
+        The number of labelings, K^U.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -142,10 +141,10 @@ class AllLabelingsDiscriminant(GaussianDiscriminant):
 
 @dataclass(frozen=True, eq=False)
 class _LabelingSearch:
-    """Look at all labelings of the rows `free`, in whitened coordinates.
+    """Search all labelings of the unlabeled rows, in whitened coordinates.
 
     With class sums c_k = Σ_{i in k} z_i, E = I - V'V has det E = det(N - CC'/(n+s)) / det N,
-    N the diagonal of the class counts.
+    where N is the diagonal matrix of the class counts.
     """
 
     free: Array
@@ -163,7 +162,7 @@ class _LabelingSearch:
         return cls(rows.Z[free_rows(labels)], sums, known.sum(axis=0), rows)
 
     def best(self) -> Array:
-        """Return the labels of largest likelihood, the first of them where there are ties."""
+        """Return the most likely labels; of several, the first."""
         tops = np.array([self._values(first).max() for first in self._firsts()])
         enough = tops.max() - TIE * self.rows.total
         block = next(islice(self._firsts(), int(np.argmax(tops >= enough)), None))
@@ -176,7 +175,7 @@ class _LabelingSearch:
 
     @cached_property
     def _last(self) -> Array:
-        """All labelings of the last rows, as many as fit a block, in lexicographic order."""
+        """All labelings, in lexicographic order, of as many last rows as fit a block."""
         n_classes = len(self.counts)
         n_last = 0
         while n_last < len(self.free) and n_classes ** (n_last + 1) <= BLOCK:
@@ -185,7 +184,7 @@ class _LabelingSearch:
         return np.arange(n_classes**n_last)[:, None] // places % n_classes
 
     def _firsts(self) -> Iterator[tuple[int, ...]]:
-        """Give all labelings of the other rows, in lexicographic order."""
+        """Return all labelings of the other rows, in lexicographic order."""
         return product(range(len(self.counts)), repeat=len(self.free) - self._last.shape[1])
 
     @cached_property
@@ -206,7 +205,7 @@ class _LabelingSearch:
         return counts, counts[:, :, None] * np.eye(len(self.counts)) - products / self.rows.total
 
     def _values(self, first: tuple[int, ...]) -> Array:
-        """Return Σ n_k log π_k - (n+s)/2 log det E; very large where det E is rounding."""
+        """Return Σ n_k log π_k - (n+s)/2 log det E; very large if det E is 0 up to rounding."""
         counts, matrices = self._matrices(first)
         log_det = np.linalg.slogdet(matrices)[1] - np.log(counts).sum(axis=1)
         priors = self.rows.given.priors_of(counts)

@@ -23,11 +23,11 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class _Contrast:
-    """The contrast with the supervised model, its best over θ, as a function of the labeling q.
+    """The largest contrast with the supervised model, as a function of the labeling q.
 
         f(q) = max over θ of L(θ, q) + R(θ) - L(θ_sup, q) - R(θ_sup)
 
-    L is linear in q, so that f, a maximum of linear functions, is convex, and its gradient is that
+    L is linear in q, so f is a maximum of linear functions: it is convex, and its gradient is that
     of the function at the maximiser θ(q): log p(x_i, k; θ(q)) - log p(x_i, k; θ_sup) (Danskin).
     """
 
@@ -60,11 +60,11 @@ class _Contrast:
         return fit_gaussian(self.X, self.all_rows(q), self.given)
 
     def gradient(self, model: GaussianClasses) -> Array:
-        """Return how much better than θ_sup a model makes each class of each unlabeled row."""
+        """Return the gain in log p(x_i, k) over θ_sup for each unlabeled row and class."""
         return model.log_joint(self.free) - self.joint
 
     def value(self, model: GaussianClasses, q: Array) -> float:
-        """Return the contrast of a model with θ_sup where the labels are q."""
+        """Return the contrast of a model with θ_sup for the labels q."""
         labels = self.all_rows(q)
         ours, theirs = (
             complete_log_likelihood(theta, self.X, labels) + log_prior(theta, self.given)
@@ -80,7 +80,7 @@ class _Contrast:
 
             Σ_k (dn_k² + ‖u_k‖²) / n_k + ‖Σ_k (u_k m_k' + m_k u_k' + dn_k m_k m_k')‖² / 2(n + s)
 
-        (without dn_k² / n_k where the priors are given).
+        (without dn_k² / n_k if the priors are given).
         """
         model = self.best(q)
         origin = self.X.mean(axis=0)
@@ -110,48 +110,48 @@ class _Contrast:
 class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
     """Linear discriminant analysis that no labeling of the unlabeled rows makes worse.
 
-    With θ = (π, m, S) the priors, means and common covariance, L the log likelihood of all rows
-    where unlabeled ones have the soft labels q, and θ_sup the best θ of the labeled rows, solves
+    Let θ = (π, m, S) be the priors, means and common covariance, L the log likelihood of all rows
+    if the unlabeled ones have the soft labels q, and θ_sup the best θ for the labeled rows. Solves
 
         max over θ, min over q of  L(θ, q) + R(θ) - L(θ_sup, q) - R(θ_sup),     q on simplex^U
         R(θ) = -s/2 [ log det S + tr(S⁻¹ T) ],
 
-    s the shrinkage and T the diagonal of the variances of all rows. An adversary labels the rows as
-    badly for θ, compared with θ_sup, as can be; still θ is as likely as θ_sup: the value is never
-    negative. L + R is concave in the natural parameters of θ and linear in q, so that max and min
-    may change places: the best θ for a labeling is known, and the worst labeling minimises a convex
-    function. It is found by `least_labeling`, with a proof of how close it is.
+    with the shrinkage s and the diagonal T of the variances of all rows. An adversary chooses the
+    worst labels for θ, compared with θ_sup; even then θ is at least as likely as θ_sup: the value
+    is never negative. L + R is concave in the natural parameters of θ and linear in q, so max and
+    min can be exchanged: the best θ for a labeling is known in closed form, and the worst labeling
+    minimises a convex function. `least_labeling` finds it, and bounds its error.
 
     Parameters
     ----------
     shrinkage : float, default=0.0
-        How many rows the prior of the covariance counts for: rows with the variances of the
-        columns and no correlation. Without it the labeled rows must span the columns within their
-        classes; with it even one labeled row for each class will do.
+        s: the prior of the covariance counts like this many rows with the variances of the columns
+        and no correlation. If it is 0, the labeled rows must span the columns within their classes;
+        otherwise one labeled row for each class is enough.
     priors : array-like of shape (n_classes,), optional
-        Probabilities of the classes; learned where they are not given.
+        Probabilities of the classes; learned by default.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
     tol : float, default=1e-8
         The certified gap to reach, in nats per row.
     max_iter : int, default=100
-        Most steps of the interior point method; some 10 to 20 are usual.
+        The largest number of steps of the interior point method; 10 to 20 are usual.
 
     Attributes
     ----------
     classes_, coef_, intercept_, priors_, means_, covariance_
         As in `EMDiscriminantClassifier`.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The adversary's labeling q; known labels as they are. It is not a prediction.
+        The adversary's labeling q; labeled rows keep their labels. It is not a prediction.
     transduction_ : ndarray of shape (n_samples,)
-        The labels of the training rows: known ones as they are, the others predicted.
+        The label of every training row, given or predicted.
     objective_ : float
         The contrast at (θ, q), in nats: at least 0.
     certificate_ : float
         The gap, in nats: whatever the true labels are, L + R is higher at θ than at θ_sup by
         ``objective_ - certificate_`` or more; and no θ can promise more than ``objective_``.
     n_iter_ : int
-        Steps taken.
+        The number of steps.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -210,7 +210,7 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
         self.certificate_ = labeling_gap(found.q, contrast.gradient(model))
         self.n_iter_ = max(1, found.n_iter)
         self._set_transduction(X, labels)
-        # log likelihoods of that size have no more digits
+        # log likelihoods of this size have no more digits
         rounding = 1e3 * EPS * float(np.abs(contrast.joint).sum())
         if self.certificate_ <= max(enough, rounding):
             return None

@@ -30,7 +30,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class EMStep:
-    """What `EMDiscriminantClassifier` keeps of each step; step 0 is the start."""
+    """One step of `EMDiscriminantClassifier`; step 0 is the start."""
 
     iteration: int
     log_likelihood: float
@@ -42,39 +42,39 @@ class EMStep:
 class EMDiscriminantClassifier(GaussianDiscriminant):
     """Linear discriminant analysis on all rows, by expectation maximisation.
 
-    Climbs in the penalised marginal log likelihood of the Gaussian classes θ = (π, m, S)
+    Maximises the penalised marginal log likelihood of the Gaussian classes θ = (π, m, S)
 
         ℓ(θ) = Σ_labeled log π_y N(x; m_y, S) + Σ_unlabeled log Σ_k π_k N(x; m_k, S) + R(S)
         R(S) = -s/2 [ log det S + tr(S⁻¹ T) ],
 
-    s the shrinkage and T the diagonal of the variances of all rows, both fixed. Each step is
+    with the shrinkage s and the diagonal T of the variances of all rows, both fixed. Each step is
 
     1. expectation: q_ik = p(k | x_i; θ) for unlabeled rows; a labeled row has its class;
     2. maximisation: π_k = n_k / n, m_k = Σ_i q_ik x_i / n_k, and
        S = (Σ_ik q_ik (x_i - m_k)(x_i - m_k)' + s T) / (n + s), where n_k = Σ_i q_ik;
-    3. the end, where ℓ rose by less than `tol` for each row.
+    3. stop if ℓ rose by less than `tol` per row.
 
-    ℓ never falls, and it is not concave: the end depends on the start, which is the maximiser for
-    the labeled rows alone, with the covariance of all rows where theirs is singular. One step costs
+    ℓ never falls, but it is not concave: the result depends on the start. That is the maximiser for
+    the labeled rows alone, with the covariance of all rows if theirs is singular. One step costs
     as much as two products of X with K vectors. With all rows labeled and no shrinkage this is
     ``LinearDiscriminantAnalysis(solver="lsqr")`` of scikit-learn, whose covariance has the divisor
-    n too. (With given priors that one weighs the covariances of the classes by them; here they only
-    enter π.) Its hard-label variant is ``SelfLearning(LinearDiscriminantAnalysis())``.
+    n, too. (With given priors, scikit-learn weights the covariances of the classes by them; here
+    they only enter π.) The hard-label variant is ``SelfLearning(LinearDiscriminantAnalysis())``.
 
     Parameters
     ----------
     shrinkage : float, default=1.0
-        s: how many rows of covariance T the prior of S counts for. Anything above 0 is enough where
-        there are fewer rows than features, or columns that are constant within the classes.
+        s: the prior of S counts like this many rows of covariance T. If there are fewer rows than
+        features, or columns that are constant within the classes, it must be positive.
     priors : array-like of shape (n_classes,), optional
-        π where it is known, in the order of `classes_`; learned otherwise.
+        π, if it is known, in the order of `classes_`; learned by default.
     max_iter : int, default=5000
-        Most steps.
+        The largest number of steps.
     tol : float, default=1e-8
-        The rise of ℓ, for each row, that is small enough to stop at. It is compared with the number
-        of rows and not with ℓ, whose size changes with the units of X.
+        Stop if ℓ rises by less, per row. It is not relative to ℓ, whose size changes with the units
+        of X.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
     record_path : bool, default=False
         Whether to keep every step in `path_`.
 
@@ -85,19 +85,19 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of the features: ``S⁻¹ (m_2 - m_1)``, or ``S⁻¹ (m_k - mean of the means)``.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        What is added to them.
+        The intercepts.
     priors_, means_, covariance_ : ndarrays of shape (K,), (K, n_features), (n_features, n_features)
         π, m and S.
     transduction_ : ndarray of shape (n_samples,)
-        The label of every training row: its own, or the most probable one.
+        The label of every training row: given, or the most probable one.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         The posteriors of the training rows; one-hot for labeled rows.
     log_likelihood_ : float
-        ℓ at the end.
+        ℓ at the solution.
     n_iter_ : int
-        Number of steps.
+        The number of steps.
     path_ : tuple of EMStep
-        The start and every step, where `record_path`.
+        The start and every step, if `record_path` is true.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -155,14 +155,14 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
         enough = float(self.tol) * len(X)
         q = model.posteriors(X)
         for n_iter in range(1, int(self.max_iter) + 1):
-            # 1. expectation, the posteriors of the unlabeled rows being those of the step before
+            # 1. expectation: q already has the posteriors of the unlabeled rows
             q[labels.labeled] = known
             # 2. maximisation
             found = _Maximum.of(rows, q)
             before, (value, q) = value, found.expectation(labels)
             if self.record_path:
                 path.append(EMStep(n_iter, value, found.model()))
-            # 3. the end, also where rounding hides any rise
+            # 3. stop, also if rounding hides any rise
             rise = value - before
             if rise <= max(enough, 8.0 * EPS * abs(value)):
                 rise = 0.0
@@ -182,7 +182,7 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
 
 
 def _start(X: Array, known: Array, rows: WhitenedRows) -> GaussianClasses:
-    """Fit the labeled rows; where they are too few for a covariance, take that of all rows."""
+    """Fit the labeled rows; if they are too few for a covariance, use that of all rows."""
     try:
         return fit_gaussian(X, known, rows.given)
     except ValueError:
@@ -221,13 +221,13 @@ class _Maximum:
     def expectation(self, labels: Labels) -> tuple[float, Array]:
         """Return ℓ and the posteriors of all rows.
 
-        Scores are log π_k N(z_i; m_k, S) without what a row's classes share; over all rows, and
-        with R, that is -½ (n+s) [tr S⁻¹ + log det S + log det A], as Σ z z' + s F⁻¹TF⁻' = (n+s) I.
+        Scores are log π_k N(z_i; m_k, S) up to a constant for each row. Over all rows, and with R,
+        these sum to -½ (n+s) [tr S⁻¹ + log det S + log det A], as Σ z z' + s F⁻¹TF⁻' = (n+s) I.
         """
         rows = self.rows
         n, d = rows.Z.shape
         n_classes = len(self.priors)
-        # S⁻¹ m_k, as m_k is a multiple of v_k and S⁻¹ V = V E⁻¹
+        # S⁻¹ m_k, because m_k is a multiple of v_k and S⁻¹ V = V E⁻¹
         weights = self.means.T + self.columns @ (self.inverse @ (self.columns.T @ self.means.T))
         scores = dense.product(rows.Z, weights)
         scores += np.log(self.priors) - 0.5 * np.einsum("kd,dk->k", self.means, weights)

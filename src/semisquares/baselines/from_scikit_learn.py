@@ -19,41 +19,41 @@ Array = NDArray[Any]
 
 
 class SemiSupervisedAdapter(WrappedClassifier):
-    """Wrap a semi-supervised classifier of scikit-learn, so that it takes labels as all others do.
+    """Wrap a semi-supervised classifier of scikit-learn, so that it accepts labels of any type.
 
-    `SelfTrainingClassifier`, `LabelPropagation` and `LabelSpreading` of scikit-learn want whole
-    numbers with -1 for a missing label. This class takes labels of any kind, codes them as 0 …
-    K-1 and the missing ones as -1, fits the wrapped classifier, and gives its answers in the
-    classes of y. On codes it changes nothing: predictions are those of the wrapped classifier.
+    `SelfTrainingClassifier`, `LabelPropagation` and `LabelSpreading` of scikit-learn need integer
+    labels, with -1 for a missing one. This class encodes labels of any type as 0 … K-1 and missing
+    ones as -1, fits the wrapped classifier, and decodes its predictions. If y is encoded already,
+    the predictions are those of the wrapped classifier.
 
-    Where label propagation says nothing about a row (no labeled row is near enough to count, and
-    scikit-learn divides 0 by 0), the row gets the shares of the classes among the labeled rows as
-    its probabilities, and the most frequent class as its label.
+    If label propagation does not reach a row (no labeled row is near enough to count, and
+    scikit-learn divides 0 by 0), the row's probabilities are the shares of the classes among the
+    labeled rows, and its label is the most frequent class.
 
     Parameters
     ----------
     estimator : classifier
-        A semi-supervised classifier that takes -1 for a missing label, or a pipeline that ends in
-        one. It sees the codes of the classes, in sorted order: class weights by name, for
-        instance, have to be given by code.
+        A semi-supervised classifier that reads -1 as a missing label, or a pipeline that ends in
+        one. It gets the codes of the classes, in sorted order: class weights, for instance, must be
+        given by code.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
 
     Attributes
     ----------
     estimator_ : classifier
-        The wrapped classifier, fitted on codes.
+        The wrapped classifier, fitted to codes.
     classes_ : ndarray of shape (n_classes,)
         The classes of y, sorted.
     class_prior_ : ndarray of shape (n_classes,)
         The shares of the classes among the labeled rows.
     transduction_ : ndarray of shape (n_samples,)
         The labels that the wrapped classifier gave to the training rows (`LabelSpreading` may
-        change those of labeled rows); where it gave none, what it predicts.
+        change those of labeled rows), or predicts for them if it gave none.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The soft labels of the training rows, where the wrapped classifier has them.
+        The soft labels of the training rows, if the wrapped classifier has them.
     n_iter_ : int
-        Number of its iterations, where it counts them.
+        The number of its iterations, if it counts them.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class SemiSupervisedAdapter(WrappedClassifier):
     def _fit_rows(self, X: Any, labels: Labels) -> None:
         codes = label_all(labels, labels.codes, np.array(-1))
         with warnings.catch_warnings():
-            # a learning curve may well end where every row has a label
+            # the last point of a learning curve may have all labels
             warnings.filterwarnings("ignore", message="y contains no unlabeled samples")
             self.estimator_ = clone(self.estimator).fit(X, codes)
         found = np.asarray(getattr(self.estimator_, "classes_", ()))
@@ -90,10 +90,10 @@ class SemiSupervisedAdapter(WrappedClassifier):
         self._set_training_labels(X)
 
     def _set_training_labels(self, X: Any) -> None:
-        """Set what was found about the training rows."""
+        """Set the fitted attributes that describe the training rows."""
         last = _last_step(self.estimator_)
         for name in {"n_iter_", "label_distributions_", "transduction_"} & set(vars(self)):
-            delattr(self, name)  # of an earlier fit, of another estimator
+            delattr(self, name)  # from an earlier fit, perhaps of another estimator
         if hasattr(last, "n_iter_"):
             self.n_iter_ = last.n_iter_
         if hasattr(last, "label_distributions_"):
@@ -108,7 +108,7 @@ class SemiSupervisedAdapter(WrappedClassifier):
         self.transduction_ = self.classes_[codes]
 
     def _classes(self, X: Any) -> Array:
-        # label propagation takes the largest probability, and NaN for the largest of all
+        # label propagation predicts the largest probability, and NaN counts as the largest
         soft = hasattr(self, "label_distributions_")
         codes = self._probabilities(X).argmax(axis=1) if soft else self.estimator_.predict(X)
         return self.classes_[codes]
@@ -118,7 +118,7 @@ class SemiSupervisedAdapter(WrappedClassifier):
             return self._without_gaps(self.estimator_.predict_proba(X))
 
     def _without_gaps(self, probabilities: Array) -> Array:
-        """Put the shares of the classes where nothing, or 0 / 0, is said of a row."""
+        """Replace rows of probabilities that are 0 or NaN by the shares of the classes."""
         empty = ~(probabilities.sum(axis=1) > 0.0)
         return np.where(empty[:, None], self.class_prior_, probabilities)
 

@@ -1,4 +1,4 @@
-"""Implicitly constrained least squares: the least supervised loss that some labeling gives."""
+"""Implicitly constrained least squares: the labeling whose fit has the least supervised loss."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class _AllRows:
-    """Ridge regression on all rows, whatever their targets t: fitted values are ``B B't``."""
+    """Ridge regression on all rows, for any targets t: fitted values are ``B B't``."""
 
     rows: Array
-    """The columns, centred where there is an intercept."""
+    """The columns, centred if there is an intercept."""
     origin: Array
     turn: Array | None
-    """Orthonormal columns: with more columns than rows, these are written in their span."""
+    """With more columns than rows, an orthonormal basis of the row space: `rows` are in it."""
     alpha: float
     intercept: int
 
@@ -44,7 +44,7 @@ class _AllRows:
         return cls(rows, origin, turn, alpha, int(intercept))
 
     def basis(self) -> Array:
-        """Return B, by QR and not by the Gram matrix."""
+        """Return B, by QR rather than by the Gram matrix."""
         n, d = self.rows.shape
         tall = np.vstack((self.rows, np.sqrt(self.alpha) * np.eye(d)))
         norms = np.sqrt(np.einsum("ij,ij->j", tall, tall))
@@ -55,7 +55,7 @@ class _AllRows:
         return np.hstack((found, np.full((n, 1), n**-0.5))) if self.intercept else found
 
     def weights(self, t: Array) -> tuple[Array, Array]:
-        """Return features' weights (K, d) and intercepts (K,), those of least norm."""
+        """Return the weights (K, d) and intercepts (K,) of least norm."""
         n, d = self.rows.shape
         triangle = dense.triangle_of(np.hstack((np.ones((n, self.intercept)), self.rows, t)))
         start = np.zeros((d + self.intercept, t.shape[1]))
@@ -90,48 +90,48 @@ class _LabeledLoss:
 
 
 class ImplicitlyConstrainedClassifier(LinearClassifier):
-    """Least squares classifier that some labeling of all rows gives, of least supervised loss.
+    """Least squares fit to all rows, with the labeling that gives the least supervised loss.
 
     Minimises over the labels q of the unlabeled rows
 
         ‖X w(q) - y‖²,    w(q) = argmin over w of ‖X_e w - [y; q]‖² + alpha ‖w‖²,    q in [0, 1]^U
 
     (with more than two classes y is one-hot and q on the probability simplex; the intercept is not
-    penalised). A pessimist: unlabeled rows only say which classifiers are possible, labeled ones
-    choose. The problem in q is a convex quadratic program.
+    penalised). It is a pessimistic method: unlabeled rows only restrict the possible classifiers,
+    and labeled rows choose among them. The problem in q is a convex quadratic program.
 
     Parameters
     ----------
     alpha : float, default=0.0
-        Strength of the ridge in the fit of all rows.
+        Strength of the ridge in the fit to all rows.
     fit_intercept : bool, default=True
-        Whether the decision values have a free constant.
+        Whether to fit an unpenalised intercept.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
     tol : float, default=1e-12
         The certified relative gap to reach.
     max_iter : int, default=100
-        Most steps of the interior point method; some 15 are usual.
+        The largest number of steps of the interior point method; about 15 are usual.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights of the features; of least norm where the rows leave them open.
+        Weights of the features; of least norm if they are not unique.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercept less ½, so that the sign of the decision function tells the class.
+        The intercept minus ½, so that the sign of the decision function gives the class.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        The labeling q that gives these weights; known labels as they are. Where many do equally
-        well, one in the middle of them. It constrains, and is not a prediction.
+        The labeling q that gives these weights; labeled rows keep their labels. If it is not
+        unique, one in the middle. It is not a prediction.
     transduction_ : ndarray of shape (n_samples,)
-        The labels of the training rows: known ones as they are, the others predicted.
+        The label of every training row, given or predicted.
     objective_ : float
         The supervised loss ``‖Xw - y‖²`` at the solution.
     certificate_ : float
         Proven bound on (loss - least loss) / (loss of the best constant; of 0 without intercept).
     n_iter_ : int
-        Steps taken.
+        The number of steps.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -180,7 +180,7 @@ class ImplicitlyConstrainedClassifier(LinearClassifier):
         if not np.isfinite(np.vdot(X, X)):
             explain_overflow(self, X)
         n_classes, known, unknown = len(labels.classes), labels.labeled, free_rows(labels)
-        first = int(n_classes == 2)  # of two classes the second is fitted, as 0 and 1
+        first = int(n_classes == 2)  # with two classes only the second is fitted, as 0 and 1
         labeled = one_hot(labels.codes, n_classes)
         targets = labeled[:, first:]
         fit = _AllRows.read(X, float(self.alpha), bool(self.fit_intercept))

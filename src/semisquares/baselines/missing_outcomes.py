@@ -1,6 +1,6 @@
-"""Missing outcomes in regression (§II-B): fill in, refit, repeat; or solve for the fill-in.
+"""Missing outcomes in regression (§II-B): fill in and refit until convergence, or solve for them.
 
-J_l of the paper with labels u that know no bounds: the ancestor of soft-label self-learning.
+This is J_l of the paper with unbounded labels u: the ancestor of soft-label self-learning.
 """
 
 from __future__ import annotations
@@ -33,75 +33,77 @@ Array = NDArray[Any]
 
 
 class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
-    """Least squares regression on rows of which some miss their outcome, by filling it in.
+    """Least squares regression that fills in missing outcomes.
 
     Minimises over the weights w and the missing outcomes u, any real numbers,
 
         J(w, u) = ‖Xw - y‖² + ‖X_u w - u‖² + alpha ‖w‖²       (the intercept is not penalised)
 
-    At the minimum u = X_u w, so that the second term is 0 and **w is the fit of the complete rows
-    alone**, ridge regression with the same `alpha` included. Filling in is a way to that fit (for
-    balanced designs once the only cheap one), not a way to a better one. With H, the hat matrix of
-    all rows, ``X_e (X_e'X_e + alpha D)⁻¹ X_e'``, there are two ways.
+    At the minimum u = X_u w, so that the second term is 0 and **w is the fit to the complete rows
+    alone**, also with a ridge. Filling in is a way to that fit (for balanced designs it was once
+    the only cheap one), not a way to a better one. With the hat matrix of all rows,
+    H = ``X_e (X_e'X_e + alpha D)⁻¹ X_e'``, there are two methods.
 
     "iterate" (Healy and Westmacott), the core's block descent with `FreeLabels`:
 
-    1. w is fitted to all rows, y and u as outcomes;
-    2. u = X_u w;
-    3. end when the distance to the complete-case fit, proven from the gradient, is below `tol`.
+    1. fit w to all rows with the outcomes y and u;
+    2. set u = X_u w;
+    3. stop if the distance to the complete-case fit, proven from the gradient, is below `tol`.
 
     J falls in 1 and in 2; the error of u is multiplied by H_uu, whose eigenvalues are below 1.
 
-    "analytic" (Yates, Wilkinson): the u that 1 and 2 leave as it is, from one linear system,
+    "analytic" (Yates, Wilkinson): one linear system gives the u that 1 and 2 do not change,
 
         (I - H_uu) u = H_ul y,            then 1 once.
 
     Parameters
     ----------
     method : {"iterate", "analytic"}, default="iterate"
-        How missing outcomes are filled in; the result is the same.
+        How to fill in missing outcomes; the result is the same.
     init : {"zero", "random"} or array of shape (n_missing,), default="zero"
-        Where "iterate" starts: at outcomes 0, at draws from the normal distribution with the mean
-        and the spread of y, or at given ones, in the order of the rows.
+        The outcomes from which "iterate" starts: 0, draws from the normal distribution with the
+        mean and standard deviation of y, or given ones, in the order of the rows.
     relaxation : float, default=1.0
-        How much of each step "iterate" takes in the weights, between 0 and 2; above 1 is Preece's
-        larger step, faster where many outcomes are missing.
+        Length of the steps of "iterate" in the weights, between 0 and 2; above 1 is Preece's larger
+        step, which is faster if many outcomes are missing.
     fit_intercept : bool, default=True
-        Whether there is a free constant.
+        Whether to fit an unpenalised intercept.
     alpha : float, default=0.0
         Strength of the ridge.
     tol : float, default=1e-12
-        How far from the complete-case fit, by e in the weights, "iterate" may end: the root of
-        ``‖X_e e‖² + alpha ‖e‖²``, divided by the norm of y less its mean (y without intercept).
+        The distance to the complete-case fit at which "iterate" stops: with the error e of the
+        weights, the root of ``‖X_e e‖² + alpha ‖e‖²``, divided by the norm of y minus its mean
+        (of y itself without an intercept).
     max_iter : int, default=10000
-        Most steps of "iterate".
+        The largest number of steps of "iterate".
     record_path : bool, default=False
         Whether to keep every step in `path_`.
     random_state : int, RandomState or None, default=None
-        Draws the random start (seeded when None).
+        Seeds the random start; None is the seed 0.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
         Weights of the features.
     intercept_ : float
-        The constant.
+        The intercept.
     filled_ : ndarray of shape (n_samples,)
-        y with the gaps filled.
+        y with missing outcomes filled in.
     distance_ : float
         The proven distance to the complete-case fit, in the unit of `tol`.
     n_iter_ : int
-        How many times all rows were fitted.
+        The number of fits to all rows.
     path_ : tuple of Step
-        With `record_path`, every step: weights (the intercept last), J, and y as filled.
+        Every step, if `record_path` is true: weights (the intercept last), J, and y as filled in.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    With ``alpha=0`` the complete rows may leave missing outcomes open (too few of them, or a column
-    that is constant there). "iterate" keeps in the open directions what `init` says, and "analytic"
-    takes the u of least norm: the same from ``init="zero"``. A warning names the rows.
+    With ``alpha=0`` the complete rows may not determine all missing outcomes (there are too few, or
+    a column is constant in them). In the undetermined directions "iterate" keeps `init`, and
+    "analytic" takes the u of least norm, which is the same with ``init="zero"``. A warning names
+    the rows.
 
     References
     ----------
@@ -120,8 +122,8 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
     >>> model.filled_.round(8)
     array([0. , 1. , 0. , 2.5])
 
-    The filled-in 2.5 would be no label. Restrict what is filled in to [0, 1], and the same steps
-    are soft-label self-learning:
+    The filled-in 2.5 is not a label. With the values restricted to [0, 1], the same steps are
+    soft-label self-learning:
 
     >>> from semisquares import SoftLabelClassifier
     >>> from semisquares.core.labelings import SoftLabels
@@ -137,7 +139,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
     """
 
     labeling: ClassVar[Labeling] = FreeLabels()
-    """The rule that fills in: the only line that tells this from self-learning."""
+    """The rule that fills in missing outcomes: the only difference from self-learning."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "method": [StrOptions({"iterate", "analytic"})],
@@ -176,7 +178,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the complete rows by filling in the outcomes of the others.
+        """Fit the complete rows by filling in the missing outcomes.
 
         Parameters
         ----------
@@ -219,7 +221,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         return X @ self.coef_ + self.intercept_
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R² on the rows that have an outcome; the others are left out.
+        """Return R² on the rows that have an outcome; the others are ignored.
 
         Parameters
         ----------
@@ -228,12 +230,12 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their outcomes; a missing one is marked as in ``fit``.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts.
+            The weight of each row.
 
         Returns
         -------
         r2 : float
-            1 at the best.
+            At most 1.
         """
         predicted = self.predict(X)
         y = read_outcomes(y, len(predicted))
@@ -243,7 +245,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         return float(r2_score(y[known], predicted[known], sample_weight=weight))
 
     def _fit_rows(self, X: Array, y: Array) -> tuple[Status, Array]:
-        """Fit, and return how that ended and which missing outcomes are not determined."""
+        """Fit; return the status and the rows whose missing outcomes are not determined."""
         rows = write_rows(X, y, self.fit_intercept)
         objective = Objective(rows, self.labeling, float(self.alpha))
         distance, open_labels = complete_case(objective)
@@ -254,8 +256,8 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
                 replace(step, w=to_own_columns(step.w, rows.shift), labels=filled(y, step.labels))
             )
 
-        unit = objective.scale + 1e-8 * float(rows.y @ rows.y)  # what rounding of y allows
-        tol = min(float(self.tol), 1e150)  # whose square is still a number
+        unit = objective.scale + 1e-8 * float(rows.y @ rows.y)  # for the rounding of y
+        tol = min(float(self.tol), 1e150)  # its square must not overflow
         iterate = self.method == "iterate"
         labels = np.zeros(rows.n_rows)
         labels[rows.unlabeled] = (
@@ -280,7 +282,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
         return found.status, rows.unlabeled[np.abs(open_labels).max(axis=1, initial=0.0) > 1e-6]
 
     def _warn(self, status: Status, open_rows: Array, n_missing: int) -> None:
-        """Say where the complete-case fit was not reached, and where it is not enough."""
+        """Warn if the complete-case fit was not reached, or does not determine all outcomes."""
         iterate = self.method == "iterate"
         if self.distance_ > max(1e-8, float(self.tol)):
             limited = iterate and status is Status.MAX_ITER
@@ -295,7 +297,7 @@ class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):
             )
         if len(open_rows):
             shown = ", ".join(map(str, open_rows[:10])) + ", …" * (len(open_rows) > 10)
-            taken = "what init says" if iterate else "the least norm"
+            taken = "init" if iterate else "the least norm"
             warnings.warn(
                 f"{len(open_rows)} of {n_missing} missing outcomes (rows {shown}) are not "
                 f"determined by the rows that have one, so {taken} decided; drop columns, or pass "

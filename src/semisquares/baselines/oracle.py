@@ -1,4 +1,4 @@
-"""The oracle of experiments: a classifier that knows the labels which the others lack."""
+"""The oracle of experiments: a classifier that knows the labels that the others lack."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ __all__ = ["OracleClassifier"]
 
 
 class OracleClassifier(WrappedClassifier):
-    """Fit a classifier to the true labels of all rows: what the missing labels would be worth.
+    """Fit a classifier to the true labels of all rows, to see what missing labels are worth.
 
-    Experiments hide labels and call ``fit(X, y)`` of every method with the same y. The oracle is
-    told the truth when it is made, so that it can stand in the same loop::
+    Experiments hide labels and call ``fit(X, y)`` of every method with the same y. The oracle gets
+    the true labels in its constructor, so that it can be used in the same loop::
 
         for model in (SoftLabelClassifier(), OracleClassifier(LeastSquaresClassifier(), truth)):
             model.fit(X, y)  # y lacks labels
 
-    It is no bound: another method may happen to do better.
+    It is not an upper bound: another method may happen to do better.
 
     Parameters
     ----------
     estimator : classifier
-        What to fit, such as ``LeastSquaresClassifier()``.
+        The classifier to fit, such as ``LeastSquaresClassifier()``.
     y_true : array-like of shape (n_samples,), optional
-        The label of every row of X; where y has a label too, they have to agree. None means that
-        y itself lacks none.
+        The label of every row of X; it must agree with the labels in y. None if y itself is
+        complete.
     unlabeled : object, default=-1
-        What marks a row without a label in y, besides NaN, None and pd.NA; None turns the marker
-        off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
 
     Attributes
     ----------

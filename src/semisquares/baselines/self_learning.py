@@ -1,4 +1,4 @@
-"""Self-learning around any classifier (§II-A): label all, refit, until no label changes."""
+"""Self-learning with any classifier (§II-A): label all rows and refit until no label changes."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ Array = NDArray[Any]
 
 
 class SelfLearning(WrappedClassifier):
-    """Self-learning: a classifier that learns from its own predictions, whichever it is.
+    """Self-learning: any classifier, trained on its own predictions.
 
     With f(·; X, y) the classifier fitted to rows X and labels y, finds labels u with
 
         u = f(X_u; [X; X_u], [y; u])
 
-    that is, labels which refitting leaves as they are:
+    that is, labels that refitting does not change:
 
-    1. f is fitted to the labeled rows, and labels the others: u;
-    2. f is fitted to all rows, labels y and u;
-    3. f labels the unlabeled rows anew;
-    4. end when no label has changed, or when all labels are as they were in an earlier step (then
-       the steps go round in a circle); else 2 again.
+    1. fit f to the labeled rows, and predict the others: u;
+    2. fit f to all rows with the labels y and u;
+    3. predict the unlabeled rows again;
+    4. stop if no label has changed, or if all labels are those of an earlier step (a cycle);
+       otherwise go to 2.
 
-    Around a classifier that minimises a loss, where labels are those of least loss too, the loss
-    falls at every step and there are no circles: around ``LeastSquaresClassifier(alpha)`` this is
-    ``HardLabelClassifier(alpha)``. In general there may be.
+    If f minimises a loss and its predictions are the labels of least loss, the loss falls at every
+    step and there are no cycles: with ``LeastSquaresClassifier(alpha)`` this is
+    ``HardLabelClassifier(alpha)``. In general there may be cycles.
 
     Parameters
     ----------
     estimator : object
-        The classifier: ``fit`` and ``predict`` of scikit-learn. X is handed to it as it is, be it
-        sparse, a frame or a list of texts. One that draws random numbers needs its
-        ``random_state``, or labels may never settle. One that reads a marker itself must not take
-        a class for it.
+        A classifier with scikit-learn's ``fit`` and ``predict``. It gets X as it is: dense, sparse,
+        a frame or a list of texts. If it draws random numbers, set its ``random_state``, or labels
+        may never settle. If it has a marker for missing labels, that must not be one of the
+        classes.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
     max_iter : int, default=100
-        Most times to fit all rows.
+        The largest number of fits to all rows.
     init : "supervised" or array of shape (n_unlabeled,), default="supervised"
-        The labels to start from: those that step 1 gives, or classes, one for each unlabeled row.
+        The labels to start from: those of step 1, or one class for each unlabeled row.
 
     Attributes
     ----------
@@ -57,11 +57,11 @@ class SelfLearning(WrappedClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row: the known ones, and those that `estimator_` predicts.
+        A label for every training row: given, or predicted by `estimator_`.
     n_iter_ : int
-        How many times all rows were fitted.
+        The number of fits to all rows.
     n_changed_ : list of int
-        How many labels changed in each of them.
+        The number of labels that changed after each of them.
     termination_condition_ : {"no_change", "cycle", "max_iter"}
         Why it stopped.
     n_features_in_, feature_names_in_
@@ -132,7 +132,7 @@ class SelfLearning(WrappedClassifier):
         )
 
     def _start(self, X: Any, X_u: Any, labels: Labels, n_unlabeled: int) -> Array:
-        """Return the classes that unlabeled rows have at first."""
+        """Return the labels of the unlabeled rows to start from."""
         if isinstance(self.init, str):
             if not n_unlabeled:
                 return np.zeros(0, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""The transductive support vector machine (Joachims 1999): labels that leave a wide margin."""
+"""The transductive support vector machine (Joachims 1999): labels that give a wide margin."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["SwitchStep", "TransductiveSVM"]
 Array = NDArray[Any]
 
 FIRST_COST = 1e-5
-"""Share of `C_unlabeled` that errors of unlabeled rows cost at the first level."""
+"""The cost of errors of unlabeled rows at the first level, relative to `C_unlabeled`."""
 LEVELS = 100
-"""More cost levels than there can be: the costs double each time."""
+"""More cost levels than are possible: the costs double each time."""
 
 
 @dataclass(frozen=True)
 class SwitchStep:
-    """One refit: what errors of unlabeled rows cost, and the objective that was reached.
+    """One refit: the costs of errors of unlabeled rows, and the objective that was reached.
 
     ``switched`` counts the pairs of labels that were switched just before; it is 0 for the first
     fit of a cost level. ``positive`` is the class that counts as positive.
@@ -44,48 +44,48 @@ class SwitchStep:
 
 
 class TransductiveSVM(LinearClassifier):
-    """Linear support vector machine whose labels of the unlabeled rows leave a wide margin.
+    """Linear support vector machine that labels the unlabeled rows such that the margin is wide.
 
-    Lowers, over the weights w, a free intercept b and the labels s = ±1 of the unlabeled rows, of
-    which a given number is positive,
+    Descends, in the weights w, an unpenalised intercept b and the labels s = ±1 of the unlabeled
+    rows, of which a given number is positive, in
 
         ½‖w‖² + C Σ_labeled ξ_i² + C₊ Σ_{unlabeled, +} ξ_i² + C₋ Σ_{unlabeled, −} ξ_i²,
         ξ_i = max(0, 1 − s_i z_i),  z_i = x_i'w + b,
 
-    while C₊ and C₋ rise to `C_unlabeled`. The numbers below stand again in the code:
+    while C₊ and C₋ rise to `C_unlabeled` (the code has the same numbers):
 
     1. fit the labeled rows alone: the inductive machine;
-    2. label the unlabeled rows of highest z positive, as many as `positive_fraction` says, and
-       begin with small costs, ``C₋ = 1e-5 C_unlabeled`` and ``C₊ = C₋ n₊ / n₋``;
-    3. fit all rows with the labels and costs at hand;
+    2. label the share `positive_fraction` of the unlabeled rows, those with the highest z, as
+       positive, and begin with small costs, ``C₋ = 1e-5 C_unlabeled`` and ``C₊ = C₋ n₊ / n₋``;
+    3. fit all rows with the current labels and costs;
     4. while there is a positive row i and a negative row j with ξ_i > 0, ξ_j > 0 and ξ_i + ξ_j > 2
        (that is, z_j > z_i), switch their labels and fit again: the objective falls each time;
-    5. end where both costs are `C_unlabeled`, else double them up to it and go to 3.
+    5. stop if both costs are `C_unlabeled`; otherwise double them, up to it, and go to 3.
 
     For given labels the problem is smooth and convex, and Newton's method on the rows with ξ > 0
     solves it exactly. In the labels it is not convex: step 4 ends at labels that no switch of two
-    improves at the weights at hand. There are finitely many labelings, each level visits none
-    twice, so the switches end. More than two classes are fitted one against the rest.
+    improves for the current weights. It ends, because there are finitely many labelings and no
+    level visits one twice. More than two classes are fitted one against the rest.
 
     Parameters
     ----------
     C : float, default=1.0
-        What the squared error ξ² of a labeled row costs.
+        The cost of the squared error ξ² of a labeled row.
     C_unlabeled : float, default=1.0
-        What that of an unlabeled row costs in the end; 0 is the inductive machine.
+        The final cost of that of an unlabeled row; 0 is the inductive machine.
     positive_fraction : float, optional
-        Share of the unlabeled rows that get the second class: the nearest whole number of rows. By
-        default the share among the labeled rows, which has to be used with more than two classes.
+        Share of the unlabeled rows that get the second class: the nearest whole number of rows. The
+        default is the share among the labeled rows, the only choice with more than two classes.
     switch : {"one", "all"}, default="one"
-        How many pairs step 4 switches before it fits again: the one with the largest ξ_i + ξ_j
-        (Joachims), or all that can be paired off, as Sindhwani & Keerthi (2006) propose for speed.
-        The objective falls in either case, but the ends may differ.
+        Which pairs step 4 switches before it fits again: the one with the largest ξ_i + ξ_j
+        (Joachims), or all that can be paired, as Sindhwani & Keerthi (2006) propose for speed. The
+        objective falls in either case, but the results may differ.
     unlabeled : object, default=-1
-        What marks a row without a label, besides NaN, None and pd.NA; None turns the marker off.
+        Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
     tol : float, default=1e-8
-        By how much ξ_i + ξ_j has to exceed 2; below it, an order of two rows may be rounding.
+        ξ_i + ξ_j must exceed 2 by more than this; below it, rounding may decide which is larger.
     max_iter : int, default=10000
-        Most times that step 4 switches at one cost level.
+        The largest number of switches in step 4 at one cost level.
 
     Attributes
     ----------
@@ -96,23 +96,23 @@ class TransductiveSVM(LinearClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted; the second one is the positive one.
     transduction_ : ndarray of shape (n_samples,)
-        The labels of all training rows. Those of unlabeled rows keep the fraction exactly, and so
-        need not be what ``predict`` says of them; with more than two classes they are what it says.
+        The label of every training row. With two classes, those of unlabeled rows keep the fraction
+        exactly, so they may differ from the predictions; with more, they are the predictions.
     objective_ : float
-        The objective in the end, with C₊ = C₋ = `C_unlabeled`; with more than two classes its sum.
+        The final objective, with C₊ = C₋ = `C_unlabeled`; its sum with more than two classes.
     path_ : list of SwitchStep
         Every refit, in order. The objective can rise only from one level to the next.
     n_iter_ : int
-        Number of fits, that of step 1 included.
+        The number of fits, including that of step 1.
     n_switches_ : int
-        Number of pairs whose labels were switched.
+        The number of pairs whose labels were switched.
 
     References
     ----------
     T. Joachims (1999). Transductive inference for text classification using support vector
-    machines. ICML, 200-209. It has the errors ξ_i where this one has their squares, begins with
-    the cost 1e-5 whatever `C_unlabeled` is, and its loop leaves out the last level, where both
-    costs are `C_unlabeled`.
+    machines. ICML, 200-209. It uses the errors ξ_i instead of their squares, begins with the cost
+    1e-5 whatever `C_unlabeled` is, and its loop leaves out the last level, where both costs are
+    `C_unlabeled`.
 
     S. S. Keerthi & D. DeCoste (2005). A modified finite Newton method for fast solution of large
     scale linear SVMs. JMLR 6, 341-361.
@@ -204,7 +204,7 @@ class TransductiveSVM(LinearClassifier):
         )
 
     def _fit_one(self, X: Array, sign: Array, positive: Any) -> tuple[Array, Array]:
-        """Fit one class against the others; a sign of 0 marks a row without a label."""
+        """Fit one class against the others; a sign of 0 marks an unlabeled row."""
         free, known = np.flatnonzero(sign == 0.0), np.flatnonzero(sign)
         # 1. the inductive machine
         cost = np.full(len(X), float(self.C))
@@ -232,7 +232,7 @@ class TransductiveSVM(LinearClassifier):
     def _fit_level(
         self, X: Array, sign: Array, free: Array, w: Array, step: SwitchStep
     ) -> tuple[Array, float, Array]:
-        """Fit and switch at one cost level, until no pair of labels is left to switch."""
+        """Fit and switch at one cost level, until there is no pair to switch."""
 
         def fit(sign: Array) -> tuple[Array, float]:
             self.n_iter_ += 1
@@ -249,7 +249,7 @@ class TransductiveSVM(LinearClassifier):
             switched = sign.copy()
             switched[free[down]], switched[free[up]] = -1.0, 1.0
             w_next, value_next = fit(switched) if len(down) else (w, value)
-            if not value_next < value:  # no pair is left, or the fall is below rounding
+            if not value_next < value:  # no pair is left, or only rounding
                 return w, value, sign
             w, value, sign = w_next, value_next, switched
             self.path_.append(replace(step, objective=value, switched=len(down)))
@@ -267,7 +267,7 @@ def _centre(X: Array, mean: Array) -> tuple[Array, Array | None]:
 
 
 def _pairs(z: Array, sign: Array, tol: float) -> tuple[Array, Array]:
-    """Pair off positive with negative rows while ξ_i + ξ_j > 2 + tol, the largest sums first."""
+    """Pair positive with negative rows as long as ξ_i + ξ_j > 2 + tol, the largest sums first."""
     down = np.flatnonzero((sign > 0.0) & (z < 1.0))
     up = np.flatnonzero((sign < 0.0) & (z > -1.0))
     n_pairs = min(len(down), len(up))
