@@ -5,8 +5,8 @@ Each member has one slope b and an offset a for each class:
     P(class k | x) = softmax_k(b · log-odds_k(x) + a_k + log share_k)
 
 They minimise the member's out-of-sample log loss, summed over the labeled rows, plus
-``2 log(b)² + ½ ‖a‖²``: families give log-odds for which b = 1 and a = 0 if they are right about
-themselves, and few labels are no reason to believe otherwise.
+``2 log(b)² + ½ ‖a‖²``: families give log-odds that should need no correction, b = 1 and a = 0, and
+a few labels are not enough evidence for one.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["Calibration", "calibrate", "member_weights"]
 Array = NDArray[Any]
 
 CAUTION = 4.0
-"""Precision of the log-normal prior of slopes around 1: evidence that it takes to move one."""
+"""Precision of the log-normal prior of slopes around 1."""
 OFFSET_CAUTION = 1.0
 """Precision of the normal prior of offsets around 0."""
 STEPS = 100
 HALVINGS = 30
 LAST_STEP = 1e-7
-"""Newton's method doubles the right digits at each step: after this one there are all."""
+"""Newton's method doubles the correct digits at each step: after this one all are correct."""
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -43,7 +43,7 @@ class Calibration:
     shares: Array
 
     def probabilities(self, log_odds: Array) -> Array:
-        """Return the probabilities that members give: members × rows × classes."""
+        """Return the probabilities of the members: members × rows × classes."""
         scores = log_odds * self.slopes[:, None, None]
         scores += (self.offsets + np.log(self.shares))[:, None, :]
         return special.softmax(scores, axis=2)
@@ -59,16 +59,16 @@ class Calibration:
 
 
 def calibrate(log_odds: Array, codes: Array, weight: Array, shares: Array) -> Calibration:
-    """Fit slopes and offsets to rows that were left out, by Newton's method.
+    """Fit slopes and offsets to left-out rows, by Newton's method.
 
     Parameters
     ----------
     log_odds : ndarray of shape (n_members, n_rows, n_classes)
-        What members say about rows that were left out.
+        Log-odds of left-out rows.
     codes : ndarray of shape (n_rows,)
         The class of each row.
     weight : ndarray of shape (n_rows,)
-        How much each row counts.
+        The weight of each row.
     shares : ndarray of shape (n_classes,)
         The shares of the classes.
 
@@ -106,9 +106,9 @@ def _length(
     step: Array,
     last: Array,
 ) -> Array:
-    """Return how much of each step to take: all of it unless the loss rises, 0 if it always does.
+    """Return the length of each step: 1, or less if the loss would rise; 0 if it always rises.
 
-    A last step is so small that rounding would hide what it gains.
+    The last step is always taken: it is so small that rounding would hide its gain.
     """
     length = np.ones(len(theta))
     tried = np.flatnonzero(~last)
@@ -147,7 +147,7 @@ def _derivatives(
     hessian = np.empty((n_members, 1 + n_classes, 1 + n_classes))
     weighted = p * weight[:, None]
     variance = np.einsum("mik,mik->m", weighted, scaled**2) - mean**2 @ weight
-    # in log(slope) the loss need not be convex: what would make it so is left out
+    # in log(slope) the loss need not be convex: a negative term is left out
     hessian[:, 0, 0] = np.maximum(variance, 0.0) + np.maximum(first, 0.0) + CAUTION
     cross = np.einsum("mik,mik->mk", weighted, scaled - mean[:, :, None])
     hessian[:, 0, 1:] = hessian[:, 1:, 0] = cross

@@ -1,11 +1,11 @@
-"""The calibration of `calibration`, for two classes and many members, in a fraction of the time.
+"""The calibration of `_calibration` for two classes, which is much faster for many members.
 
-Of two classes only the difference x of the log-odds counts, and that of the offsets, o:
+With two classes only the difference x of the log-odds counts, and that of the offsets, o:
 
     P(second class | x) = 1 / (1 + exp(-(b x + o + log(share₁ / share₀))))
 
-b and o minimise the log loss, summed over rows, plus ``2 log(b)² + ¼ o²``: the least that two
-offsets ±o/2 cost there.
+b and o minimise the log loss, summed over rows, plus ``2 log(b)² + ¼ o²``, the penalty of the two
+offsets ±o/2.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Array = NDArray[Any]
 def calibrate_two(
     x: Array, codes: Array, weight: Array, shares: Array
 ) -> tuple[Calibration, Array]:
-    """Fit slope and offset of each member by Newton's method; return them, and losses of the rows.
+    """Fit slope and offset of each member by Newton's method; also return the losses of the rows.
 
     Parameters
     ----------
     x : ndarray of shape (n_members, n_rows)
-        Log-odds of the second class less those of the first, of rows that were left out.
+        Log-odds of the second class minus those of the first, for left-out rows.
     codes, weight, shares
-        As in `calibration.calibrate`.
+        As in `_calibration.calibrate`.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def calibrate_two(
             new = theta[here] - length * step[rises]
             loss, p_new = _evaluate(x[here], codes, centre, new)
             falls = loss @ weight + 0.5 * new**2 @ prior <= before[rises]
-            falls |= last[rises]  # so small that rounding hides what it gains
+            falls |= last[rises]  # so small that rounding hides its gain
             there = here[falls]
             theta[there], losses[there], p[there] = new[falls], loss[falls], p_new[falls]
             rises = rises[~falls]
@@ -91,7 +91,7 @@ def _derivatives(
     curved = p * (1.0 - p) * weight
     cross = curved * scaled
     hessian = np.empty((len(x), 2, 2))
-    # in log(b) the loss need not be convex: what would make it so is left out
+    # in log(b) the loss need not be convex: a negative term is left out
     hessian[:, 0, 0] = np.einsum("mi,mi->m", cross, scaled) + np.maximum(first, 0.0) + prior[0]
     hessian[:, 0, 1] = hessian[:, 1, 0] = cross.sum(axis=1)
     hessian[:, 1, 1] = curved.sum(axis=1) + prior[1]

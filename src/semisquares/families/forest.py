@@ -20,11 +20,11 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Forest:
-    """The family of one member: a forest of trees on bootstraps of the labeled rows.
+    """The family with one member: a forest of trees on bootstrap samples of the labeled rows.
 
-    Bootstraps draw blocks, that is rows with all their copies, or groups: a row is scored by trees
+    Bootstrap samples draw blocks (rows with all their copies, or groups): a row is scored by trees
     that saw nothing of its block. Rows are distinct and ordered by content, and the draws are
-    fixed, so that the order and the copies of rows change nothing.
+    fixed, so the order of the rows and their copies do not matter.
     """
 
     n_trees: int = 200
@@ -57,7 +57,7 @@ class Forest:
 
 @dataclass(frozen=True, eq=False)
 class FittedForest:
-    """Trees that were grown on bootstraps of the labeled rows."""
+    """Trees that were grown on bootstrap samples of the labeled rows."""
 
     members: list[Member]
     left_out: Array
@@ -79,13 +79,13 @@ def _grow(X: Any, codes: Array, weight: Array, seed: int) -> DecisionTreeClassif
 
 
 def _log_odds(votes: Array, n_trees: Any, shares: Array) -> Array:
-    """Return log-odds relative to the shares, of votes to which the shares add one more."""
+    """Return log-odds relative to the shares; the shares count as one more vote."""
     n_trees = np.reshape(np.asarray(n_trees, dtype=np.float64), (-1, 1))
     return np.log((votes + shares) / (n_trees + 1.0)) - np.log(shares)
 
 
 def _single(X: Any, *, fitting: bool) -> Any:
-    """Return rows as float32; trees fit sparse ones by columns and predict them by rows."""
+    """Return rows as float32: if sparse, in CSC format for fitting and CSR for predicting."""
     limit = np.finfo(np.float32).max
     if sparse.issparse(X):
         X = X.tocsc() if fitting else X.tocsr()

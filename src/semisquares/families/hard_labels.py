@@ -1,4 +1,4 @@
-"""Ridge classifiers that label unlabeled rows themselves, scored by folds.
+"""Ridge classifiers that impute hard labels, scored by folds.
 
 With scaled columns x, targets y = ±1, weights s of labeled rows and u of unlabeled ones, a member
 looks for labels t of the unlabeled rows and weights w that minimise
@@ -7,10 +7,10 @@ looks for labels t of the unlabeled rows and weights w that minimise
 
 by the paper's block descent: impute labels, refit, repeat. This objective has many local minima.
 So the descent begins with soft labels, ``t = clip(z / (1 - τ), -1, 1)`` at decision values z, whose
-objective is convex at τ = 0. The dial τ is turned up, and the last labels are hard.
+objective is convex at τ = 0. Then τ is raised in steps, and the last labels are hard.
 
-Imputed labels know the labels that they came from, and leave-one-out with labels held fixed would
-not be honest: members are fitted again without each of five folds, all of them at once.
+Imputed labels depend on the given ones, so leave-one-out with imputed labels held fixed would be
+too optimistic: members are refitted without each of five folds, all folds at once.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ STRENGTHS = (0.001, 0.03, 1.0)
 MOST_DIRECTIONS = 80
 """Directions of largest spread that members use."""
 MOST_ROWS = 600
-"""Unlabeled rows that members label."""
+"""The largest number of unlabeled rows that members use."""
 MASS = 10.0
-"""Unlabeled rows together count at most this many times as much as all labels."""
+"""Total weight of the unlabeled rows, at most, relative to that of all labels."""
 FOLDS = 5
 DIAL = (*(float(tau) for tau in np.linspace(0.0, 0.5, 20)), *20 * (1.0,))
-"""τ at each step; the last ones end as soon as labels stay what they are."""
+"""τ at each step; the last steps end as soon as no label changes."""
 UNDECIDED = 1e-9
 """Decision values this close to the boundary get no label: rounding would choose it."""
 
@@ -56,7 +56,7 @@ class HardLabelRidges:
     mass: float = MASS
     name: str = "hard_labels"
     prior: float = 0.5
-    """Its prior weight: half that of a family that does not depend on where unlabeled rows lie."""
+    """Its prior weight: half that of a family that does not depend on unlabeled rows."""
     needs_unlabeled: bool = True
 
     def fit(self, rows: LabeledRows) -> FittedHardLabelRidges:
@@ -93,14 +93,14 @@ class HardLabelRidges:
             free = _with_constant(scaling.project(some.features.X, components))
             mass = min(self.mass * rows.total, some.total)
             W = _descend(*sums, alphas, free, some.weight * (mass / some.weight.sum()), self.dial)
-        weight = sums[0][:, -1, -1]  # of the labels that each fit has
+        weight = sums[0][:, -1, -1]  # total weight of the labels in each fit
         ybar = sums[1][:, -1] / weight[:, None]
         fitted = np.einsum("id,adt->iat", X, W[0]) - ybar[0]
         left_out = np.empty_like(fitted)
         for k in range(len(W) - 1):
             mine = fold == k
             left_out[mine] = np.einsum("id,adt->iat", X[mine], W[1 + k]) - ybar[1 + k]
-        if len(W) == 2:  # one block holds all rows: nothing is left to predict by
+        if len(W) == 2:  # one block holds all rows: no row is left to learn from
             left_out[:] = 0.0
         size, scored = sizes_of(left_out, fitted)
         left_out = np.where(scored[None, :, None], left_out / size[None, :, None], 0.0)
@@ -112,7 +112,7 @@ class HardLabelRidges:
 
 @dataclass(frozen=True, eq=False)
 class FittedHardLabelRidges:
-    """Ridge classifiers that were fitted to labeled rows and to labels of their own."""
+    """Ridge classifiers that were fitted to labeled rows and to imputed labels."""
 
     members: list[Member]
     left_out: Array
@@ -132,9 +132,9 @@ def _with_constant(X: Array) -> Array:
 
 
 def _sums_without(X: Array, y: Array, s: Array, fold: Array) -> tuple[Array, Array]:
-    """Return X'SX and X'Sy of all rows, then of those outside of each fold.
+    """Return X'SX and X'Sy of all rows, then of the rows outside of each fold.
 
-    A fold that holds all rows gets those of all rows.
+    If one fold holds all rows, its sums are those of all rows.
     """
     n_folds = int(fold.max()) + 1
     parts = [(X[fold == k], y[fold == k], s[fold == k, None]) for k in range(n_folds)]
@@ -151,7 +151,7 @@ def _descend(
 ) -> Array:
     """Return weights of each fit and strength: fits × strengths × directions × targets."""
     n_fits, size, n_targets = moment.shape
-    ridge = np.append(np.ones(size - 1), 0.0)  # the intercept is free
+    ridge = np.append(np.ones(size - 1), 0.0)  # none for the intercept
     A = gram[:, None] + alphas[:, None, None] * np.diag(ridge)
     b = moment[:, None]
     W = np.linalg.solve(A, np.broadcast_to(b, (n_fits, len(alphas), size, n_targets)))
@@ -172,7 +172,7 @@ def _descend(
 
 
 def _impute(z: Array, tau: float) -> Array:
-    """Return the labels of rows with decision values z, the last axis their targets."""
+    """Return the labels for decision values z, whose last axis is the targets."""
     if tau < 1.0:
         return np.clip(z / (1.0 - tau), -1.0, 1.0)
     if z.shape[-1] == 1:

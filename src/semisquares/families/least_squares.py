@@ -2,18 +2,19 @@
 
 For a representation with features z, centred on the labeled rows, and targets y = ±1, a member
 minimises ``Σ s (y - b - w'z)² + α‖w‖²``. One eigendecomposition gives it for every α. With H the
-weighted hat matrix, intercept included, and e the residuals of a block of rows that leave together,
+weighted hat matrix, including the intercept, and e the residuals of a block of rows that are left
+out together,
 
     y - (I - H_gg)⁻¹ e
 
-is what the fit without the block predicts for it. Of that prediction the mean of the labels that
-are left is subtracted: leaving a row out moves this mean away from the row's own label, so that
-with a strong ridge the prediction would look wrong for every row.
+is the prediction for the block by the fit without it. The mean of the remaining labels is
+subtracted from it: leaving a row out moves this mean away from the row's own label, so with a
+strong ridge the prediction would look wrong for every row.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ STRENGTHS = tuple(float(a) for a in 10.0 ** np.linspace(-3.0, 1.5, 7))
 USUAL = 1.5
 """Root mean square of log-odds: with it, the slopes of members are near 1 on most tables."""
 SAME = 1e-9
-"""Predictions that vary less than this part of the targets are constant."""
+"""Predictions that vary by less, relative to the targets, are constant."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,7 @@ class RidgePath:
     """Weighted mean of the targets."""
     left_out: Array
     size: Array
-    """What predictions of each strength are divided by."""
-    scored: Array = field(default_factory=lambda: np.empty(0))
-    """Whether rows that were left out got predictions that differ."""
+    """Divisor of the predictions of each strength."""
 
     @classmethod
     def fit(cls, Z: Any, rows: LabeledRows, strengths: tuple[float, ...]) -> RidgePath:
@@ -125,7 +124,7 @@ class RidgePath:
         left_out = _left_out(rows, Q, shrink, y, ybar, fitted)
         size, scored = sizes_of(left_out, fitted)
         left_out = np.where(scored[None, :, None], left_out / size[None, :, None], 0.0)
-        return cls(alphas, coef, mean, ybar, odds(left_out), size, scored)
+        return cls(alphas, coef, mean, ybar, odds(left_out), size)
 
     def predict(self, features: Features, name: str, strengths: Array) -> Array:
         """Return the log-odds of other rows: strengths × rows × classes."""
@@ -135,7 +134,7 @@ class RidgePath:
         return odds(slopes.reshape(len(slopes), *coef.shape[1:]))
 
     def gaps(self, Z: Any, rows: LabeledRows) -> Array:
-        """Bound how far each member is from the minimum of its objective, relative to its scale.
+        """Return the relative duality gap of each member.
 
         In the paper's scale labels are 0 and 1: decision values are z = (f + 1) / 2.
         """
@@ -160,14 +159,14 @@ class RidgePath:
 
 
 def targets(codes: Array, n_classes: int) -> Array:
-    """Return ±1: one column for two classes, else one for each."""
+    """Return targets ±1: one column for two classes, else one per class."""
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0)[:, None]
     return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
 
 
 def sizes_of(left_out: Array, fitted: Array) -> tuple[Array, Array]:
-    """Return what predictions of each member are divided by, and whether they differ out of sample.
+    """Return the divisor of each member's predictions, and whether they vary out of sample.
 
     Both arguments are rows × members × targets.
     """
@@ -186,10 +185,11 @@ def odds(slopes: Array) -> Array:
 
 
 def _factors(Z: Any, s: Array) -> tuple[Array, Array, Any]:
-    """Return the mean of the features, the smaller Gram matrix of √s (z - mean), and a way back.
+    """Return the mean of the features, the smaller Gram matrix of √s (z - mean), and a function.
 
-    From its eigenpairs the way back gives Q, rows × directions, with ``Q diag(1/(λ + α)) Q'`` the
-    slopes' part of the hat matrix, and the matrix that maps directions to features.
+    From the eigenpairs of that matrix the function computes Q, rows × directions, with
+    ``Q diag(1/(λ + α)) Q'`` the slopes' part of the hat matrix, and the matrix that maps directions
+    to features.
     """
     rooted = np.sqrt(s)[:, None]
     mean = np.asarray(Z.T @ s).ravel() / s.sum()
@@ -210,9 +210,9 @@ def _factors(Z: Any, s: Array) -> tuple[Array, Array, Any]:
 def _left_out(
     rows: LabeledRows, Q: Array, shrink: Array, y: Array, ybar: Array, fitted: Array
 ) -> Array:
-    """Predict each row without its block, less the mean of the labels that are left.
+    """Predict each row without its block, minus the mean of the remaining labels.
 
-    Rows × strengths × targets.
+    The result is rows × strengths × targets.
     """
     s = rows.weight
     total, rooted = s.sum(), np.sqrt(s)
@@ -221,7 +221,7 @@ def _left_out(
     for block in rows.blocks_by_size():
         root, inside = rooted[block][:, :, None], s[block]
         rest = total - inside.sum(axis=1)
-        if (rest <= 0.0).any():  # nothing is left to predict by
+        if (rest <= 0.0).any():  # no row is left to learn from
             found[block] = 0.0
             continue
         corner = root * np.swapaxes(root, 1, 2) / total

@@ -33,7 +33,7 @@ MOST_PARAMETERS = 1500
 """Members with more parameters than this are scored by folds: the Hessian is too large."""
 FOLDS = 5
 AT_ONCE = 1 << 22
-"""Numbers that are held at once while rows are left out."""
+"""Size of a batch of left-out rows, in numbers."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class FittedLogistic:
 
 @dataclass(frozen=True, eq=False)
 class _Basis:
-    """Rows written in as few coordinates as they span: a ridge sees no other directions."""
+    """Rows in coordinates of their span: a ridge does not use other directions."""
 
     rows: Array
     origin: Array
@@ -117,7 +117,7 @@ def _n_parameters(X: Array, n_classes: int) -> int:
 
 
 def _fit(Z: Array, codes: Array, weight: Array, C: float, n_classes: int) -> Array:
-    """Return weights and, in the last row, intercepts of every class, 0 on average."""
+    """Return weights and, in the last row, intercepts of every class, whose mean is 0."""
     small = _n_parameters(Z, n_classes) <= MOST_PARAMETERS
     solver = "newton-cholesky" if small else "lbfgs"
     with warnings.catch_warnings():
@@ -133,14 +133,14 @@ def _fit(Z: Array, codes: Array, weight: Array, C: float, n_classes: int) -> Arr
 
 
 def _of_both(second: Array) -> Array:
-    """Return values of both of two classes from the difference of the second to the first."""
+    """Return the values of two classes, from the second minus the first."""
     return np.concatenate((-0.5 * second, 0.5 * second), axis=-1)
 
 
 def _approximate(X: Array, rows: LabeledRows, w: Array, C: float) -> tuple[Array, Array]:
     """Return the weights after Newton's last steps, and each row's scores without its block.
 
-    Two classes have one free score, that of the second less that of the first; more have one each.
+    Two classes have one free score, the second minus the first; more classes have one each.
     """
     two = rows.n_classes == 2
     y = np.eye(rows.n_classes)[rows.codes]
@@ -174,18 +174,18 @@ def _inverse_hessian(X: Array, curvature: Array, penalty: float) -> Array:
     for j in range(n_targets):
         for k in range(j, n_targets):
             H[:, j, :, k] = H[:, k, :, j] = X.T @ (X * curvature[:, j, k, None])
-    # the same number added to the scores of all classes changes nothing: any curvature will do
+    # a constant added to the scores of all classes changes nothing: any curvature will do
     if n_targets > 1:
         H[-1, :, -1, :] += np.trace(H[-1, :, -1, :]) / n_targets
     flat = H.reshape(n_columns * n_targets, -1)
     ridge = np.full((n_columns, n_targets), penalty)
-    ridge[-1] = 1e-12 * flat.diagonal().max()  # the intercept is free, but never singular
+    ridge[-1] = 1e-12 * flat.diagonal().max()  # none for the intercept, but never singular
     flat[np.diag_indices_from(flat)] += ridge.ravel()
     return dense.inv(flat).reshape(H.shape)
 
 
 def _moved(X: Array, curvature: Array, residual: Array, inverse: Array) -> Array:
-    """Return how the scores of blocks change when they are left out: blocks × rows × targets."""
+    """Return the change of the scores of left-out blocks: blocks × rows × targets."""
     n_blocks, size, n_targets = residual.shape
     half = np.tensordot(X, inverse, axes=(2, 0))  # blocks × rows × targets × columns × targets
     A = np.einsum("bijck,blc->bijlk", half, X, optimize=True)

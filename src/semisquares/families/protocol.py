@@ -1,11 +1,11 @@
 """The interface of a family: members that score themselves out of sample.
 
-A family is fitted to the labeled rows and gives, for each of its members, log-odds of the classes:
-of the labeled rows as if each had been left out, and of any further rows. The average turns them
+A family is fitted to the labeled rows. For each of its members it gives log-odds of the classes:
+for the labeled rows as if each had been left out, and for any other rows. The average turns them
 into probabilities and weights, and knows nothing else about a family.
 
-Log-odds are relative to the shares of the classes: a member that knows nothing says 0 for every
-class. The average calibrates them by a slope, which it expects to be about 1, and small offsets:
+Log-odds are relative to the shares of the classes: 0 for every class means no information. The
+average calibrates them by a slope, which it expects to be about 1, and small offsets:
 
     P(class k | x) = softmax_k(slope · log-odds_k(x) + offset_k + log share_k)
 """
@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 
 class Features:
-    """Features of some rows by the name of a representation, computed when they are asked for."""
+    """Features of some rows by the name of a representation, computed on first use."""
 
     def __init__(
         self, X: Any, scaling: Scaling, representations: Mapping[str, Representation]
@@ -73,9 +73,9 @@ class UnlabeledRows:
 
     features: Features
     weight: Array
-    """How often each row of the sample is there."""
+    """Total weight of the copies of each row of the sample."""
     total: float
-    """How many unlabeled rows there are, sampled or not."""
+    """Total weight of all unlabeled rows, sampled or not."""
 
     def first(self, n_rows: int) -> UnlabeledRows:
         """Return a sample of at most `n_rows`."""
@@ -93,11 +93,11 @@ class LabeledRows:
     """The class of each row, 0 to n_classes - 1."""
     n_classes: int
     weight: Array
-    """How much each row counts, class weights included; they add up to `total`."""
+    """The weight of each row, including class weights; they add up to `total`."""
     total: float
-    """The total of the sample weights: how many labeled rows there are."""
+    """The total of the sample weights: the number of labeled rows, if all weights are 1."""
     blocks: Array
-    """Rows with the same number leave together: copies of one row, and rows of one group."""
+    """Rows with the same number are left out together: copies of a row, and rows of a group."""
     n_jobs: int | None = None
     unlabeled: UnlabeledRows | None = None
     """Rows without a label, for families that use them; None if there are none."""
@@ -108,18 +108,18 @@ class LabeledRows:
 
     @property
     def shares(self) -> Array:
-        """The share of each class among the labels, half a label added to each."""
+        """The share of each class among the labels, with half a label added to each."""
         mass = np.bincount(self.codes, self.weight, minlength=self.n_classes) + 0.5
         return mass / mass.sum()
 
     def blocks_by_size(self) -> list[Array]:
-        """Return the rows of all blocks of one size as a matrix, for each size."""
+        """Return, for each size of blocks, the rows of these blocks as a matrix."""
         order = np.argsort(self.blocks, kind="stable")
         _, starts, sizes = np.unique(self.blocks[order], return_index=True, return_counts=True)
         return [order[starts[sizes == size, None] + np.arange(size)] for size in np.unique(sizes)]
 
     def folds(self, most: int) -> Array:
-        """Deal blocks to at most so many folds, those of each class in turn; number the folds."""
+        """Return the fold of each row: blocks are dealt to at most `most` folds, class by class."""
         _, first, block = np.unique(self.blocks, return_index=True, return_inverse=True)
         fold = np.empty(len(first), dtype=np.intp)
         order = np.argsort(self.codes[first], kind="stable")
@@ -129,12 +129,12 @@ class LabeledRows:
 
 @dataclass(frozen=True)
 class Member:
-    """One member of a family, in the words of the table of members."""
+    """One member of a family, as described in the table of members."""
 
     representation: str
     setting: str
     prior: float = 1.0
-    """Its part of the family's prior weight; those of a family are normalised."""
+    """Its share of the family's prior weight; the shares are normalised."""
 
 
 class FittedFamily(Protocol):
@@ -156,16 +156,16 @@ class FittedFamily(Protocol):
 
 
 class Family(Protocol):
-    """Classifiers that can say how they do on rows that they were not fitted to.
+    """Classifiers that predict rows that they were not fitted to.
 
-    A family may have two more attributes: `prior`, its prior weight, which is 1 otherwise, and
-    `needs_unlabeled`: if true, it is left out where there are no unlabeled rows, unless it is the
-    only one.
+    A family may have two more attributes: `prior`, its prior weight (1 by default), and
+    `needs_unlabeled`: if true, it is left out if there are no unlabeled rows, unless it is the only
+    one.
     """
 
     @property
     def name(self) -> str:
-        """What tables of members and the parameter `prior` call it."""
+        """Its name in tables of members and in the parameter `prior`."""
         ...
 
     def fit(self, rows: LabeledRows) -> FittedFamily:

@@ -1,4 +1,4 @@
-"""What representations share: reading all rows once, and the features of further rows."""
+"""Base class of the representations: read all rows once, and return features of any rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[Any]
 
 
 class Points:
-    """Some rows, whose scaled columns and other intermediate results are computed once."""
+    """Rows, with a cache of their scaled columns and other intermediate results."""
 
     def __init__(self, X: Any, scaling: Scaling) -> None:
         self.X, self.scaling = X, scaling
@@ -31,7 +31,7 @@ class Points:
         return self.once(power, lambda: self.scaling.apply(self.X, power))
 
     def once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Return what `compute` gave when this key was first asked for."""
+        """Return the cached result for this key, computing it on first use."""
         if key not in self._known:
             self._known[key] = compute()
         return self._known[key]
@@ -40,12 +40,12 @@ class Points:
 class Representation(TransformerMixin, BaseEstimator):
     """Base of the transformers that learn from all rows, without labels.
 
-    A subclass defines `_learn`, from a summary of all rows and its scaling, and `_features`.
+    A subclass defines `_learn`, from the summary of all rows, and `features`.
     """
 
     power: int
     name: str
-    """What tables of members call it."""
+    """Its name in tables of members."""
     prior: float = 1.0
     """Its prior weight among the representations that least squares members use."""
     scaling_: Scaling
@@ -61,9 +61,9 @@ class Representation(TransformerMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             All rows, labeled or not.
         y : ignored
-            Present for the sake of pipelines.
+            Accepted for compatibility with pipelines.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
+            The weight of each row.
 
         Returns
         -------
@@ -79,7 +79,7 @@ class Representation(TransformerMixin, BaseEstimator):
         return self.fit_summary(summary, Scaling.of(summary))
 
     def fit_summary(self, summary: Summary, scaling: Scaling) -> Self:
-        """Learn the representation from a summary of all rows, however that was made."""
+        """Learn the representation from a summary of all rows."""
         self.scaling_ = scaling
         self.n_features_in_ = len(scaling.mean)
         self._learn(summary)
@@ -91,25 +91,24 @@ class Representation(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows of the same columns.
+            Rows with the same columns.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_features_out)
-            Their features; sparse only if X is and its columns are merely scaled.
+            Their features; sparse only if X is sparse and its columns are only scaled.
         """
         check_is_fitted(self)
         X = read_columns(self, X, dtype=np.float64, accept_sparse=True, reset=False)
         return self.features(Points(X, self.scaling_))
 
     def features(self, points: Points) -> Any:
-        """Return the features of rows that were read already."""
+        """Return the features of rows that are validated already."""
         raise NotImplementedError
 
     def dot(self, points: Points, weights: Array) -> Array:
         """Return ``features(points) @ weights``."""
-        Z = self.features(points)
-        return np.asarray(Z @ weights)
+        return np.asarray(self.features(points) @ weights)
 
     def _learn(self, summary: Summary) -> None:
         """Set the fitted attributes."""

@@ -13,7 +13,7 @@ __all__ = ["COPY", "centred_products", "squared_distances"]
 Array = NDArray[Any]
 
 CLOSE = 1e-4
-"""Below this part of ‖a‖² + ‖b‖² the expansion loses digits, and differences are taken."""
+"""Below this part of ‖a‖² + ‖b‖² the expansion loses digits, and differences are used."""
 COPY = 1e-12
 """Rows whose squared distance is below this part of ‖a‖² + ‖b‖² are copies."""
 _CHUNK = 1 << 18
@@ -22,16 +22,16 @@ _CHUNK = 1 << 18
 def squared_distances(A: Any, B: Any, *, copies: float | None = None) -> Array:
     """Return ‖a - b‖² for all rows a of A and b of B, each dense or CSR.
 
-    By ``‖a‖² + ‖b‖² - 2a'b``, one matrix product; pairs that are close are computed again from
-    their differences, so that copies have distance 0 and the order of rows changes next to nothing.
+    Computed by one matrix product as ``‖a‖² + ‖b‖² - 2a'b``; close pairs are computed again from
+    their differences, so that copies have distance 0 and the order of rows hardly matters.
 
     Parameters
     ----------
     A, B : ndarray or CSR matrix of shape (n_a, n_columns), (n_b, n_columns)
         The rows.
     copies : float, optional
-        The distance of rows that are copies of each other, to rounding; infinity keeps a row from
-        being its own neighbour.
+        The distance of rows that are copies of each other, up to rounding; infinity keeps a row
+        from being its own neighbour.
 
     Examples
     --------
@@ -46,11 +46,10 @@ def squared_distances(A: Any, B: Any, *, copies: float | None = None) -> Array:
         found += a[:, None]
         found += b
     else:
-        ones = np.ones
-        left = np.column_stack((A, a, ones(len(A))))
-        right = np.column_stack((-2.0 * B, ones(len(B)), b))
+        left = np.column_stack((A, a, np.ones(len(A))))
+        right = np.column_stack((-2.0 * B, np.ones(len(B)), b))
         found = left @ right.T
-    # all close pairs and some others: a number for each row is compared faster than a matrix
+    # all close pairs and some others: comparing with one number per row is faster
     i, j = np.nonzero(found < (CLOSE * (a + b.max(initial=0.0)))[:, None])
     close = found[i, j] < CLOSE * (a[i] + b[j])
     i, j = i[close], j[close]

@@ -15,7 +15,7 @@ from .._inputs.dask import DaskBlocks, floats_of
 from ..core.rows import Targets, compute
 from ..core.rows.blocks import aligned
 from ..core.rows.reduce import reduce_tree
-from ._summary import Summary, merge, summarize
+from ._summary import Summary, merge, stack, summarize
 
 __all__ = ["LabeledPart", "read_blocks"]
 
@@ -40,9 +40,9 @@ class LabeledPart:
 def read_blocks(
     blocks: DaskBlocks, *, n_sample: int, groups: Sequence[Any] | None = None, bar: bool = False
 ) -> tuple[Summary, LabeledPart]:
-    """Pass over all blocks once. Summaries are merged in a tree whose order is that of the blocks.
+    """Read all blocks once, and merge their results in a tree, in the order of the blocks.
 
-    `groups` are the groups of each block's rows.
+    `groups` has the groups of the rows of each block.
     """
     import dask
 
@@ -78,9 +78,6 @@ def _read_block(
 
 def _join(*parts: tuple[Summary, LabeledPart]) -> tuple[Summary, LabeledPart]:
     summaries, labeled = zip(*parts, strict=True)
-    stack = (
-        partial(sparse.vstack, format="csr") if sparse.issparse(labeled[0].X) else np.concatenate
-    )
     together = LabeledPart(
         stack([one.X for one in labeled]),
         np.concatenate([one.codes for one in labeled]),
@@ -90,9 +87,3 @@ def _join(*parts: tuple[Summary, LabeledPart]) -> tuple[Summary, LabeledPart]:
         None if labeled[0].groups is None else np.concatenate([one.groups for one in labeled]),
     )
     return reduce(merge, summaries), together
-
-
-def _stack(parts: Sequence[Any]) -> Any:
-    if sparse.issparse(parts[0]):
-        return sparse.vstack(parts, format="csr")
-    return np.concatenate(parts)

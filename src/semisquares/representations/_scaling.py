@@ -1,8 +1,8 @@
 """Rows in scaled columns, and along the directions in which all rows vary.
 
 Columns are centred by all rows. Those with more than two values are divided by their standard
-deviation; those with two, such as dummies of a category, are not: a rare category would be blown up
-to the size of everything else. With Σ = V diag(s) V' the covariance of the scaled columns,
+deviation; those with two, such as the dummies of a category, are not: a rare category would count
+as much as any other column. With Σ = V diag(s) V' the covariance of the scaled columns,
 
     X₀ = X,      X_p = X V diag(s^{p/2})
 
@@ -29,11 +29,11 @@ __all__ = ["Scaling", "leading", "with_signs"]
 Array = NDArray[Any]
 
 MOST_DIRECTIONS = 300
-"""With many columns, directions come from the sample, and at most this many are kept."""
+"""With many columns, directions are those of the sample, and at most this many are kept."""
 ROUNDING = 1e-12
-"""Relative size of eigenvalues that are 0 but for rounding."""
+"""Eigenvalues up to this relative size are 0 except for rounding."""
 GAP = 1e-6
-"""Relative distance of two eigenvalues between which a list of directions may be cut off."""
+"""A list of directions may be cut only between eigenvalues that differ by more, relatively."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,14 @@ class Scaling:
 
     mean: Array
     scale: Array
-    """What a column is divided by: its standard deviation, 1 for columns of two values or one."""
+    """Divisor of each column: its standard deviation, or 1 for columns with at most two values."""
     summary: Summary
 
     @classmethod
     def of(cls, summary: Summary) -> Scaling:
-        """Return the scaling that a summary of all rows gives."""
+        """Return the scaling for a summary of all rows."""
         deviation = np.sqrt(summary.squares / summary.weight)
-        # a spread at the size of rounding is that of a constant column
+        # a column whose spread is at the level of rounding is constant
         rounding = 1e-15 * np.maximum(abs(summary.low), abs(summary.high))
         free = ~summary.two_valued & (deviation > rounding)
         return cls(summary.mean, np.where(free, deviation, 1.0), summary)
@@ -100,17 +100,17 @@ class Scaling:
 
 
 def with_signs(vectors: Array) -> Array:
-    """Make the first of the largest entries of each vector positive: signs are arbitrary else."""
+    """Fix the arbitrary signs of vectors: make the first of the largest entries positive."""
     sizes = abs(vectors)
     first = (sizes >= (1.0 - GAP) * sizes.max(axis=0, initial=0.0)).argmax(axis=0)
     return vectors * np.sign(vectors[first, np.arange(vectors.shape[1])])
 
 
 def leading(values: Array, most: int) -> int:
-    """Return how many of some descending eigenvalues to keep: never a part of equal ones.
+    """Return how many of some descending eigenvalues to keep: never only some of equal ones.
 
-    Eigenvectors of equal eigenvalues are arbitrary, and so would be the half of them that a cut
-    leaves. Values at the size of rounding are left out.
+    Eigenvectors of equal eigenvalues are arbitrary, so a choice among them would be, too. Values
+    at the level of rounding are left out.
 
     Examples
     --------

@@ -4,14 +4,13 @@ A `Summary` holds the mean and spread of the columns, their covariance, which co
 two values, and a sample of rows. Summaries of two blocks merge into that of both, so that rows in
 memory, in files and on Dask workers are read the same way, once.
 
-Rows enter the sample by their content: those with the smallest hash, copies counted once. Neither
-the order of the rows, nor the way they are cut into blocks, nor rounding in their last bits changes
-it.
+The sample holds the rows whose content has the smallest hashes, without copies. It does not depend
+on the order of the rows, on how they are cut into blocks, or on rounding in their last bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -20,23 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Summary", "hash_rows", "merge", "summarize"]
+__all__ = ["Summary", "hash_rows", "merge", "stack", "summarize"]
 
 Array = NDArray[Any]
+Moments = tuple[float, Array, Array, Array | None, Array, Array, Array]
+"""The first fields of a summary, from `weight` to `two_valued`."""
 
 SAMPLE_ROWS = 1200
 """Default size of the sample: enough for a graph of neighbours, and for kernel landmarks."""
 COVARIANCE_COLUMNS = 1000
 """With more columns, the covariance is that of the sample (`Summary.scatter` is None)."""
 DROPPED = 20
-"""Bits of a number that do not decide about the order of rows."""
+"""Lowest bits of a number that do not affect the order of rows."""
 BLOCK_BYTES = 1 << 20
 """Rows are read in blocks of about this size, which fit into a processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What one pass over rows learns about them; rows of weight 0 are not there."""
+    """The result of one pass over rows; rows of weight 0 are left out."""
 
     weight: float
     """Total weight of the rows."""
@@ -44,7 +45,7 @@ class Summary:
     squares: Array
     """Weighted sum of squared deviations from the mean, by column."""
     scatter: Array | None
-    """Weighted sum of (x - mean)(x - mean)'; None for tables of many columns."""
+    """Weighted sum of (x - mean)(x - mean)'; None for tables with many columns."""
     low: Array
     high: Array
     two_valued: Array
@@ -57,11 +58,6 @@ class Summary:
     n_sample: int
     """The largest number of rows that the sample may hold."""
 
-    @property
-    def complete(self) -> bool:
-        """Whether the sample holds every distinct row."""
-        return len(self.hashes) < self.n_sample
-
 
 def summarize(
     X: Any, sample_weight: Array | None = None, *, n_sample: int = SAMPLE_ROWS
@@ -73,9 +69,9 @@ def summarize(
     X : ndarray or CSR matrix of shape (n_rows, n_columns)
         Finite numbers.
     sample_weight : ndarray of shape (n_rows,), optional
-        How often each row is there.
+        The weight of each row: 2 stands for a repeated row.
     n_sample : int, default=1200
-        Number of rows in the sample.
+        The largest number of rows in the sample.
 
     Examples
     --------
@@ -83,8 +79,7 @@ def summarize(
     >>> found.mean.tolist(), found.two_valued.tolist(), len(found.sample)
     ([0.6666666666666666, 6.0], [True, False], 3)
     """
-    blocks = _blocks(X, sample_weight, n_sample)
-    return reduce(merge, blocks)
+    return reduce(merge, _blocks(X, sample_weight, n_sample))
 
 
 def merge(first: Summary, second: Summary) -> Summary:
@@ -119,7 +114,7 @@ def merge(first: Summary, second: Summary) -> Summary:
         low,
         high,
         two_valued,
-        _stack(first.sample, second.sample)[source[:kept]],
+        stack((first.sample, second.sample))[source[:kept]],
         hashes[:kept],
         weights[:kept],
         first.n_sample,
@@ -129,9 +124,9 @@ def merge(first: Summary, second: Summary) -> Summary:
 def hash_rows(X: Any, seed: int = 0) -> Array:
     """Return a 64-bit hash of the content of each row; equal for dense and sparse rows.
 
-    The high half is that of numbers rounded to nine digits: it decides about the order of rows, and
-    the last bits of numbers, which another processor may compute differently, do not change it. The
-    low half tells rows apart that differ in these bits only.
+    The high half is a hash of the numbers rounded to nine digits. It determines the order of rows,
+    which therefore does not depend on the last bits of numbers: another processor may compute these
+    differently. The low half distinguishes rows that differ only in these bits.
 
     Examples
     --------
@@ -153,9 +148,9 @@ def hash_rows(X: Any, seed: int = 0) -> Array:
 
 
 def _folded(bits: Array) -> Array:
-    """Fold high bits onto the low ones: products modulo 2⁶⁴ would lose them.
+    """Fold high bits onto the low ones, which are 0 in floats of whole numbers.
 
-    Whole numbers have nothing but zeros in their low bits.
+    Products modulo 2⁶⁴ would lose the high bits.
     """
     return bits ^ (bits >> np.uint64(40))
 
@@ -170,7 +165,7 @@ def _sums(X: Any, bits: Array, factors: Array) -> Array:
 
 
 def _mixed(keys: Array) -> Array:
-    """Make distant hashes of close sums, by the finalizer of SplitMix64."""
+    """Turn close sums into distant hashes, by the finalizer of SplitMix64."""
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
@@ -182,7 +177,7 @@ def _blocks(X: Any, sample_weight: Array | None, n_sample: int) -> Iterator[Summ
         row_bytes = 12 * (1 + X.nnz // max(1, n_rows))
     else:
         row_bytes = 8 * n_columns
-    # many columns: at least as many rows as make adding up the covariances a small part of the work
+    # with many columns, enough rows that adding up the covariances is a small part of the work
     step = max(32, BLOCK_BYTES // max(1, row_bytes), 4 * min(n_columns, COVARIANCE_COLUMNS))
     for start in range(0, max(1, n_rows), step):
         rows = slice(start, start + step)
@@ -191,7 +186,7 @@ def _blocks(X: Any, sample_weight: Array | None, n_sample: int) -> Iterator[Summ
 
 
 def summarize_block(block: Any, weight: Array | None, n_sample: int) -> Summary:
-    """Summarize rows that are few enough to be copied."""
+    """Summarize rows that are few enough to copy."""
     if weight is not None and not weight.all():
         block, weight = block[weight > 0.0], weight[weight > 0.0]
     if not block.shape[0]:
@@ -204,13 +199,7 @@ def summarize_block(block: Any, weight: Array | None, n_sample: int) -> Summary:
         moments = _dense_moments(np.asarray(block, dtype=np.float64), weight)
     sample = block[first[kept]]
     sample = sample.astype(np.float64) if sample.dtype != np.float64 else sample
-    return Summary(
-        **moments,
-        sample=sample,
-        hashes=hashes[kept],
-        sample_weight=counts[kept],
-        n_sample=n_sample,
-    )
+    return Summary(*moments, sample, hashes[kept], counts[kept], n_sample)
 
 
 def _distinct(hashes: Array, weight: Array | None) -> tuple[Array, Array, Array]:
@@ -221,7 +210,7 @@ def _distinct(hashes: Array, weight: Array | None) -> tuple[Array, Array, Array]
     return values, first, np.bincount(position, weight)
 
 
-def _dense_moments(block: Array, weight: Array | None) -> dict[str, Any]:
+def _dense_moments(block: Array, weight: Array | None) -> Moments:
     total = float(len(block)) if weight is None else float(weight.sum())
     mean = block.sum(axis=0) / total if weight is None else weight @ block / total
     centred = block - mean
@@ -237,17 +226,17 @@ def _dense_moments(block: Array, weight: Array | None) -> dict[str, Any]:
     maybe = np.flatnonzero(((few == low) | (few == high)).all(axis=0))
     part = block[:, maybe]
     two_valued[maybe] = ((part == low[maybe]) | (part == high[maybe])).all(axis=0)
-    return _moments(total, mean, squares, scatter, (low, high, two_valued))
+    return total, mean, squares, scatter, low, high, two_valued
 
 
-def _sparse_moments(block: Any, weight: Array | None) -> dict[str, Any]:
+def _sparse_moments(block: Any, weight: Array | None) -> Moments:
     n_rows, n_columns = block.shape
     weight = np.ones(n_rows) if weight is None else weight
     total = float(weight.sum())
     block = block.astype(np.float64)
     entries = np.bincount(block.indices, minlength=n_columns)
     low, high, two_valued = _sparse_range(block, entries)
-    # columns without an implicit zero are shifted, or squares of an offset would swallow the spread
+    # columns without an implicit zero are shifted: squares of an offset would hide the spread
     shift = np.where(entries == n_rows, low, 0.0)
     block.data -= shift[block.indices]
     mean = (block.T @ weight) / total
@@ -261,17 +250,7 @@ def _sparse_moments(block: Any, weight: Array | None) -> dict[str, Any]:
         rooted = sparse.diags_array(np.sqrt(weight)) @ block
         scatter = np.asarray((rooted.T @ rooted).todense()) - total * np.outer(mean, mean)
         np.fill_diagonal(scatter, squares)
-    return _moments(total, mean + shift, squares, scatter, (low, high, two_valued))
-
-
-def _moments(
-    weight: float, mean: Array, squares: Array, scatter: Array | None, values: tuple[Any, ...]
-) -> dict[str, Any]:
-    low, high, two_valued = values
-    return {
-        "weight": weight, "mean": mean, "squares": squares, "scatter": scatter, "low": low,
-        "high": high, "two_valued": two_valued,
-    }  # fmt: skip
+    return total, mean + shift, squares, scatter, low, high, two_valued
 
 
 def _sparse_range(block: Any, entries: Array) -> tuple[Array, Array, Array]:
@@ -299,7 +278,8 @@ def _nothing(block: Any, n_sample: int) -> Summary:
     )  # fmt: skip
 
 
-def _stack(first: Any, second: Any) -> Any:
-    if sparse.issparse(first):
-        return sparse.vstack((first, second), format="csr")
-    return np.concatenate((first, second))
+def stack(parts: Sequence[Any]) -> Any:
+    """Stack rows, all dense or all sparse."""
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)

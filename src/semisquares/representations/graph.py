@@ -53,7 +53,7 @@ class GraphRepresentation(Representation):
     n_rows : int, default=1200
         The largest number of rows in the graph: those with the smallest hash of their content.
     sharp : bool, default=False
-        Whether functions that vary slowly count for much more than the others.
+        Whether smooth functions get a much larger weight than the others.
 
     Attributes
     ----------
@@ -92,11 +92,11 @@ class GraphRepresentation(Representation):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """What tables of members call it."""
+        """Its name in tables of members."""
         return f"{'sharp ' if self.sharp else ''}graph, p = {self.power}"
 
     def features(self, points: Points) -> Array:
-        """Return the features of rows that were read already."""
+        """Return the features of rows that are validated already."""
         graph = self.graph_
         smooth = points.once(id(graph), lambda: graph.means(points.along(self.power)))
         return smooth * self._gains
@@ -109,7 +109,7 @@ class GraphRepresentation(Representation):
         )
 
     def adopt(self, other: GraphRepresentation) -> None:
-        """Take the graph of another representation, which was fitted to the same rows."""
+        """Use the graph of another representation, which was fitted to the same rows."""
         self.scaling_, self.n_features_in_ = other.scaling_, other.n_features_in_
         self._set_graph(other.graph_)
 
@@ -185,11 +185,11 @@ class Graph:
 
 
 def neighbours_agree(rows: Any, codes: Array, weight: Array, blocks: Array) -> bool:
-    """Tell whether the neighbours of labeled rows say more about their classes than shares do.
+    """Tell whether the neighbours of labeled rows predict their classes better than a constant.
 
-    Every row is given the class of most of its three nearest neighbours outside of its block, ties
-    included. A graph cannot help where that is right no more often than the most frequent class.
-    Up to three blocks nothing can be told, and the answer is yes.
+    The prediction for a row is the majority class of its three nearest neighbours outside of its
+    block, ties included. A graph cannot help if that is right no more often than the most frequent
+    class. With three blocks or fewer this cannot be tested, and the answer is yes.
     """
     if len(np.unique(blocks)) <= VOTERS:
         return True
@@ -202,7 +202,7 @@ def neighbours_agree(rows: Any, codes: Array, weight: Array, blocks: Array) -> b
 
 
 def _neighbours(distances: Array, n_neighbors: int) -> tuple[Array, Array]:
-    """Tell which rows are neighbours, ties included, and the squared distance to the last one."""
+    """Return a mask of neighbours, ties included, and the squared distances to the last one."""
     k = min(n_neighbors, distances.shape[1] - 1)
     last = np.partition(distances, k - 1, axis=1)[:, k - 1] if k else np.zeros(len(distances))
     last = np.where(np.isfinite(last), last, 0.0)

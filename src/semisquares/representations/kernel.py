@@ -1,4 +1,4 @@
-"""Similarities to landmarks: features for boundaries that bend."""
+"""Similarities to landmarks: features for curved class boundaries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class KernelRepresentation(Representation):
     The kernel is ``k(x, x') = exp(-√(‖x_p - x'_p‖² / m))`` in the columns of
     `LinearRepresentation` with the same power, m the median squared distance of two rows. With
     landmarks G the features are ``k(X, G) (k(G, G) + 1e-8 I)^{-1/2}``. Landmarks are the rows with
-    the smallest hash of their content: neither their order nor their number of copies matters.
+    the smallest hash of their content: neither the order of rows nor their copies matter.
 
     Parameters
     ----------
@@ -73,24 +73,23 @@ class KernelRepresentation(Representation):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """What tables of members call it."""
+        """Its name in tables of members."""
         return f"kernel, p = {self.power}"
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """How many rows the sample has that is learned from."""
+        """The size of the sample of rows that it learns from."""
         return max(self.n_landmarks, SAMPLE_ROWS)
 
     def features(self, points: Points) -> Array:
-        """Return the features of rows that were read already."""
+        """Return the features of rows that are validated already."""
         return self._kernel(points.along(self.power)) @ self._root
 
     def _learn(self, summary: Summary) -> None:
         rows = self.scaling_.apply(summary.sample[:MEASURED_ROWS], self.power)
         distances = squared_distances(rows, rows)
         pairs = distances[np.triu_indices(len(distances), 1)]
-        self.width_ = float(np.median(pairs)) if len(pairs) else 0.0
-        self.width_ = self.width_ or 1.0
+        self.width_ = (float(np.median(pairs)) if len(pairs) else 0.0) or 1.0
         n = self.n_landmarks
         self.landmarks_ = (
             rows[:n] if n <= rows.shape[0] else self.scaling_.apply(summary.sample[:n], self.power)

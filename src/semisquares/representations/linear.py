@@ -24,7 +24,7 @@ class LinearRepresentation(Representation):
 
     With Σ = V diag(s) V' the covariance of all rows in scaled columns, the features of a row x are
     ``diag(s^{p/2}) V'x``. A ridge classifier on them prefers weights along directions of large
-    spread, the more so the larger the power p; power 0 merely scales the columns.
+    spread, more strongly for a larger power p; power 0 only scales the columns.
 
     Columns are centred; those with more than two values are divided by their standard deviation.
 
@@ -58,16 +58,16 @@ class LinearRepresentation(Representation):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """What tables of members call it."""
+        """Its name in tables of members."""
         return f"linear, p = {self.power}"
 
     def features(self, points: Points) -> Any:
-        """Return the features of rows that were read already."""
+        """Return the features of rows that are validated already."""
         return points.along(self.power)
 
     def dot(self, points: Points, weights: Array) -> Array:
         """Return ``features(points) @ weights``, by weights of the columns themselves."""
         if self.power == 0:
-            return np.asarray(points.along(0) @ weights)
+            return super().dot(points, weights)
         weights = self.scaling_.components(self.power) @ weights
         return np.asarray(points.X @ weights) - self.scaling_.mean @ weights
