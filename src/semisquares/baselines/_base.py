@@ -20,7 +20,12 @@ from .._inputs.arrays import read_columns
 from .._inputs.checks import Number
 from .._inputs.labels import Labels, read_labels, text_is_known
 from .._inputs.memory import check_memory
-from ..estimators._base import DecidingClassifier, fitted_state_kept, set_path
+from ..estimators._base import (
+    DecidingClassifier,
+    decision_values,
+    fitted_state_kept,
+    set_path,
+)
 
 __all__ = [
     "NOT_NEGATIVE",
@@ -122,16 +127,11 @@ class LinearClassifier(SemiSupervisedClassifier):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Positive for the second class; with more than two classes one column for each.
         """
-        return self._decide(self._check(X))
-
-    def _decide(self, X: Array) -> Array:
-        """Return the decision values of rows that are checked already."""
-        scores = X @ self.coef_.T + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return decision_values(self._check(X), self.coef_, self.intercept_)
 
     def _set_transduction(self, X: Array, labels: Labels) -> None:
         """Set the labels of the training rows; labeled rows keep theirs."""
-        self.transduction_ = self._class_of(self._decide(X))
+        self.transduction_ = self._class_of(decision_values(X, self.coef_, self.intercept_))
         self.transduction_[labels.labeled] = labels.classes[labels.codes]
 
 
