@@ -58,7 +58,7 @@ def labeled_splits(problem: Problem, n_folds: int | None, rng: np.random.Generat
 def given_splits(problem: Problem, cv: Any, y: Any, groups: Any) -> Splits:
     """Split all rows by the user's splitter or list of splits; test labeled rows only."""
     labels = problem.labels
-    codes = np.full(labels.n_rows, -1)  # splitters expect numbers; -1 is no label
+    codes = np.full(labels.n_rows, -1)  # splitters expect numbers; -1 is a missing label
     codes[labels.labeled] = labels.codes
     counts = np.zeros(labels.n_rows)
     counts[labels.labeled] = problem.rows.labeled_weight

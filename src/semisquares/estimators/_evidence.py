@@ -1,9 +1,9 @@
 """From left-out labels to a choice of alpha and unlabeled weight, by log loss.
 
-Each choice gives decision values z of labeled rows that it was not fitted to. First the mean of the
-labels it was fitted to is subtracted: leaving a row out moves that mean away from the row's own
-label, so with a strong ridge every row would look wrong. What remains, divided by its root mean
-square, is proportional to log-odds; `families.calibration` finds the slope b and the offsets o:
+Each choice gives decision values z for labeled rows that it was not fitted to. First the mean of
+the labels it was fitted to is subtracted: leaving a row out moves that mean away from the row's own
+label, so with a strong ridge every row would look wrong. The result, divided by its root mean
+square, is proportional to log-odds; `families._calibration` finds the slope b and the offsets o:
 
     P(class k | x) = softmax_k(s (z_k - mean_k) + o_k + log share_k),       s = 1.5 b / rms
 
@@ -73,7 +73,7 @@ class Evidence:
         flat = centred.reshape(grid[0] * grid[1], n_rows, -1)
         weight = tested.weight * (tested.n_labels / tested.weight.sum())
         size = np.sqrt(np.einsum("mik,i->m", flat**2, weight) / (weight.sum() * flat.shape[2]))
-        scored = size > SAME  # not NaN either
+        scored = size > SAME  # false for NaN, too
         odds = np.where(scored[:, None, None], flat, 0.0)
         odds *= (USUAL / np.where(scored, size, 1.0))[:, None, None]
         if len(tested.shares) == 2:
@@ -173,9 +173,9 @@ def weigh_choices(problem: Problem, centred: Array, tested: Array) -> Evidence:
 
 
 def center(problem: Problem, means: Array) -> Any:
-    """Return what to subtract from decision values: the mean of the training labels.
+    """Return the centre of decision values: the mean of the training labels.
 
-    Without an intercept decision values do not follow that mean, and 1 / classes is subtracted.
+    Without an intercept decision values do not follow that mean, and the centre is 1 / classes.
     """
     return means if problem.rows.intercept else 1.0 / problem.n_classes
 

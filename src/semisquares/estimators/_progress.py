@@ -27,8 +27,8 @@ class Progress:
     def note(self, text: str, *, task: str | None = None, **state: Any) -> bool:
         """Report a finished part; return True if a callback wants the fit to stop.
 
-        Callbacks know the part as `task`, by default the text before a colon, and may ask for what
-        `state` holds.
+        `task` is its name for callbacks, by default the text before a colon; `state` is what they
+        may request.
         """
         if self.verbose:
             print(f"[{type(self.model).__name__}] {text}")  # noqa: T201 (`verbose` asks for it)
@@ -54,7 +54,7 @@ class StepProgress(Progress):
 
     @property
     def callback(self) -> StepProgress | None:
-        """What to pass to a solver: None if nobody looks at its steps."""
+        """The callback for a solver: None if its steps are not needed."""
         wanted = self.model.record_path or self.verbose or self.context is not None
         return self if wanted else None
 
@@ -68,7 +68,7 @@ class StepProgress(Progress):
         return self.note(text, task="step", **self._state(step.w))
 
     def _state(self, w: Array) -> dict[str, Any]:
-        """Return what callbacks may ask for: the labeled rows, and the model at this step."""
+        """Return what callbacks may request: the labeled rows, and the model at this step."""
         problem = self.problem
         labels = problem.labels
 

@@ -261,7 +261,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
     def _read_blocks(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, n_sample: int
     ) -> tuple[Summary, _Later]:
-        """Read rows that Dask holds: one pass over X for their summary and the labeled rows."""
+        """Read rows that Dask holds: one pass over X gives their summary and the labeled rows."""
         table = read_dask_blocks(self, X, y, sample_weight)
         if groups is not None:
             groups = split_column("groups", groups, table.sizes, len(table.x))
@@ -493,7 +493,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
 
 @dataclass(eq=False)
 class _Later:
-    """What attributes computed on first access need; the table itself is not pickled."""
+    """Data for attributes that are computed on first access; the table itself is not pickled."""
 
     table: Any
     """All training rows: X, or its blocks if Dask holds it."""

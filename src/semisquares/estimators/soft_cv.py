@@ -48,7 +48,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
 
     with 0.6 of the prior on unlabeled weight 0 (ignore the unlabeled rows). The choice is the
     weighted median, first of the unlabeled weights, then of the alphas with that weight. If the
-    labels are no evidence for using unlabeled rows, these are ignored. All rows are then fitted
+    labels give no evidence for using unlabeled rows, these are ignored. All rows are then fitted
     with the chosen pair, and the intercept is shifted to where the calibrated odds are equal.
 
     Parameters
@@ -294,7 +294,7 @@ def _take_defaults(problem: Problem, alphas: Array, weights: Array) -> SearchRes
 
 
 def _warn_of_untested(problem: Problem) -> None:
-    """Warn of classes that no fold tests."""
+    """Warn about classes that no fold tests."""
     codes = problem.labels.codes
     untested = np.setdiff1d(codes, codes[rows_to_test(codes)])
     if len(untested):
