@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
 
+from .._utils.typing import Array
 from ..core.rows import (
     BlockRows,
     DenseTable,
@@ -28,8 +28,6 @@ from ..core.rows.targets import hard_labels
 from .checks import check_masked, check_table, column_names, read_floats
 from .labels import Labels, read_labels
 from .memory import check_memory
-
-Array = NDArray[Any]
 
 FLOATS = (np.float64, np.float32)
 TARGETS = 2.0

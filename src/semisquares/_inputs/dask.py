@@ -13,11 +13,11 @@ from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from .._utils.typing import Array
 from ..core.objective import MAX_DIRECT
 from ..core.rows import (
     BlockRows,
@@ -42,8 +42,6 @@ from .labels import (
     text_is_known,
     warn_of_text,
 )
-
-Array = NDArray[Any]
 
 _SAMPLED_BLOCKS, _SAMPLED_ROWS = 8, 64
 """Blocks, and rows of each, that decide whether columns need a shift."""

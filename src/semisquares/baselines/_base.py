@@ -11,7 +11,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -20,6 +19,7 @@ from .._inputs.arrays import read_columns
 from .._inputs.checks import Number
 from .._inputs.labels import Labels, read_labels, text_is_known
 from .._inputs.memory import check_memory
+from .._utils.typing import Array
 from ..estimators._base import (
     DecidingClassifier,
     decision_values,
@@ -37,7 +37,6 @@ __all__ = [
     "set_path",
 ]
 
-Array = NDArray[Any]
 
 NOT_NEGATIVE = [Number(Real, 0, None, closed="left")]
 """Constraint of a strength or a tolerance."""

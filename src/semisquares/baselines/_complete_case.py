@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core.curvature import full_curvature
 from ..core.linalg import RANK_TOLERANCE
@@ -16,7 +15,6 @@ from ..core.rows import MemoryRows
 
 __all__ = ["complete_case", "until_rounding", "yates_values"]
 
-Array = NDArray[Any]
 
 MAX_MISSING = 5000
 """The largest number of missing outcomes that "analytic" solves for."""

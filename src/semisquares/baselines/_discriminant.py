@@ -6,17 +6,15 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
 
 from .._inputs.checks import Number, one_line, read_floats
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ._base import LinearClassifier
 from ._gaussian import GaussianClasses, Given, level
 
 __all__ = ["GaussianDiscriminant", "read_priors"]
-
-Array = NDArray[Any]
 
 
 class GaussianDiscriminant(LinearClassifier):

@@ -17,19 +17,16 @@ With n_k = Σ_i q_ik and n = Σ_k n_k, L + R is largest at
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.special import logsumexp, softmax
 
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core.linalg import EPS
 from ._base import free_rows
-
-Array = NDArray[Any]
 
 ROUNDING = 1e-11
 """A column that varies by less than this share of its largest number varies by rounding only."""

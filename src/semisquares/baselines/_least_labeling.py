@@ -21,17 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core.linalg import EPS
 
 __all__ = ["LeastLabeling", "Local", "labeling_gap", "least_labeling"]
 
-Array = NDArray[Any]
 
 PATIENCE = 10
 """After this many steps without a smaller gap, what is left of it is rounding."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from .._inputs.arrays import read_numbers
 from .._inputs.labels import labeled_values, one_column
+from .._utils.typing import Array
 from ..core.objective import MAX_DIRECT
 from ..core.rows import DenseTable, MemoryRows
 
 __all__ = ["filled", "read_outcomes", "read_start", "write_rows"]
-
-Array = NDArray[Any]
 
 
 def read_outcomes(y: Any, n_rows: int) -> Array:

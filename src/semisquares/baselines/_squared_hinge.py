@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core import linalg
 
 __all__ = ["decide", "solve"]
 
-Array = NDArray[Any]
 
 NEGLIGIBLE = 1e-24
 """A Newton step that would lower the objective by less than this share of it is rounding."""

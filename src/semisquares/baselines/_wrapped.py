@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import get_tags
@@ -14,11 +13,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._inputs.checks import check_dates, check_masked, check_names
+from .._utils.typing import Array
 from ._base import SemiSupervisedClassifier
 
 __all__ = ["WrappedClassifier", "estimator_has"]
-
-Array = NDArray[Any]
 
 
 def estimator_has(name: str) -> Callable[[Any], bool]:

@@ -14,16 +14,14 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._inputs.checks import Number
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ..estimators._base import one_hot
 from ._base import free_rows, label_all
 from ._discriminant import GaussianDiscriminant
 from ._gaussian import WhitenedRows, complete_log_likelihood, fit_gaussian, log_prior, singular
-
-Array = NDArray[Any]
 
 BLOCK = 2**14
 """The largest number of labelings that are evaluated together."""

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core.linalg import EPS
 from ..estimators._base import one_hot
@@ -17,8 +17,6 @@ from ._base import NOT_NEGATIVE, STEPS, free_rows, label_all
 from ._discriminant import GaussianDiscriminant
 from ._gaussian import GaussianClasses, Given, complete_log_likelihood, fit_gaussian, log_prior
 from ._least_labeling import labeling_gap, least_labeling
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core.linalg import EPS
 from ..estimators._base import one_hot
@@ -24,8 +24,6 @@ from ._gaussian import (
     marginal_log_likelihood,
     singular,
 )
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,14 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ._base import label_all
 from ._wrapped import WrappedClassifier
 
 __all__ = ["SemiSupervisedAdapter"]
-
-Array = NDArray[Any]
 
 
 class SemiSupervisedAdapter(WrappedClassifier):

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._inputs.arrays import explain_overflow
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core.linalg import EPS, RANK_TOLERANCE, least_norm_step
 from ..estimators._base import one_hot
 from ._base import NOT_NEGATIVE, STEPS, LinearClassifier, free_rows, label_all
 from ._least_labeling import least_labeling
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score
@@ -20,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._inputs.arrays import explain_overflow, read_columns
 from .._inputs.checks import Number, check_masked
+from .._utils.typing import Array
 from ..core.labelings import FreeLabels, Labeling
 from ..core.objective import Objective
 from ..core.rows import single_threaded_blas, to_own_columns
@@ -28,8 +28,6 @@ from ..estimators._base import fitted_state_kept
 from ._base import NOT_NEGATIVE, STEPS, set_path
 from ._complete_case import complete_case, until_rounding, yates_values
 from ._outcomes import filled, read_outcomes, read_start, write_rows
-
-Array = NDArray[Any]
 
 
 class MissingOutcomeRegressor(RegressorMixin, BaseEstimator):

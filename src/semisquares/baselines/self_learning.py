@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
 
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ._base import STEPS, free_rows, label_all
 from ._wrapped import WrappedClassifier
-
-Array = NDArray[Any]
 
 
 class SelfLearning(WrappedClassifier):

@@ -8,18 +8,17 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from .._inputs.checks import Number
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ._base import NOT_NEGATIVE, STEPS, LinearClassifier
 from ._squared_hinge import decide, solve
 
 __all__ = ["SwitchStep", "TransductiveSVM"]
 
-Array = NDArray[Any]
 
 FIRST_COST = 1e-5
 """The cost of errors of unlabeled rows at the first level, relative to `C_unlabeled`."""

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
+from .._utils.typing import Array
 from . import _interrupts as interrupts
 from ._interrupts import interruptible, parts_needed
 
@@ -37,7 +37,6 @@ __all__ = [
     "triangle_of",
 ]
 
-Array = NDArray[Any]
 
 PANEL = 128
 """Columns of a pivoted Cholesky factor that are found before the others are updated."""

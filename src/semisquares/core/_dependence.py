@@ -12,12 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from . import _dense as dense
 from .rows import DenseTable, MemoryRows, SparseTable
-
-Array = NDArray[Any]
 
 CANDIDATE = 1e-8
 """Columns of unit norm closer than this to the span of the others are candidates."""

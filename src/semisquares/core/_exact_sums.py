@@ -7,12 +7,10 @@ one rounding at the end. So X'θ is computed to the last bit, in about 50 ns per
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from .._utils.typing import Array
 
 _SPLIT = 2.0**27 + 1.0
 _LARGEST = 2.0**480

@@ -24,16 +24,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from . import _dense as dense
 from ._dependence import independent_columns
 from ._exact_sums import exact_moment
 from .linalg import EPS
 from .objective import Objective
 from .rows import Sweep
-
-Array = NDArray[Any]
 
 UNIT = 0.5 * EPS
 """The largest relative error of one rounded operation."""

@@ -12,15 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from . import linalg
 from .objective import Objective
-
-Array = NDArray[Any]
 
 MAX_PRODUCTS = 2000
 UNSEEN = 1e-12

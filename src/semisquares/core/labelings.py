@@ -28,12 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from .._utils.typing import Array
+
 Borders = Mapping[float, tuple[int, int]]
 """Decision values at which two pieces meet, each with the pieces below and above."""
 

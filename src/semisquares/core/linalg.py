@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.linalg import svd as scipy_svd
 
+from .._utils.typing import Array
 from . import _dense as dense
-
-Array = NDArray[Any]
 
 EPS = float(np.finfo(np.float64).eps)
 WORST_CONDITION = 1e10

@@ -14,13 +14,11 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from .labelings import ConvexLabeling, Labeling
 from .linalg import Factor, factor
 from .rows import MemoryRows, NumberTable, RowSums, Sweep
-
-Array = NDArray[Any]
 
 MAX_DIRECT = 4096
 """Gram matrices are formed for at most this many columns."""

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from ..core.rows import single_threaded_blas
 from ..families import Family, Features, FittedFamily, LabeledRows
 from ..families._calibration import Calibration, calibrate, member_weights
 from ..representations._base import Representation
 from ..representations._scaling import Scaling
-
-Array = NDArray[Any]
 
 NEGLIGIBLE = 1e-4
 """Predictions skip the members with the smallest weights, which together are below this."""

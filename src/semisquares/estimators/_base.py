@@ -9,7 +9,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils._param_validation import StrOptions
@@ -20,12 +19,11 @@ from .._inputs.arrays import Problem, read_columns, read_problem
 from .._inputs.checks import Number, check_masked, is_dask
 from .._inputs.dask import check_columns, computed, lazily, read_dask_problem
 from .._inputs.labels import labeled_values, one_column
+from .._utils.typing import Array
 from ..core.labelings import soft, soft_labels
 from ..core.objective import MAX_DIRECT, Objective
 from ..core.rows import single_threaded_blas
 from ._lost_digits import lost_digits
-
-Array = NDArray[Any]
 
 LEAST_WEIGHT = 1e-150
 """A smaller weight of unlabeled rows is taken as 0: products of such numbers underflow."""

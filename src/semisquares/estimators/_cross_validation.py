@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from .._inputs.arrays import Problem
 from .._inputs.checks import one_line
 from .._inputs.untested import rows_to_test
+from .._utils.typing import Array
 from ..core.certificate import gradient_bound
 from ..core.curvature import fit_labeled
 from ..core.labelings import soft
@@ -21,7 +21,6 @@ from ..core.solvers import ActiveSet, Solution, StoppingTest, minimise
 from ._evidence import Choice, SearchResult, center, choose_by_evidence, no_shifts, weigh_choices
 from .supervised import LeastSquaresClassifier
 
-Array = NDArray[Any]
 Splits = Iterator[tuple[Array, Array]]
 
 FOLDS = 5

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from .._inputs.labels import Labels
+from .._utils.typing import Array
 from ..families import LabeledRows, UnlabeledRows
 from ..representations._summary import hash_rows
 from ._average import Learned
-
-Array = NDArray[Any]
 
 ROUNDING = 1e-9
 """A difference of weights that is smaller, relative to the weights, is 0."""

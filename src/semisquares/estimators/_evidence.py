@@ -19,15 +19,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._inputs.arrays import Problem
+from .._utils.typing import Array
 from ..families._calibration import Calibration, calibrate, member_weights
 from ..families._two_classes import calibrate_two
 from ..families.least_squares import SAME, USUAL
 from ._base import one_hot
 
-Array = NDArray[Any]
 Choice = tuple[int, int]
 """Indices of an unlabeled weight and an alpha."""
 

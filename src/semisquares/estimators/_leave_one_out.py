@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._inputs.arrays import Problem
 from .._inputs.untested import rows_to_test
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core import linalg
 from ..core.curvature import active_curvature, fit_labeled
@@ -30,8 +30,6 @@ from ..core.rows import MemoryRows, Sweep
 from ..core.solvers import ActiveSet, Solution
 from ._cross_validation import rough_solution
 from ._evidence import SearchResult, center, choose_by_evidence, weigh_choices
-
-Array = NDArray[Any]
 
 SEEN, SEEN_PER_COLUMN = 2_000, 20
 """The search uses a sample if there are more unlabeled rows than this and than this per column."""

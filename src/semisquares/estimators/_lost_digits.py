@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import qr
 
 from .._inputs.arrays import Problem
-
-Array = NDArray[Any]
+from .._utils.typing import Array
 
 FAR = 1e6
 """A mean this many times the spread of its column costs six digits of every sum."""

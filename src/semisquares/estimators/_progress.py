@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from numpy.typing import NDArray
-
 from .._inputs.arrays import Problem
+from .._utils.typing import Array
 from ..core.solvers import Step
-
-Array = NDArray[Any]
 
 
 class Progress:

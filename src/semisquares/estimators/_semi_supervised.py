@@ -10,7 +10,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -18,14 +17,13 @@ from .._inputs.arrays import Problem, read_numbers
 from .._inputs.checks import Number
 from .._inputs.dask import DaskProblem, lazy_labels
 from .._inputs.labels import user_level
+from .._utils.typing import Array
 from ..core.labelings import Labeling
 from ..core.objective import Objective
 from ..core.solvers import Solution, State, Status
 from ._base import LinearLeastSquares, decision_values, one_hot
 from ._lost_digits import lost_digits
 from .supervised import LeastSquaresClassifier
-
-Array = NDArray[Any]
 
 PROVEN = 1e-9
 """A fit calls itself exact only if its certificate is at most this."""

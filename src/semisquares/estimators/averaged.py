@@ -11,7 +11,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import _fit_context, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils._param_validation import StrOptions
@@ -30,6 +29,7 @@ from .._inputs.dask import (
 from .._inputs.labels import Labels, read_labels, user_level
 from .._inputs.memory import check_memory
 from .._inputs.untested import rows_to_test
+from .._utils.typing import Array
 from ..core.rows import single_threaded_blas
 from ..families import Family, Forest, HardLabelRidges, LeastSquares, Logistic
 from ..families.least_squares import STRENGTHS
@@ -43,8 +43,6 @@ from ._average import Average, Learned, priors_of, score_members, usable
 from ._base import DecidingClassifier, fitted_state_kept, one_hot
 from ._distinct_rows import DistinctRows
 from ._progress import Progress
-
-Array = NDArray[Any]
 
 FAMILIES: dict[str, Callable[[Any], Family]] = {
     "least_squares": lambda model: model._least_squares(),

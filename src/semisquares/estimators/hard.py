@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
@@ -18,6 +17,7 @@ from .._inputs.checks import Number
 from .._inputs.dask import DaskProblem
 from .._inputs.labels import user_level
 from .._utils.errors import CollapsedLabelsWarning
+from .._utils.typing import Array
 from ..core.certificate import duality_gap, relaxation_gap
 from ..core.curvature import copied_columns, fit_labeled
 from ..core.labelings import Labeling, dial, hard
@@ -35,8 +35,6 @@ from ..core.solvers.enumerate import MAX_UNLABELED
 from ._base import check_scale, one_hot, set_path, soft_objective
 from ._progress import StepProgress
 from ._semi_supervised import SemiSupervised, random_labels
-
-Array = NDArray[Any]
 
 DIAL = tuple(k / 10 for k in range(1, 10))
 """The values of τ between soft and hard labels on the path of init="path"."""

@@ -6,15 +6,16 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
 from .._inputs.arrays import Problem
 from .._inputs.checks import Number
 from .._inputs.dask import DaskProblem
+from .._utils.typing import Array
 from ..core.certificate import duality_gap, gradient_bound
 from ..core.curvature import copied_columns, fit_labeled
+from ..core.labelings import soft_labels
 from ..core.linalg import EPS
 from ..core.objective import Objective
 from ..core.solvers import (
@@ -26,11 +27,9 @@ from ..core.solvers import (
     minimise,
     with_rounded_intercept,
 )
-from ._base import check_scale, set_path, soft_labels, soft_objective
+from ._base import check_scale, set_path, soft_objective
 from ._progress import StepProgress
 from ._semi_supervised import SemiSupervised
-
-Array = NDArray[Any]
 
 MAX_ITER = {"newton": 1000, "block": 10_000}
 ROUNDED = 1e-9

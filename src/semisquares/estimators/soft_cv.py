@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.metrics import check_scoring
@@ -18,17 +17,17 @@ from .._inputs.arrays import Problem
 from .._inputs.checks import read_grid
 from .._inputs.labels import user_level
 from .._inputs.untested import describe_untested, rows_to_test
+from .._utils.typing import Array
 from ..core.curvature import copied_columns, fit_labeled
+from ..core.labelings import soft_labels
 from ..core.objective import Objective
-from ._base import check_scale, set_path, soft_labels, soft_objective
+from ._base import check_scale, set_path, soft_objective
 from ._cross_validation import cross_validate, given_splits, labeled_splits
 from ._evidence import SearchResult, no_shifts
 from ._leave_one_out import has_closed_form, leave_one_out
 from ._progress import StepProgress
 from .soft import SoftLabelClassifier
 from .supervised import LeastSquaresClassifier
-
-Array = NDArray[Any]
 
 SHARED = (
     "fit_intercept", "class_weight", "unlabeled", "tol", "max_iter", "record_path",

@@ -5,19 +5,17 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import assert_all_finite
 
 from .._inputs.arrays import Problem
 from .._inputs.labels import user_level
+from .._utils.typing import Array
 from ..core.curvature import copied_columns, fit_labeled
 from ..core.objective import Objective
 from ._base import LinearLeastSquares, soft_objective
 from ._progress import Progress
-
-Array = NDArray[Any]
 
 
 class LeastSquaresClassifier(LinearLeastSquares):

@@ -12,15 +12,14 @@ a few labels are not enough evidence for one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
+
+from .._utils.typing import Array
 
 __all__ = ["Calibration", "calibrate", "member_weights"]
 
-Array = NDArray[Any]
 
 CAUTION = 4.0
 """Precision of the log-normal prior of slopes around 1."""

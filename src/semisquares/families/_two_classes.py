@@ -10,16 +10,12 @@ offsets ±o/2.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from ._calibration import CAUTION, HALVINGS, LAST_STEP, OFFSET_CAUTION, STEPS, Calibration
 
 __all__ = ["calibrate_two"]
-
-Array = NDArray[Any]
 
 
 def calibrate_two(

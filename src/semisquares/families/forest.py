@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
+from .._utils.typing import Array
 from .protocol import Features, LabeledRows, Member
 
 __all__ = ["Forest"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

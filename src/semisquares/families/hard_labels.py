@@ -16,17 +16,15 @@ too optimistic: members are refitted without each of five folds, all folds at on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from .least_squares import odds, sizes_of, targets
 from .protocol import Features, LabeledRows, Member
 
 __all__ = ["HardLabelRidges"]
 
-Array = NDArray[Any]
 
 POWERS = (0, 2)
 STRENGTHS = (0.001, 0.03, 1.0)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core.certificate import duality_gap
 from ..core.labelings import soft
@@ -32,7 +32,6 @@ from .protocol import Features, LabeledRows, Member
 
 __all__ = ["STRENGTHS", "LeastSquares", "RidgePath"]
 
-Array = NDArray[Any]
 
 STRENGTHS = tuple(float(a) for a in 10.0 ** np.linspace(-3.0, 1.5, 7))
 """Ridges, relative to the mean eigenvalue of the labeled rows' Gram matrix."""

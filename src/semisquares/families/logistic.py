@@ -15,18 +15,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse, special
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ..representations._distances import centred_products
 from .protocol import Features, LabeledRows, Member
 
 __all__ = ["Logistic"]
 
-Array = NDArray[Any]
 
 CS = (0.01, 0.1, 1.0, 10.0)
 MOST_PARAMETERS = 1500

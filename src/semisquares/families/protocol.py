@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from ..representations._base import Points, Representation
 from ..representations._scaling import Scaling
 
 __all__ = ["Family", "Features", "FittedFamily", "LabeledRows", "Member", "UnlabeledRows"]
-
-Array = NDArray[Any]
 
 
 class Features:

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._utils.typing import Array
 from ._style import GREY, INK, MethodStyle, method_style
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-Array = NDArray[Any]
 
 BAND_ALPHA = 0.18
 _PUBLISHED: dict[str, Any] = {

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils.typing import Array
 from ._fitted import read_fitted, style_of
 from ._pictures import Display, legend
 from ._plane import boundaries, class_codes, grid_points, leads, table_like, two_columns
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-Array = NDArray[Any]
 
 BANDS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The leads at which shades of the background end; from 1 on, one class has the whole label."""

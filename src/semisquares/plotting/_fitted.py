@@ -8,15 +8,13 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._inputs.dask import computed
+from .._utils.typing import Array
 from ..estimators._base import LinearLeastSquares
 from ._style import BLACK, BLUE, METHOD_STYLES, ORANGE, PURPLE, SKY, MethodStyle
-
-Array = NDArray[Any]
 
 _METHODS = {
     "LeastSquaresClassifier": "supervised",

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
 from .._inputs.labels import one_column, read_labels
+from .._utils.typing import Array
 from ..model_selection import LabeledStratifiedShuffleSplit
-
-Array = NDArray[Any]
 
 VARIED = {"unlabeled": "unlabeled rows", "labeled": "labeled rows"}
 """Which rows are added, and the label of the axis."""

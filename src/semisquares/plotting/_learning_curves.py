@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ._curves import band_ends, band_entry, draw_interval_curve, label_sizes, size_positions
 from ._fitted import assign_styles
@@ -18,8 +18,6 @@ from ._style import METHOD_STYLES, MethodStyle
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._utils.typing import Array
 from .._utils.words import counted, percent
 from ._fitted import read_fitted
 from ._pictures import Display
@@ -19,7 +20,6 @@ from ._style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[Any]
 
 COLUMNS = ("family", "representation", "setting", "weight")
 NEGLIGIBLE = 0.001

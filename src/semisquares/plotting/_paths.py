@@ -8,9 +8,9 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._utils.typing import Array
 from ..core.labelings import hard, soft
 from ..core.linalg import EPS
 from ..core.objective import Objective
@@ -31,7 +31,6 @@ from ._style import MethodStyle
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[Any]
 
 KINDS = ("objective", "weights")
 MANY = 7

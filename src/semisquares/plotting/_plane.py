@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._inputs.labels import encode, labeled_values, one_column
+from .._utils.typing import Array
 from ._fitted import Fitted
-
-Array = NDArray[Any]
 
 
 def leads(values: ArrayLike) -> Array:

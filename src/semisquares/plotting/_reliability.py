@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from .._inputs.dask import computed
+from .._utils.typing import Array
 from .._utils.words import counted
 from ._fitted import read_fitted
 from ._pictures import Display
@@ -19,7 +20,6 @@ from ._style import GREEN, GREY, INK, LIGHT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[Any]
 
 BINS = 10
 LEVEL = 0.95

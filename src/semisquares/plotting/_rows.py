@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._utils.typing import Array
 from ._style import BLACK, CLASS_COLOURS, CLASS_MARKERS, INK, METHOD_STYLES, MethodStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-Array = NDArray[Any]
 
 UNSURE = "#777777"
 """The colour of a row whose label gives all classes the same share."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._inputs.labels import labeled_mask
+from .._utils.typing import Array
 from .._utils.words import percent
-from ..estimators._base import soft_labels
+from ..core.labelings import soft_labels
 from ._fitted import read_fitted
 from ._pictures import Display
 from ._style import BLUE, METHOD_STYLES, SKY
@@ -17,7 +18,6 @@ from ._style import BLUE, METHOD_STYLES, SKY
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[Any]
 
 BARS = 20
 

@@ -6,17 +6,15 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from .._inputs.arrays import explain_overflow, read_columns, read_table, read_weight
+from .._utils.typing import Array
 from ._scaling import Scaling
 from ._summary import SAMPLE_ROWS, Summary, summarize
 
 __all__ = ["Points", "Representation"]
-
-Array = NDArray[Any]
 
 
 class Points:

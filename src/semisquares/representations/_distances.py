@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+
+from .._utils.typing import Array
 
 __all__ = ["COPY", "centred_products", "squared_distances"]
 
-Array = NDArray[Any]
 
 CLOSE = 1e-4
 """Below this part of ‖a‖² + ‖b‖² the expansion loses digits, and differences are used."""

@@ -8,18 +8,16 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .._inputs.dask import DaskBlocks, floats_of
+from .._utils.typing import Array
 from ..core.rows import Targets, compute
 from ..core.rows.blocks import aligned
 from ..core.rows.reduce import reduce_tree
 from ._summary import Summary, merge, stack, summarize
 
 __all__ = ["LabeledPart", "read_blocks"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,16 +17,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ._distances import centred_products
 from ._summary import Summary
 
 __all__ = ["Scaling", "leading", "with_signs"]
 
-Array = NDArray[Any]
 
 MOST_DIRECTIONS = 300
 """With many columns, directions are those of the sample, and at most this many are kept."""

@@ -16,12 +16,12 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+
+from .._utils.typing import Array
 
 __all__ = ["Summary", "hash_rows", "merge", "stack", "summarize"]
 
-Array = NDArray[Any]
 Moments = tuple[float, Array, Array, Array | None, Array, Array, Array]
 """The first fields of a summary, from `weight` to `two_valued`."""
 

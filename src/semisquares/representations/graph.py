@@ -7,10 +7,10 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .._inputs.checks import Number
+from .._utils.typing import Array
 from ..core._interrupts import interruptible
 from ._base import Points, Representation
 from ._distances import squared_distances
@@ -20,7 +20,6 @@ from .linear import POWER
 
 __all__ = ["GraphRepresentation", "neighbours_agree"]
 
-Array = NDArray[Any]
 
 MOST_FEATURES = 200
 SMOOTHING = 0.9

@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._inputs.checks import Number
+from .._utils.typing import Array
 from ..core import _dense as dense
 from ._base import Points, Representation
 from ._distances import squared_distances
@@ -17,7 +17,6 @@ from .linear import POWER
 
 __all__ = ["KernelRepresentation"]
 
-Array = NDArray[Any]
 
 MEASURED_ROWS = 1000
 """The width is the median distance among this many rows, at most."""

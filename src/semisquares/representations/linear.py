@@ -6,14 +6,13 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._inputs.checks import Number
+from .._utils.typing import Array
 from ._base import Points, Representation
 
 __all__ = ["LinearRepresentation"]
 
-Array = NDArray[Any]
 
 POWER = [Number(Integral, 0, 8, closed="both")]
 """Constraint of `power`."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from .._utils.typing import Array
 from ._encoding import Encoding, TableStatistics, clean
 from .columns import Column, Profile
 from .columns._cells import factorize_texts, text_of
@@ -19,7 +20,6 @@ from .io import Chunk, Run
 from .schema import infer_columns, profile_columns
 from .target import TargetCoder, TargetProfile, has_label, infer_target, profile_target
 
-Array = NDArray[Any]
 Merged = TypeVar("Merged", "TableProfile", TableStatistics)
 
 

@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .._utils.messages import Parameter, render
+from .._utils.typing import Array
 from .columns import COLUMN_TYPES, Column, Encoder, Feature
 from .errors import TableError
 from .io import check_width
 from .schema import infer_schema
-
-Array = NDArray[Any]
 
 MAX_LEVELS = 50
 """Default of the most features that a category may have."""

@@ -18,16 +18,13 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._utils.files import atomic_write
+from .._utils.typing import Array
 from .._utils.words import os_error
 from .errors import TableError
-
-Array = NDArray[Any]
 
 TABLE, NEW_ROWS, TARGET = "pumps.csv", "new_rows.csv", "bearing"
 STATES = ("sound", "worn")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .._utils.messages import Parameter
+from .._utils.typing import Array
 from ._written import marker_column, prediction_columns
 from .columns import Column
 from .columns._cells import text_of
@@ -23,7 +23,6 @@ from .target import has_label
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Array = NDArray[Any]
 BATCH = 100_000
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .._utils.messages import Message, Parameter
+from .._utils.typing import Array
 from .._utils.words import counted
 from ._arguments import column_kinds, columns_to_drop, mark_text, optional_text, text
 from ._encoding import Encoding, as_frame, fit_encoding
@@ -23,8 +22,6 @@ from .columns.boolean import to_booleans
 from .errors import TableError
 from .schema import check_schema_options
 from .target import Target, read_target
-
-Array = NDArray[Any]
 
 PREPARED = "what prepare(frame, target) returns"
 """What functions that take a prepared table need, for messages."""

@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._utils.typing import Array
 from ..estimators import SoftLabelClassifierCV
 from ._arguments import refuse, whole_number
 from ._encoding import MAX_LEVELS, Encoding, as_frame, fit_encoding
 from .columns import Column, Encoder, Feature
-
-Array = NDArray[Any]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):

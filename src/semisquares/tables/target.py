@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from .._utils.messages import Message, Parameter
+from .._utils.typing import Array
 from .._utils.words import counted
 from ._options import check_column
 from .columns._cells import factorize_texts, level_of, storage_type, text_of
@@ -21,8 +21,6 @@ from .columns.date import are_dates
 from .columns.number import to_numbers
 from .errors import TableError
 from .io import NO_LABEL
-
-Array = NDArray[Any]
 
 _MARKERS = {"?", "-", "--", ".", "na", "n/a", "nan", "none", "null", "nil", "unknown", "tbd"}
 _MARKERS |= {"missing", "unlabeled", "unlabelled", "-1", "-9", "-99", "-999"}

@@ -10,13 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from .. import _dense as dense
 from .reduce import check_finite, longest_chain, sum_blocks
 from .table import NumberTable
-
-Array = NDArray[Any]
 
 
 class Design:

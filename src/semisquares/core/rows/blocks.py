@@ -15,9 +15,9 @@ from functools import cached_property, partial, wraps
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
 from .memory import MemoryRows
 from .protocol import Relabeling, RowSums, Sweep
@@ -26,7 +26,6 @@ from .table import BLOCK_BYTES, DenseTable, NumberTable, SparseTable, store_zero
 from .targets import Targets, differs
 from .threads import one_thread
 
-Array = NDArray[Any]
 Result = tuple[tuple[Any, ...], tuple[Any, ...]]
 """The result of a task: values that stay with the block, and sums (or lists) to add."""
 

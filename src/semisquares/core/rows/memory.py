@@ -11,8 +11,8 @@ from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
 from ..linalg import EPS
 from ._design import Design
@@ -21,7 +21,6 @@ from .reduce import check_finite
 from .table import NumberTable
 from .targets import Targets, differs, times
 
-Array = NDArray[Any]
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
 
 if TYPE_CHECKING:
     from .memory import MemoryRows
 
-Array = NDArray[Any]
 PerRowValues = Any
 """An array with a value for each row, or a handle to one."""
 

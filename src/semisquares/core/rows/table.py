@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[Any]
+from ..._utils.typing import Array
 
 BLOCK_BYTES = 1 << 23
 """About the size of a block: it stays in the cache while several sums are taken over it."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
 from ..linalg import EPS
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
+from ..._utils.typing import Array
 from .. import _dense as dense
 from .table import BLOCK_BYTES, DenseTable
-
-Array = NDArray[Any]
 
 
 class Span(Protocol):

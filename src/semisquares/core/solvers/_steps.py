@@ -8,11 +8,10 @@ find the step by products with the curvature (`ConjugateSteps`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from .. import _dense as dense
 from .. import linalg
 from ..curvature import MAX_PRODUCTS, Curvature, active_curvature, full_curvature, jacobi
@@ -20,9 +19,6 @@ from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Sweep
 from .solution import ActiveSet, StoppingTest
-
-Array = NDArray[Any]
-
 
 MAX_TURNS = 16
 """Boundary rows are given up if they still change their piece after this many corrections."""

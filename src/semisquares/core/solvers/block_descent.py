@@ -13,17 +13,13 @@ for 0 < ω < 2.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..curvature import Curvature, full_curvature
 from ..linalg import EPS
 from ..objective import Objective
 from .solution import Callback, Solution, State, Status, Step, StoppingTest
-
-Array = NDArray[Any]
 
 ROUNDING_STEPS = 100
 """A soft-label descent ends if this many steps changed w by rounding only.

@@ -6,19 +6,15 @@ targets that the columns of X do not explain. `branch_and_bound` minimises it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from .. import _dense as dense
 from ..linalg import EPS
 from ..objective import Objective
 from .block_descent import block_descent
 from .branch_and_bound import enumerate_labelings
 from .solution import Callback, EndPoint, Solution, State, Status, Step
-
-Array = NDArray[Any]
 
 MAX_UNLABELED = 2000
 """The largest size of the dense matrix P."""

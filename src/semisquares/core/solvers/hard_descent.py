@@ -10,15 +10,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..curvature import full_curvature
 from ..linalg import Factor
 from ..objective import Objective
 from .block_descent import block_descent
 from .solution import Callback, EndPoint, Solution, State, Status, Step
 
-Array = NDArray[Any]
 Ends = list[tuple[Array, EndPoint]]
 
 BATCH_BYTES = 1 << 26

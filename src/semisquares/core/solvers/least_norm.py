@@ -7,11 +7,10 @@ ridge: the minimiser whose feature weights have least norm, with a free intercep
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from .. import linalg
 from ..curvature import active_curvature, labeled_least_norm
 from ..linalg import EPS
@@ -19,8 +18,6 @@ from ..objective import Objective
 from ..rows import RowSums, Sweep
 from .newton import newton
 from .solution import Callback, Solution, State, Status, Step
-
-Array = NDArray[Any]
 
 
 def leaves_weights_open(objective: Objective) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from .._exact_sums import exact_products
 from ..curvature import fit_labeled
 from ..objective import Objective
@@ -16,8 +15,6 @@ from ..rows import DenseTable, to_own_columns
 from .least_norm import leaves_weights_open, vanishing_ridge
 from .newton import newton
 from .solution import ActiveSet, Callback, Solution, State, Status, StoppingTest
-
-Array = NDArray[Any]
 
 SAMPLE_ROWS = 4096
 SAMPLE_SHARE = 16

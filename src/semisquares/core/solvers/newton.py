@@ -16,18 +16,14 @@ The same numbers mark the steps in the code.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from ..._utils.typing import Array
 from ..objective import Objective
 from ..rows import Sweep
 from ._steps import ConjugateSteps, DirectSteps
 from .solution import ActiveSet, Callback, Solution, State, Status, Step, StoppingTest
-
-Array = NDArray[Any]
 
 NEGLIGIBLE = 1e-24
 """Steps that would lower J by less, relative to its scale, are rounding."""

@@ -8,11 +8,9 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..rows import Sweep
-
-Array = NDArray[Any]
 
 
 class Status(Enum):

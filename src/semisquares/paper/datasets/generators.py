@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from ..._utils.typing import Array
 from ._r_random import RRandom
-
-Array = NDArray[Any]
 
 UNLABELED = -1
 PUBLISHED_SEED = 4

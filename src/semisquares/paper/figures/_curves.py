@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import plotting
+from ..._utils.typing import Array
 from ...plotting._curves import (
     band_ends,
     band_entry,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Picture
 
-Array = NDArray[Any]
 
 Y_LABELS = {"error": "error on test rows", "loss": "squared loss on test rows (log scale)"}
 """The columns that can be drawn; losses in one panel differ by factors of hundreds."""

@@ -11,17 +11,14 @@ step is two matrix products; the fits and their norms are the same as on the fea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ...core.labelings import HardLabels, Labeling, SoftLabels
 from ...core.objective import Objective
 from ...core.rows import DenseTable, MemoryRows
 from ...core.solvers import Solution, Step, block_descent
-
-Array = NDArray[Any]
 
 LABELINGS: dict[str, Labeling] = {"soft": SoftLabels(), "hard": HardLabels()}
 LABEL_TOL = 1e-9

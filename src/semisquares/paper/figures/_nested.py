@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ...core.curvature import fit_labeled
 from ...core.labelings import HardLabels, SoftLabels
 from ...core.linalg import row_space
@@ -26,8 +25,6 @@ from ...core.rows import DenseTable, MemoryRows
 from ...core.solvers import block_descent, newton
 from ...core.solvers.least_norm import leaves_weights_open, vanishing_ridge
 from ._descent import descend
-
-Array = NDArray[Any]
 
 METHODS = ("supervised", "soft", "hard", "oracle")
 

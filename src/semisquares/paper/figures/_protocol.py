@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..._utils.words import counted
 from ..datasets import DATASETS, features, learning_curve_table
 from ._figure import Arrays, Figure, Finding, Settings, clearly_lower
@@ -17,7 +17,6 @@ from ._figure import Arrays, Figure, Finding, Settings, clearly_lower
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[Any]
 
 ALL = tuple(DATASETS)
 OFFLINE = tuple(name for name, found in DATASETS.items() if found.bundled or name == "WDBC")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import plotting
+from ..._utils.typing import Array
 from ...plotting._rows import draw_labeled_rows, draw_unlabeled_rows
 from ...plotting._style import TWO_COLUMNS
 from ..datasets.generators import published_line
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-Array = NDArray[Any]
 
 BIN = 0.05
 """Width of a stack of dots, in units of x."""

@@ -12,10 +12,10 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import plotting
 from ..._html.tables import grid
+from ..._utils.typing import Array
 from ..._utils.words import counted, minus
 from ...core.objective import Objective
 from ...core.solvers import Solution, Step, fit_labeled, minimise
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
     from matplotlib.lines import Line2D
 
-Array = NDArray[Any]
 
 RUNS_PER_CELL = 10
 SAME = 1e-6

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import plotting
 from ..._html.tables import grid
+from ..._utils.typing import Array
 from ...core.solvers import fit_labeled, minimise
 from ...plotting._pictures import letter_panels
 from ...plotting._rows import draw_labeled_rows, draw_unlabeled_rows
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-Array = NDArray[Any]
 
 METHODS = ("supervised", "soft", "hard", "oracle")
 EXAMPLE = (*METHODS, "soft_published", "soft_block")

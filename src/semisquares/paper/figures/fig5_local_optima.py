@@ -17,11 +17,11 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from ... import plotting
 from ..._html.tables import grid
+from ..._utils.typing import Array
 from ..._utils.words import NONE, counted, minus, percent
 from ...core.curvature import fit_labeled
 from ...core.labelings import HardLabels, Labeling, SoftLabels
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
     from matplotlib.lines import Line2D
 
-Array = NDArray[Any]
 
 METHODS = ("soft", "soft exact", "hard")
 N_STARTS = 50

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import plotting
 from ..._html.tables import grid
+from ..._utils.typing import Array
 from ..._utils.words import minus
 from . import _published as published
 from ._curves import Curves, draw_curves, method_labels, n_components
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Picture
 
-Array = NDArray[Any]
 
 PUBLISHED_REPEATS = 1000
 LARGEST_Z, LARGEST_MEAN_Z = 4.0, 1.2

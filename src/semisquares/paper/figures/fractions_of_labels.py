@@ -8,10 +8,9 @@ unpenalised intercept. If there are too few labels to span the features, fits ha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._curves import Curves, draw_curves, method_labels, n_components
 from ._figure import Agreement, Arrays, Finding, Settings, Table
@@ -30,7 +29,6 @@ from ._protocol import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
-Array = NDArray[Any]
 
 TEST_SHARE = 0.2
 SHARES = tuple(k / 10 for k in range(1, 10))

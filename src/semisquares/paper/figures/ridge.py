@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from . import fig6_learning_curves as fig6
 from ._curves import draw_curves
 from ._figure import Arrays, Finding, Settings, Table
@@ -23,7 +23,6 @@ from ._protocol import MEASURES, RepeatedFigure, compare_errors, describe_repeat
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
-Array = NDArray[Any]
 
 ALPHAS = (0.0, 1.0, 10.0)
 METHODS = ("supervised", "soft", "hard", "hard_from_soft")

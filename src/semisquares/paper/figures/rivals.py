@@ -16,11 +16,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 
 from ... import HardLabelClassifier, SoftLabelClassifierCV, plotting
+from ..._utils.typing import Array
 from ..._utils.words import percent
 from ...baselines import (
     AllLabelingsDiscriminant,
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-Array = NDArray[Any]
 
 QUICK = ("Haberman", "Ionosphere", "Sonar", "WDBC")
 """Small data sets that need no download."""

@@ -9,13 +9,11 @@ from typing import Any, SupportsInt
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api import types
 
+from ..._utils.typing import Array
 from ..errors import CellError, TableError
 from ._numerals import NUMBER
-
-Array = NDArray[Any]
 
 _STORAGE = {  # by what pandas infers for a column of objects
     **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number"),

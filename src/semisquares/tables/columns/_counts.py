@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from ..._utils.typing import Array
 
 MAX_KEPT = 1 << 17
 """Most different values that a merge of two chunks keeps, by default."""

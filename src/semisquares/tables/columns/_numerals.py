@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from .. import _numbers
 from .._numbers import grouped, number
-
-Array = NDArray[Any]
 
 NUMBER = re.compile(_numbers.NUMBER)
 """A number without decoration."""

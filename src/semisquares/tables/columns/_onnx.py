@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..errors import TableError
-
-Array = NDArray[Any]
 
 OUTPUTS = ("label", "soft_label", "decision")
 

@@ -22,13 +22,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ._cells import factorize_texts, level_of, storage_type, text_of
 from ._counts import ValueCounts
 from ._onnx import OnnxGraph
 
-Array = NDArray[Any]
 Plain = dict[str, Any]
 """JSON values and numpy arrays by name."""
 

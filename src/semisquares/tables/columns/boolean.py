@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ._cells import check_texts, factorize_texts, level_of
 from ._counts import ValueCounts
 from ._onnx import OnnxGraph
@@ -24,8 +23,6 @@ from ._protocol import (
     missing_flag,
 )
 from .excluded import unless_constant
-
-Array = NDArray[Any]
 
 _WORDS = {word: 1.0 for word in ("true", "yes", "y", "t")}
 _WORDS |= {word: 0.0 for word in ("false", "no", "n", "f")}

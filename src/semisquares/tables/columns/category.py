@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ..._utils.messages import Parameter
+from ..._utils.typing import Array
 from ..._utils.words import counted
 from ..errors import TableError
 from ._cells import factorize_texts, level_of
@@ -19,8 +18,6 @@ from ._counts import ValueCounts
 from ._onnx import OnnxGraph
 from ._protocol import Column, ColumnType, Encoder, Feature, Profile
 from .excluded import classify_words, unless_constant
-
-Array = NDArray[Any]
 
 UNKNOWN = "a level that no table has"
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..errors import TableError
 from ._cells import check_cells, check_texts, factorize_texts, level_of, object_storage, text_of
 from ._moments import Moments, scales_of
 from ._protocol import Cells, Column, ColumnType, Encoder, Feature, Profile, missing_flag
 from .excluded import unless_constant
-
-Array = NDArray[Any]
 
 FORMATS = {
     "yyyy-mm-dd": "%Y-%m-%d",

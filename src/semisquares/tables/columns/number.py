@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api import types
 
 from ..._utils.messages import Message, Parameter
+from ..._utils.typing import Array
 from ..._utils.words import counted
 from ..errors import CellError, TableError
 from ._cells import (
@@ -46,8 +45,6 @@ from ._protocol import (
     missing_flag,
 )
 from .excluded import FEW_ROWS, identifier_word, unless_constant
-
-Array = NDArray[Any]
 
 LARGEST = 1e150
 """The squares of larger numbers, and their sums, overflow float64."""

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ._rows import TableRows
 from .comparison import Changes
 
 __all__ = ["changes"]
 
-Array = NDArray[Any]
 Example = tuple[int, str, str, float, float]
 
 BLOCK = 65_536

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ...estimators import SoftLabelClassifier
 from ._evaluation import Progress, ordered_map, split_seed
 from ._rows import TableRows
@@ -22,7 +22,6 @@ from .verdict import MARGIN, most_to_gain
 
 __all__ = ["curve_repeats", "label_curve", "label_trend", "unlabeled_curve"]
 
-Array = NDArray[Any]
 
 N_SIZES = 6
 LARGEST = 20_000

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._utils.processes import parallel_map
+from ..._utils.typing import Array
 from ..errors import TableError
 from ._rivals import ALL, FittedRival, RivalFits, Training
 from ._rows import TableRows
@@ -26,7 +26,6 @@ from .verdict import decide
 
 __all__ = ["Evaluation", "evaluate", "ordered_map", "split_seed"]
 
-Array = NDArray[Any]
 Progress = Callable[[int, int], None]
 
 WORTH_PROCESSES = 4.0

@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from ..._utils.errors import CollapsedLabelsWarning
+from ..._utils.typing import Array
 from ...estimators import HardLabelClassifier, SoftLabelClassifier
 from ._rows import TableRows, sample_rows
 from ._tuning import FOLDS, fit_pair, fit_rows
@@ -24,7 +24,6 @@ from .splits import grouped_folds, stratified_order
 
 __all__ = ["ALL", "LABELS", "CaughtWarning", "FittedRival", "RivalFits", "Training"]
 
-Array = NDArray[Any]
 
 LABELS = {
     "ridge": "tuned ridge",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..._utils.typing import Array
 
 __all__ = ["MOST_TESTED", "TableRows", "sample_rows", "subsample"]
 
-Array = NDArray[Any]
 
 MOST_TESTED = 100_000
 """Unlabeled rows that cross-validation sees at most."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from ..._inputs.untested import rows_to_test
+from ..._utils.typing import Array
 from ...estimators import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
 from ._rows import TableRows, sample_rows
 from .splits import grouped_folds, training_mask
@@ -25,7 +25,6 @@ __all__ = [
     "tune",
 ]
 
-Array = NDArray[Any]
 
 SEARCHED, SEARCHED_PER_COLUMN = 2_000, 20
 """Unlabeled rows that the search sees at most: the larger of the two numbers."""

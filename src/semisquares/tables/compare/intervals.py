@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
 
+from ..._utils.typing import Array
 from .comparison import Estimate
 
 __all__ = ["honest_gain", "honest_gains", "honest_score", "honest_scores", "interval", "unseen"]
 
-Array = NDArray[Any]
 
 LEVEL = 0.95
 _COUNTED = ("accuracy", "balanced_accuracy")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ..._utils.typing import Array
 from ...estimators._base import LinearLeastSquares
 
 __all__ = ["score"]
-
-Array = NDArray[Any]
 
 
 def score(model: Any, X: Array, codes: Array) -> tuple[float, float, float, float]:

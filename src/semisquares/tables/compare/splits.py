@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._inputs.untested import describe_untested, rows_to_test
+from ..._utils.typing import Array
 from ...model_selection import LabeledRepeatedStratifiedKFold, LabeledStratifiedGroupKFold
 from ..errors import TableError
 
 __all__ = ["Plan", "grouped_folds", "plan", "stratified_order", "training_mask"]
 
-Array = NDArray[Any]
 
 LABELED_TESTS = 4000
 """Repeats are chosen so that about this many rows are tested in total."""

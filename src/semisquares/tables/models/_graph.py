@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ..columns._onnx import OnnxGraph
 from .model import TableModel
 
 __all__ = ["add_classifier", "add_encoder", "class_values"]
-
-Array = NDArray[Any]
 
 
 def add_encoder(graph: OnnxGraph, model: TableModel) -> str:

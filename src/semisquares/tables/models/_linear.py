@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ...core.labelings import soft_labels
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._utils.messages import Parameter, join
+from ..._utils.typing import Array
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from .._arguments import amount, check_splits, some_function, text
 from ..compare._evaluation import evaluate, ordered_map
@@ -36,7 +36,6 @@ __all__ = [
     "resolve_method",
 ]
 
-Array = NDArray[Any]
 Progress = Callable[[int, int], None]
 METHODS = ("auto", "soft", "hard", "supervised")
 _RIVALS = {"soft": "soft_cv", "hard": "hard", "supervised": "ridge"}

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ..._utils.typing import Array
 from ...core.rows import compute
 from .._chunked import ChunkedTable
 from ..columns._cells import factorize_texts, text_of
@@ -29,7 +29,6 @@ from .model import TableModel
 
 __all__ = ["fit_streamed", "on_dask"]
 
-Array = NDArray[Any]
 
 MOST_LABELED = 1_000_000_000
 """Bytes of labeled rows that are collected for choosing and testing at most."""

@@ -12,10 +12,10 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._utils.errors import CollapsedLabelsWarning
 from ..._utils.messages import Message, Parameter
+from ..._utils.typing import Array
 from ..._utils.versions import versions
 from ..._utils.words import percent
 from .._arguments import instance, texts
@@ -40,7 +40,6 @@ from .model import TableModel
 
 __all__ = ["METHODS", "Fit", "assemble", "capture_warnings", "fit_prepared", "fit_table"]
 
-Array = NDArray[Any]
 
 Progress = Callable[[int, int], None]
 _NAMES = {"soft": "Soft labels", "hard": "Hard labels", "supervised": "Ridge on the labels alone"}

@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ..._utils.messages import Parameter, render
+from ..._utils.typing import Array
 from .._arguments import instance, optional_text, refuse, text, texts, whole_number
 from .._encoding import Encoding, as_frame
 from ._linear import LinearScores
 
 __all__ = ["Prediction", "TableModel"]
 
-Array = NDArray[Any]
 
 MODEL = "a model that fit_table or load has returned"
 """What functions that take a model need, for messages."""

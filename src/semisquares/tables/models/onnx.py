@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ... import __version__
+from ..._utils.typing import Array
 from .._arguments import instance, path_text
 from .._encoding import as_frame, clean
 from ..columns import COLUMN_TYPES, most_specific_first
@@ -38,7 +38,6 @@ from .model import MODEL, Prediction, TableModel
 
 __all__ = ["OnnxExport", "export_onnx"]
 
-Array = NDArray[Any]
 
 OPSETS = {"": 18, "ai.onnx.ml": 3}
 IR_VERSION = 8  # these three are read by every onnxruntime since 1.14

@@ -9,10 +9,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import plotting
 from ...plotting import MethodStyle
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-Array = NDArray[Any]
 
 STYLES = {
     "soft_cv": MethodStyle(LABELS["soft_cv"], BLUE, "D", (0, (5, 1))),

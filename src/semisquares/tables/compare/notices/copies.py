@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ...._utils.messages import Message, Parameter
+from ...._utils.typing import Array
 from ...dataset import Prepared
 from ..comparison import Notice
 from ._context import NoticeContext
 
 __all__ = ["Copies", "copies_across", "copies_labeled", "equal_rows_expected", "find"]
 
-Array = NDArray[Any]
 
 PRIORITY = 40
 FEWEST_COPIES = 0.01

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from ...._utils.messages import Message, Parameter
+from ...._utils.typing import Array
 from ...dataset import Prepared
 from ..comparison import Notice
 from ._context import NoticeContext
 
 __all__ = ["Leak", "columns_filled_by_label", "find", "leaks"]
 
-Array = NDArray[Any]
 
 PRIORITY = 30
 ALMOST_ALL = 0.98

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...._utils.typing import Array
 from ...._utils.words import percent, points_between
 from .._rivals import LABELS
 from ..comparison import Estimate, Notice
@@ -25,7 +25,6 @@ __all__ = [
     "find",
 ]
 
-Array = NDArray[Any]
 
 PRIORITY = 10
 WIDER = 1.45

@@ -6,15 +6,14 @@ import math
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
+from ...._utils.typing import Array
 from ...dataset import Prepared
 from ..comparison import Notice
 from ._context import NoticeContext
@@ -23,7 +22,6 @@ from .leak import columns_filled_by_label
 
 __all__ = ["Shift", "find", "shift"]
 
-Array = NDArray[Any]
 
 PRIORITY = 20
 LEAST_AUC = 0.6
