@@ -2,14 +2,13 @@ r"""
 1. Soft against hard labels
 ===========================
 
-Six rows have a label, two hundred have none. A classifier that uses the others has to put
-*something* where their labels are missing, and the two least squares classifiers here differ in
-nothing but that:
+Six rows have a label, two hundred have none. A classifier that uses the unlabeled rows has to fill
+in *something* for their labels, and the two least squares classifiers here differ only in that:
 
-* **soft labels** are numbers in :math:`[0, 1]`, chosen together with the weights so that the
-  squared loss over all rows is least;
-* **hard labels** are 0 or 1, found by self-learning: fit, predict, fit to the predictions, until
-  nothing changes.
+* **soft labels** are numbers in :math:`[0, 1]`, chosen together with the weights to minimise the
+  squared loss over all rows;
+* **hard labels** are 0 or 1, found by self-learning: fit, predict, fit to the predictions, and
+  repeat until nothing changes.
 """
 
 import warnings
@@ -24,8 +23,8 @@ GREY = "#8A8A8A"
 # %%
 # Two long clouds
 # ---------------
-# Both classes have the same long shape. What tells them apart is the direction *across* the
-# clouds; three labels of each class show it badly, the cloud of all rows shows it well.
+# Both classes have the same long shape. They differ in the direction *across* the clouds; three
+# labels per class show it badly, the cloud of all rows shows it well.
 
 
 def draw_clouds(n_rows, rng):
@@ -51,8 +50,8 @@ y = keep_labels(truth, 3, rng)
 X_test, truth_test = draw_clouds(10_000, np.random.default_rng(10**6))
 
 # %%
-# Large dots are the labeled rows. Small ones have the colour of the label that they got: blue or
-# orange where it is 0 or 1, grey in between. Shades of the background are soft labels too; beyond
+# Large dots are the labeled rows. Small dots have the colour of the label that they got: blue or
+# orange if it is 0 or 1, grey in between. The shades of the background are soft labels, too; beyond
 # the dotted lines the label is 0 or 1.
 
 models = {
@@ -72,16 +71,16 @@ with plotting.style():
 plt.show()
 
 # %%
-# Self-learning believes what it predicts. Rows far on the wrong side of the first boundary get the
-# wrong label, in full, and hold the boundary where it is. Soft labels let a row say "I do not
-# know": near the boundary labels are grey, and grey rows do not pull at all. The next example
+# Self-learning trusts its own predictions. Rows far on the wrong side of the first boundary get the
+# wrong label, with full weight, and keep the boundary where it is. Soft labels can express "I do
+# not know": near the boundary labels are grey, and grey rows do not pull at all. The next example
 # shows why.
 #
 # One draw proves nothing
 # -----------------------
-# So here are a hundred. Each dot is one draw; below the diagonal the unlabeled rows helped. (Now
-# and then hard labels collapse to one class and say so in a warning, which the picture shows
-# anyway.)
+# So here are a hundred. Each dot is one draw; below the diagonal, the unlabeled rows helped.
+# (Sometimes hard labels collapse to one class, with a warning, which is not shown because the
+# picture shows the effect.)
 
 errors = []
 for number in range(100):
@@ -111,8 +110,8 @@ for name, found in (("supervised", supervised), ("soft", soft), ("hard", hard)):
     print(f"{name:11s} mean test error {found.mean():.3f} ± {spread:.3f}")
 
 # %%
-# Both help in most draws, and on average about as much. They differ in how they fail. Where the
-# first boundary is good, self-learning sharpens it and is the better one of the two; where it is
-# bad, self-learning may go all the way to the wrong end (the row of triangles on top). Soft labels
-# are the same whatever the start, and lose less. And in some draws both are above the diagonal:
+# Both help in most draws, and about equally on average. They differ in how they fail. If the first
+# boundary is good, self-learning sharpens it and is the better of the two; if it is bad,
+# self-learning may go all the way in the wrong direction (the row of triangles at the top). Soft
+# labels do not depend on the start, and lose less. And in some draws both are above the diagonal:
 # unlabeled rows can hurt. The fifth example lets the labels decide.

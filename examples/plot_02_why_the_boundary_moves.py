@@ -2,13 +2,13 @@ r"""
 2. Why the soft boundary moves
 ==============================
 
-With the best labels put in, an unlabeled row with decision value :math:`z` costs
+With the best label filled in, an unlabeled row with decision value :math:`z` costs
 
 .. math:: (z - \operatorname{clip}(z, 0, 1))^2.
 
-Between 0 and 1 that is *nothing*: such a row takes the label that it is predicted, and pulls at
-nothing. A row beyond 0 or 1 costs its squared overshoot, and pulls the line back. So the unlabeled
-rows never say which class they are of. They only say: **a decision function that overshoots here
+Between 0 and 1 the cost is *zero*: such a row gets its decision value as its label, and does not
+pull. A row beyond 0 or 1 costs its squared overshoot, and pulls the line back. So the unlabeled
+rows never say which class they belong to. They only say: **a decision function that overshoots here
 is too steep.**
 """
 
@@ -23,8 +23,8 @@ ORANGE, SKY, VERMILION = "#E69F00", "#56B4E9", "#D55E00"
 # %%
 # Four labels on a line
 # ---------------------
-# Four labeled rows give the dashed line. Among the rows without a label, one group lies far to the
-# right, where that line is way above 1.
+# Four labeled rows give the dashed line. Among the unlabeled rows, one group is far to the right,
+# where that line is far above 1.
 
 X_labeled = np.array([[-1.2], [-0.6], [0.2], [0.7]])
 labels = np.array([0, 0, 1, 1])
@@ -68,13 +68,13 @@ with plotting.style():
 plt.show()
 
 # %%
-# The right group pulls the line down on its side, the labeled rows hold it up in the middle: it
-# turns, and the boundary (the diamond) wanders to the right, towards the gap between the groups.
-# Nobody told it that there is a gap: a line that is less steep just crosses ½ later.
+# The right group pulls the line down on its side, while the labeled rows keep it up in the middle:
+# it turns, and the boundary (the diamond) moves to the right, towards the gap between the groups.
+# The method does not look for gaps: a line that is less steep simply crosses ½ later.
 #
 # How much the rows count
 # -----------------------
-# ``unlabeled_weight`` is the dial between the two pictures: 0 is supervised, 1 counts an unlabeled
+# ``unlabeled_weight`` interpolates between the two pictures: 0 is supervised, 1 counts an unlabeled
 # row like a labeled one.
 
 weights = np.concatenate(([0.0], np.geomspace(1e-3, 30, 40)))
@@ -99,8 +99,8 @@ plt.show()
 # %%
 # Where nothing moves
 # -------------------
-# Now keep only the unlabeled rows at which the supervised line is between 0 and 1. They are there,
-# and change nothing at all.
+# Now keep only the unlabeled rows at which the supervised line is between 0 and 1. They change
+# nothing at all.
 
 inside = np.abs(model.supervised_.decision_function(X)) <= 0.5
 kept = inside | (y >= 0)
@@ -112,5 +112,5 @@ print(
 )
 
 # %%
-# This is also when soft labels cannot help: with a strong ridge the supervised decision values
-# rarely leave :math:`[0, 1]`, few rows pull, and the model is the one in ``model.supervised_``.
+# This also shows when soft labels cannot help: with a strong ridge the supervised decision values
+# rarely leave :math:`[0, 1]`, few rows pull, and the model is almost ``model.supervised_``.

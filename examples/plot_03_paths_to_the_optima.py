@@ -2,10 +2,10 @@ r"""
 3. Paths to the optima
 ======================
 
-Both objectives can be descended in the same way: fill in the labels, fit, fill in again. Where one
-*ends* is another matter. Soft labels have one optimum, hard ones have many, and which of these one
-gets depends on the start. The data are those of the paper's Figure 2: 400 points on a line, four
-of them labeled, and with an intercept two weights, so that everything fits into a plane.
+Both objectives can be minimised in the same way: fill in the labels, fit, fill in again. Where this
+*ends* differs. Soft labels have one optimum, hard ones have many, and which of these is reached
+depends on the start. The data are those of the paper's Figure 2: 400 points on a line, four of them
+labeled. With an intercept there are two weights, so everything can be drawn in a plane.
 """
 
 import warnings
@@ -24,8 +24,8 @@ print(f"{len(y)} rows, {np.sum(y >= 0)} of them labeled")
 # Thirty starts
 # -------------
 # ``init`` takes weights as ``(coef, intercept)``, and ``record_path=True`` keeps every step. The
-# intercept is that of the decision function, ½ below the one drawn. Hard labels warn when a class
-# dies out, which from random starts they often do; that is what we are here to see.
+# intercept is that of the decision function, ½ below the one drawn. Hard labels warn if a class
+# vanishes, which happens often from random starts; here we want to see that.
 
 rng = np.random.default_rng(4)
 starts = rng.normal(0.0, 0.6, size=(30, 2))
@@ -53,7 +53,8 @@ plt.show()
 # %%
 # Thin lines behind the paths are contours of the objective. On the left they are nested rings
 # around one point: the problem is convex, in weights and labels *jointly*. On the right there are
-# valleys. Runs of one colour end in one place; two of the places put all points into one class.
+# valleys. Runs of the same colour end at the same point; two of these points put all rows into one
+# class.
 #
 # The lowest valley is not the best classifier
 # --------------------------------------------
@@ -70,9 +71,9 @@ for k in order:
 print(f"soft: J = {soft[0].objective_:7.3f}, accuracy {np.mean(soft[0].predict(X) == truth):.3f}")
 
 # %%
-# The labelings that put all points into one class have by far the lowest J of the hard labels, and
-# are useless. If you want hard labels all the same, start them from the soft solution:
-# ``init="soft"`` has nothing random about it.
+# The labelings that put all points into one class have by far the lowest J of the hard labels, but
+# are useless. If you still want hard labels, start from the soft solution: ``init="soft"`` involves
+# no randomness.
 
 model = HardLabelClassifier(alpha=0, init="soft").fit(X, y)
 print(
@@ -82,8 +83,8 @@ print(
 # %%
 # Same end, other ways
 # --------------------
-# Soft labels have one optimum, and many ways to it. Newton's method on the active set gets there
-# in a handful of steps; filling in and refitting takes hundreds.
+# Soft labels have one optimum, and many ways lead to it. Newton's method on the active set gets
+# there in a few steps; filling in and refitting takes hundreds.
 
 fits = {
     "block descent": fit_from(starts[0], SoftLabelClassifier, solver="block"),

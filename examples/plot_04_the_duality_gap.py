@@ -2,12 +2,11 @@ r"""
 4. The duality gap, falling
 ===========================
 
-How does one know that a solver has arrived? "The last step was small" is no proof: block descent
-takes small steps a thousand times. The soft problem is convex and has a *dual*: any dual point
-gives a number that no weights whatever can get below. The distance between J and that number, the
-**duality gap**, bounds how far from the optimum we can be, and it is computed from the weights
-alone, without a word of the solver. ``model.certificate_`` is that gap, relative to the J of the
-best constant.
+How do we know that a solver has converged? "The last step was small" is not a proof: block descent
+takes thousands of small steps. The soft problem is convex and has a *dual*: any dual point gives a
+lower bound on J for all weights. The distance between J and that bound, the **duality gap**, limits
+how far from the optimum we can be. It is computed from the weights alone, independently of the
+solver. ``model.certificate_`` is that gap, relative to the J of the best constant.
 """
 
 import warnings
@@ -26,8 +25,8 @@ from semisquares.core.solvers import block_descent, fit_labeled, minimise
 # %%
 # The parts instead of the estimator
 # ----------------------------------
-# The estimator is made of three things that do not know each other: rows, a labeling, a solver.
-# Here they are put together by hand, so that we can certify every step on the way.
+# The estimator consists of three independent parts: rows, a labeling, a solver. Here we put them
+# together by hand, so that we can certify every step.
 
 rng = np.random.default_rng(0)
 truth = rng.integers(2, size=3000)
@@ -49,9 +48,9 @@ for name, found in steps.items():
 # %%
 # Proof and truth
 # ---------------
-# The optimum is known here (Newton ends in it exactly), so that we can draw both: how far above
-# the optimum J really is, and how far the certificate says it is at the most. Steps are spread
-# evenly on a logarithmic axis, one to the right so that the start shows.
+# The optimum is known here (Newton's method ends exactly at it), so we can draw both: how far J
+# really is above the optimum, and the bound that the certificate proves. Steps are on a logarithmic
+# axis, shifted by one so that the start is visible.
 
 floor = np.finfo(float).eps
 colours = {
@@ -76,14 +75,14 @@ with plotting.style():
 plt.show()
 
 # %%
-# The proven gap is never below the true distance; it is a proof, not a guess. Newton's falls off a
-# cliff: the objective is piecewise quadratic, and once the rows beyond 0 and 1 are the right ones,
-# a single step is exact. Block descent loses a share of its distance with every step; among a
-# thousand such steps no single one looks like the last.
+# The proven gap is never below the true distance; it is a proof, not a guess. The gap of Newton's
+# method drops abruptly: the objective is piecewise quadratic, and once the rows beyond 0 and 1 are
+# the right ones, a single step is exact. Block descent reduces its distance by a constant share in
+# every step; among a thousand such steps, none looks like the last.
 #
 # What you see of it
 # ------------------
-# The estimator certifies its end. Stop it early and it says so, in a warning and in the number.
+# The estimator certifies its result. If you stop it early, a warning and the certificate say so.
 
 y = np.full(3000, -1)
 y[labeled] = truth[labeled]
@@ -96,5 +95,5 @@ print(f"block descent stopped after {early.n_iter_} steps: certificate {early.ce
 print(f"rows that get another class by that: {np.sum(early.predict(X) != model.predict(X))}")
 
 # %%
-# A certificate says that the *optimisation* is done. It says nothing about the classifier being
+# A certificate says that the *optimisation* has converged. It does not say that the classifier is
 # good: the optimum of a badly chosen problem is certified just as well.

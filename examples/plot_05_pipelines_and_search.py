@@ -19,8 +19,8 @@ from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelCl
 from semisquares.model_selection import LabeledRepeatedStratifiedKFold, LabeledStratifiedKFold
 
 # %%
-# A real table (breast cancer, 569 rows, 30 columns) of which we know all labels and keep 40. The
-# scaler sees all rows: it needs no labels.
+# This is a real table (breast cancer, 569 rows, 30 columns). We know all labels and keep 40. The
+# scaler is fitted to all rows: it needs no labels.
 
 X, truth = load_breast_cancer(return_X_y=True)
 rng = np.random.default_rng(0)
@@ -36,13 +36,13 @@ print(f"cv=5 counts -1 as a class: {plain.mean():.3f}")
 print(f"LabeledStratifiedKFold(5):  {ours.mean():.3f}")
 
 # %%
-# The first number is that of a test in which "-1" is the right answer for nearly every row, and no
-# classifier here ever gives it. It says nothing.
+# The first number comes from a test in which "-1" is the right answer for nearly every row, but no
+# classifier here ever predicts it. It is meaningless.
 #
 # Search over the ridge and over the unlabeled rows
 # -------------------------------------------------
-# ``unlabeled_weight=0`` leaves the unlabeled rows out. Having it in the grid turns "do they help?"
-# into a parameter that the labels choose.
+# ``unlabeled_weight=0`` leaves the unlabeled rows out. With 0 in the grid, the labels decide
+# whether the unlabeled rows help.
 
 grid = {
     "softlabelclassifier__alpha": np.logspace(-3, 3, 7),
@@ -70,11 +70,11 @@ with plotting.style():
 plt.show()
 
 # %%
-# Look at the columns. With a weak ridge, on the left, unlabeled rows help a great deal; with a
-# well-chosen one the rows of the picture hardly differ. Much of what unlabeled rows do for least
-# squares, a tuned ridge does without them, and with 40 labels nobody can tell the best few cells
-# apart. ``SoftLabelClassifierCV`` is made for that: it leaves the unlabeled rows out unless the
-# labels speak clearly for them.
+# Look at the columns. With a weak ridge, on the left, unlabeled rows help a lot; with a well-chosen
+# one the rows of the picture hardly differ. Much of what unlabeled rows achieve for least squares,
+# a tuned ridge achieves without them, and 40 labels cannot tell the best few cells apart.
+# ``SoftLabelClassifierCV`` is made for this case: it leaves the unlabeled rows out unless the
+# labels clearly show that they help.
 
 chosen = make_pipeline(StandardScaler(), SoftLabelClassifierCV()).fit(X, y)
 alpha, weight = search.best_params_.values()
@@ -100,9 +100,9 @@ for name, model in {
 # %%
 # The error as unlabeled rows come in
 # -----------------------------------
-# ``plot_learning_curve`` uses the same splits: the tested rows are labeled ones, and more and more
-# of the others join the training. Bands allow for folds that share rows, and are wide, as they
-# should be with 40 labels.
+# ``plot_learning_curve`` uses the same splits: the test rows are labeled, and more and more of the
+# other rows are added to the training set. The bands account for folds that share rows, and are
+# wide, as they should be with 40 labels.
 
 with plotting.style():
     figure, panel = plt.subplots(figsize=(5.4, 3.4), layout="constrained")

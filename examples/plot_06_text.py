@@ -3,10 +3,10 @@ r"""
 ================================
 
 Text makes wide and sparse tables: a column for every word, nearly all cells empty. The classifiers
-take sparse matrices as they are, and never fill them in. Wide tables are also where plain least
-squares has its well-known weakness: it is at its worst when there are **as many labels as
-columns**. There it fits every label exactly, with weights that are enormous, and overshoots
-everywhere else. Overshooting is just what unlabeled rows forbid.
+take sparse matrices and keep them sparse. Wide tables also show the well-known weakness of plain
+least squares: it is at its worst if there are **as many labels as columns**. Then it fits every
+label exactly, with enormous weights, and overshoots everywhere else. Overshooting is exactly what
+unlabeled rows prevent.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,9 @@ GREY, LIGHT, ORANGE, SKY = "#8A8A8A", "#D4D4D4", "#E69F00", "#56B4E9"
 # %%
 # Documents from a small world
 # ----------------------------
-# To stay offline the documents are made up: notes from a kitchen and from a garden. Each mixes
-# words of its own subject, words of everyday, and now and then a word of the other subject.
+# The documents are artificial, so that no download is needed: notes from a kitchen and from a
+# garden. Each mixes words of its own subject, everyday words, and now and then a word of the other
+# subject.
 
 WORDS = {
     "kitchen": "oven pan butter flour sugar whisk simmer roast dough spoon salt pepper onion broth "
@@ -67,7 +68,8 @@ print(f"{X.shape[0]} documents, {X.shape[1]} words, {filled:.1%} of the cells fi
 # %%
 # As many labels as words
 # -----------------------
-# Nearly no ridge (``alpha=1e-4``), and labels for 120 documents. Each bar is the weight of a word.
+# There is almost no ridge (``alpha=1e-4``), and 120 documents have labels. Each bar is the weight
+# of a word.
 
 order = rng.permutation(len(texts))
 y = np.full(len(texts), -1)
@@ -96,8 +98,8 @@ plt.show()
 
 # %%
 # On the left words of all kinds are mixed, with weights many times too large. On the right most
-# kitchen words are on one side and most garden words on the other. The labels that the documents
-# would get, and those that they got, tell the same: the supervised weights throw many documents
+# kitchen words are on one side and most garden words on the other. The decision values and the
+# filled-in labels of the documents show the same: the supervised weights put many documents far
 # beyond 0 or 1.
 
 plotting.plot_soft_labels(model, X, y)
@@ -106,10 +108,9 @@ plt.show()
 # %%
 # More labels, and fewer
 # ----------------------
-# The peak is there, and the unlabeled documents take it away. Now for the honest part: so does a
-# ridge whose strength is tuned on the labels, and it is the best one nearly throughout. And on the
-# left, with labels fewer than words, soft labels without a ridge can be worse than leaving the
-# unlabeled documents out.
+# The peak is there, and the unlabeled documents remove it. But so does a ridge whose penalty is
+# tuned on the labels, and it is the best almost everywhere. And on the left, with fewer labels than
+# words, soft labels without a ridge can be worse than leaving the unlabeled documents out.
 
 sizes = np.array([12, 24, 48, 72, 96, 120, 160, 240, 480, 960])
 errors = np.empty((5, len(sizes), 3))

@@ -2,9 +2,9 @@ r"""
 7. Curved boundaries: kernels by composition
 ============================================
 
-The classifiers are linear. A boundary that bends comes from columns that bend: put a kernel map,
-such as scikit-learn's ``Nystroem``, before the classifier. It is fitted to all rows, since it
-needs no labels, and the problem stays convex, certified and fast.
+The classifiers are linear in their columns. For a curved boundary, put a kernel map, such as
+scikit-learn's ``Nystroem``, before the classifier. It is fitted to all rows, since it needs no
+labels, and the problem stays convex, certified and fast.
 """
 
 import matplotlib.pyplot as plt
@@ -55,16 +55,16 @@ with plotting.style():
 plt.show()
 
 # %%
-# Ten labels leave most of sixty weights open. With a weak ridge the supervised decision (dashed)
-# overshoots between the labels, unlabeled rows forbid that where they lie, and the two boundaries
-# differ. With a stronger ridge decision values stay between 0 and 1, hardly a row pulls, and the
-# boundaries are the same.
+# Ten labels do not determine sixty weights. With a weak ridge, the supervised decision function
+# (dashed) overshoots between the labels, the unlabeled rows prevent that where they lie, and the
+# two boundaries differ. With a stronger ridge, decision values stay between 0 and 1, hardly any row
+# pulls, and the boundaries are the same.
 #
 # Honestly: what follows the moons better
 # ---------------------------------------
-# Soft labels know that decision values should not overshoot. They do *not* know that classes are
-# clusters, or that labels flow along a moon. ``LabelSpreading`` assumes just that, and here it is
-# true. Twenty choices of the labels:
+# Soft labels assume that decision values should not overshoot. They do *not* assume that classes
+# are clusters, or that labels spread along a moon. ``LabelSpreading`` assumes exactly that, and
+# here it is true. Here are twenty choices of the labels:
 
 alphas = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 by_alpha = np.empty((20, len(alphas), 2))
@@ -100,5 +100,5 @@ plt.show()
 
 # %%
 # For least squares the unlabeled rows change little here, whatever the ridge. If your classes are
-# clusters, say so with a method that believes in clusters; and test it on labeled rows held back
-# before you believe it yourself.
+# clusters, use a method that assumes clusters; and test it on held-out labeled rows before you
+# trust it.

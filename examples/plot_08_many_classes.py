@@ -2,9 +2,9 @@ r"""
 8. Many classes: digits
 =======================
 
-With more than two classes a soft label is a point of the probability simplex: a share of every
-class, summing to one. The filled-in label of a row is the *projection* of its decision values on
-the simplex, the problem is still convex, and ``label_distributions_`` holds the result.
+With more than two classes, a soft label is a point of the probability simplex: a share for every
+class, summing to one. The filled-in label of a row is the *projection* of its decision values onto
+the simplex, the problem is still convex, and ``label_distributions_`` has the result.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ from semisquares import SoftLabelClassifier, plotting
 ORANGE, SKY = "#E69F00", "#56B4E9"
 
 # %%
-# 1797 small pictures of digits, of which ten per class keep their label.
+# These are 1797 small pictures of digits; ten per class keep their label.
 
 digits = load_digits()
 X, truth = digits.data / 16.0, digits.target
@@ -40,8 +40,8 @@ print(f"accuracy on the unlabeled rows: {np.mean(model.transduction_[free] == tr
 # %%
 # The rows that are least sure
 # ----------------------------
-# A picture above, its soft label below; orange is the true digit. The first row of pictures are
-# the least sure of all, the second are the surest that are wrong.
+# Below each picture is its soft label; orange is the true digit. The first row shows the least
+# certain pictures, the second the most certain of those that are wrong.
 
 labels = model.label_distributions_
 winner = labels.max(axis=1)
@@ -104,8 +104,8 @@ with plotting.style():
 plt.show()
 
 # %%
-# Where the ridge is weak they help, as always. Where it is right, they *hurt*: the filled-in labels
-# are often shared out among wrong classes, as the pictures above show, and count as much as known
-# ones. Letting an unlabeled row count a tenth of a labeled one (``unlabeled_weight=0.1``) keeps
-# most of the help and loses most of the harm; ``SoftLabelClassifierCV`` tries several weights,
-# "not at all" among them.
+# With a weak ridge they help, as always. With the right ridge they *hurt*: the filled-in labels are
+# often spread over wrong classes, as the pictures above show, and count as much as known ones. If
+# an unlabeled row counts a tenth of a labeled one (``unlabeled_weight=0.1``), most of the gain
+# remains and most of the harm disappears; ``SoftLabelClassifierCV`` tries several weights,
+# including 0.

@@ -3,8 +3,8 @@ r"""
 ====================================
 
 ``predict_proba`` returns the soft label: the decision value, clipped to :math:`[0, 1]`. It sums to
-one and it ranks the rows, but it is what fits best by squares, not how often one is right. For
-probabilities, calibrate on labeled rows that the fit has not seen.
+one and it ranks the rows, but it is the result of a least squares fit, not the frequency of a
+class. For probabilities, calibrate on labeled rows that the fit has not seen.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ GREY = "#8A8A8A"
 # %%
 # A world where the truth is known
 # --------------------------------
-# Two Gaussian classes, one twice as frequent as the other. Bayes' rule gives the probability of
-# each row's class, and we can hold everything against it.
+# There are two Gaussian classes, one twice as frequent as the other. Bayes' rule gives the true
+# probability for each row, and we can compare everything with it.
 
 D = 12
 SHIFT = np.linspace(0.1, 0.8, D)
@@ -49,8 +49,8 @@ said = {
 }
 
 # %%
-# On the left, what is said against what happens, in groups of rows; on the right, against the true
-# probability, row by row.
+# On the left, predictions against observed frequencies, in groups of rows; on the right, against
+# the true probability, row by row.
 
 styles = {
     "soft label": plotting.method_style("soft"),
@@ -79,9 +79,10 @@ with plotting.style():
 plt.show()
 
 # %%
-# Soft labels are drawn to the middle: where they say 0.65, about nine rows in ten are of class 1,
-# and where they say 0.15, one in twenty. Calibrated ones are near the diagonal, as near as 300
-# labels bring them. Scores say the same; the best that there are belong to the true probabilities.
+# Soft labels are too close to the middle: where they are 0.65, about nine rows in ten are in class
+# 1, and where they are 0.15, one in twenty. Calibrated probabilities are near the diagonal, as near
+# as 300 labels allow. The scores show the same; the best possible scores are those of the true
+# probabilities.
 
 
 def log_loss(p):
@@ -97,13 +98,13 @@ for name, p in {**said, "true probability": p_test}.items():
 # %%
 # What the unlabeled rows got
 # ---------------------------
-# The labels that the fit filled in are not probabilities either, and need not be. Labels of
-# exactly 0 or 1 are those of rows that would overshoot.
+# The labels that the fit filled in are not probabilities either, and need not be. Rows that would
+# overshoot have labels of exactly 0 or 1.
 
 plotting.plot_soft_labels(model, X, y)
 plt.show()
 
 # %%
-# Two things to keep in mind. Calibration needs labels of its own; with a handful there is nothing
-# to calibrate with, and a ranking is all you have. And it cannot mend a shift: if the labeled rows
-# are not like the others, neither are their frequencies.
+# Keep two things in mind. Calibration needs labels of its own; with a handful of labels you cannot
+# calibrate, and only have a ranking. And it cannot correct a shift: if the labeled rows are not
+# like the others, neither are their class frequencies.

@@ -2,10 +2,10 @@ r"""
 10. More rows than memory: a Dask fit
 =====================================
 
-Give the classifier a Dask array instead of a NumPy one and the rows stay where they are: on each
-pass over them every block sends a small matrix of sums, nothing else. The result is that of the
-fit in memory. Here the "cluster" is the threads of this machine and the table is small, so that
-the example runs in a moment; nothing else would change for a large one.
+Pass a Dask array instead of a NumPy array, and the rows stay where they are: in each pass over the
+rows, every block sends a small matrix of sums, nothing else. The result is that of the fit in
+memory. Here the "cluster" consists of threads on this machine and the table is small, so that the
+example runs quickly; nothing else would change for a large one.
 """
 
 import dask
@@ -18,8 +18,8 @@ from semisquares import SoftLabelClassifier, plotting
 GREEN, SKY, VERMILION = "#009E73", "#56B4E9", "#D55E00"
 
 # %%
-# 120,000 rows of 20 columns in 30 blocks; 200 rows have a label. Blocks are made when they are
-# asked for, and forgotten after.
+# The table has 120,000 rows and 20 columns, in 30 blocks; 200 rows have a label. Blocks are
+# computed when they are needed, and not kept.
 
 N, D, BLOCK = 120_000, 20, 4_000
 
@@ -72,7 +72,7 @@ plt.show()
 # %%
 # The same answer
 # ---------------
-# This table does fit into memory, so we can look.
+# This table fits into memory, so we can compare.
 
 with dask.config.set(scheduler="threads"):
     X_here, y_here, truth_here = dask.compute(X, y, truth)
@@ -85,7 +85,7 @@ print(
 )
 
 # %%
-# With many blocks, chunks of the array should be neither tiny (each pass pays for each block) nor
-# so large that one does not fit. Columns should be few: the sums grow with their square. And
-# before fitting a hundred million unlabeled rows, fit a sample: as in the fifth example the error
-# often stops falling long before the rows run out.
+# The chunks of the array should be neither tiny (each block has a cost in each pass) nor too large
+# for memory. There should be few columns: the sums grow with their square. And before you fit a
+# hundred million unlabeled rows, fit a sample: as in the fifth example, the error often stops
+# decreasing long before all rows are used.

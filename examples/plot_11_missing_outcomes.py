@@ -2,13 +2,13 @@ r"""
 11. Where it comes from: missing outcomes
 =========================================
 
-In 1933 Frank Yates had field trials with lost plots, and no computer. His way out: fill in a guess
-for the missing yields, fit as if nothing were missing, put in what the fit predicts, fit again. It
-ends in the fit of the *complete* plots: filled-in rows that lie on the line pull at nothing, so
-that **rows without an outcome teach a regression nothing**.
+In 1933 Frank Yates had field trials with lost plots, and no computer. His solution: fill in a guess
+for the missing yields, fit as if nothing were missing, fill in the predictions of the fit, and fit
+again. This converges to the fit of the *complete* plots: filled-in rows that lie on the line do not
+pull, so **rows without an outcome teach a regression nothing**.
 
-Semi-supervised least squares is the same iteration with one line changed. A label cannot be 2.5.
-Clip what is filled in to :math:`[0, 1]`, and the rows begin to speak.
+Semi-supervised least squares is the same iteration with one line changed. A label cannot be 2.5. If
+the filled-in values are clipped to :math:`[0, 1]`, the unlabeled rows have an effect.
 """
 
 import matplotlib.pyplot as plt
@@ -59,8 +59,8 @@ with plotting.style():
 plt.show()
 
 # %%
-# The filled-in points start at zero, drag the line down, rise with it, and settle *on* it. All the
-# work was for nothing, except that Yates could use the tables of complete trials.
+# The filled-in points start at zero, drag the line down, rise with it, and settle *on* it. The line
+# has not changed, but Yates could now use the tables for complete trials.
 #
 # The same steps for labels
 # -------------------------
@@ -107,8 +107,8 @@ with plotting.style():
 plt.show()
 
 # %%
-# On the left the grey points lie on the line of the six labeled rows: the supervised classifier.
-# On the right they may not leave the strip, those that would pull, and the line turns. It is the
-# soft-label classifier, to the digits that the iteration has:
+# On the left, the grey points lie on the line of the six labeled rows: this is the supervised
+# classifier. On the right, they cannot leave the strip; those that would leave it pull, and the
+# line turns. This is the soft-label classifier, up to the accuracy of the iteration:
 
 print(f"clipped regression: {clipped.coef_[0]:.8f}, soft labels: {soft.coef_[0, 0]:.8f}")

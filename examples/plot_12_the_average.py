@@ -2,10 +2,10 @@ r"""
 12. The average: from a few labels to predictions to trust
 ==========================================================
 
-``AveragedClassifier`` fits some sixty simple classifiers, lets each predict the labeled rows out of
-sample, and averages their probabilities by how well they did. There is nothing to set. This is a
-table from the fit to the four questions that come after it: what are the unlabeled rows worth, are
-the probabilities right, which predictions can be trusted, and who made them?
+``AveragedClassifier`` fits about sixty simple classifiers, lets each predict the labeled rows out
+of sample, and averages their probabilities, weighted by how good these predictions are. There is
+nothing to set. This example fits one table and answers four questions: what are the unlabeled rows
+worth, are the probabilities right, which predictions can be trusted, and which members made them?
 """
 
 import matplotlib.pyplot as plt
@@ -20,9 +20,9 @@ GREEN, GREY = "#009E73", "#8A8A8A"
 # %%
 # Sixty labels
 # ------------
-# Pictures of handwritten digits, 8 × 8 points, ten classes. Sixty of 1,797 have a label; the others
-# are in the table all the same. We know their digits, and use them at the end of each section to
-# see whether what the model says of itself is true.
+# The rows are pictures of handwritten digits, 8 × 8 pixels, in ten classes. Sixty of 1,797 have a
+# label; the others are in the table, too. We know their digits, and use them at the end of each
+# section to check the model's own estimates.
 
 X, truth = load_digits(return_X_y=True)
 y = remove_labels(truth, n_labeled=60, random_state=0)  # -1: no label
@@ -35,8 +35,8 @@ print(f"hidden rows:                {model.score(X[hidden], truth[hidden]):.2f} 
 # What the unlabeled rows are worth
 # ---------------------------------
 # ``supervised_`` is the same classifier with representations learned from the labeled rows alone.
-# The difference is what the unlabeled rows bring, and rows that were left out can see it without a
-# single further label.
+# The difference is what the unlabeled rows are worth, and the left-out predictions show it without
+# a single further label.
 
 
 def worth(model, X, y, truth):
@@ -50,8 +50,9 @@ def worth(model, X, y, truth):
 worth(model, X, y, truth)
 
 # %%
-# Much, here: the digits are clumps, and the clumps show without labels. On a table of measurements
-# where a plane does the work they are worth next to nothing, and the model says that, too:
+# Here they are worth a lot: the digits form clusters, which are visible without labels. On a table
+# of measurements that a plane separates well, they are worth next to nothing, and the model shows
+# that, too:
 
 X_cells, truth_cells = load_breast_cancer(return_X_y=True)
 y_cells = remove_labels(truth_cells, n_labeled=30, random_state=0)
@@ -60,9 +61,10 @@ worth(AveragedClassifier().fit(X_cells, y_cells), X_cells, y_cells, truth_cells)
 # %%
 # Are the probabilities right?
 # ----------------------------
-# On the left from the sixty labels, each row predicted without itself: that is all you would have.
-# Intervals are wide, and the line below the picture says how large the error would be if all
-# probabilities were right. On the right from the hidden rows, which have enough to be sure.
+# The left plot uses the sixty labels, each row predicted without itself: in practice this is all
+# you have. The intervals are wide, and the line below the picture says how large the error would be
+# if all probabilities were right. The right plot uses the hidden rows, which are numerous enough to
+# be certain.
 
 p = model.predict_proba(X[hidden])
 with plotting.style():
@@ -74,14 +76,14 @@ with plotting.style():
 plt.show()
 
 # %%
-# It is never sure without reason, and it is too modest: of the hidden rows to which it gives one
-# chance in two, about four in five are right. Sixty labels could not show that. The diagonal is
-# within their intervals, and to say more of itself than they do is not up to the model.
+# The model is never overconfident, but it is underconfident: of the hidden rows with a probability
+# of one half, about four in five are right. Sixty labels could not show that: the diagonal is
+# within their intervals, and the model cannot know more than they do.
 #
 # Which predictions to trust
 # --------------------------
-# Probabilities rank the predictions. Take the surest ones as they are, and look at the others
-# yourself: those are also the rows whose labels would help most.
+# Probabilities rank the predictions. Accept the most certain ones, and check the others yourself:
+# those are also the rows whose labels would help most.
 
 sure = p.max(axis=1)
 right = model.classes_[p.argmax(axis=1)] == truth[hidden]
@@ -103,7 +105,7 @@ print(f"the least sure tenth: {right[order[-tenth:]].mean():.2f} are right")
 # %%
 # Who made them
 # -------------
-# ``members_`` has a line for each member. The five that count most:
+# ``members_`` has an entry for each member. These five have the largest weights:
 
 members = model.members_
 for k in np.argsort(-members["weight"])[:5]:
@@ -113,12 +115,12 @@ for k in np.argsort(-members["weight"])[:5]:
     )
 
 # %%
-# All of them in one picture: a bar for each representation, with the strengths of its ridge inside.
+# All of them in one picture: a bar for each representation, divided by the strength of its ridge.
 
 plotting.plot_members(model)
 plt.show()
 
 # %%
-# Digits that look alike are neighbours, and the graph counts for most. Logistic regression is the
-# other half, and trees need more than six labels of each digit. Nobody had to know that beforehand:
-# the members were asked about rows that they had not seen.
+# Digits that look alike are neighbours, and the graph has the largest weight. Logistic regression
+# has most of the rest; trees need more than six labels per digit. Nobody had to know that in
+# advance: the members were scored on rows that they had not seen.

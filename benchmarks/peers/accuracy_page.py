@@ -1,4 +1,4 @@
-"""The page on accuracy: means, each table, who is clearly better, and where we lose."""
+"""The page on accuracy: means, each table, which method is clearly better, where we lose."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SHOWN = (
 TEXT = """
 # Accuracy
 
-How often methods are right on rows whose labels nobody saw; [how it was measured](index.md).
+The accuracy of all methods on test rows; see [how it was measured](index.md).
 
 ![How much more accurate each method is than the tuned ridge](pictures/accuracy.svg)
 
-Differences to the tuned ridge (`RidgeClassifierCV`, which sees the labeled rows alone), in points,
-mean over the paper's tables with 95 % intervals. Green is semisquares, blue are linear classifiers
-and grey others that use the labels alone, red are graphs of neighbours, orange is self-training,
-purple is sslearn, light blue LAMDA-SSL.
+Differences from the tuned ridge (`RidgeClassifierCV`, which uses the labeled rows alone), in
+points, as means over the paper's tables with 95 % intervals. Green is semisquares; blue are linear
+classifiers and grey other classifiers that use the labeled rows alone; red are graph methods,
+orange is self-training, purple is sslearn, light blue is LAMDA-SSL.
 {regimes}
 """
 
@@ -38,18 +38,17 @@ REGIME = """
 {means}
 
 *Accuracy*, *balanced* accuracy, *log loss* and *calibration* error are means over the paper's
-tables; *against the ridge* is the difference in accuracy in the same splits in points, with half of
-its 95 % interval; *rank* the mean place among the methods, 1 being
-the best, and the last where there is no model; *better / equal / worse* on how many of all
-{n_tables} tables `{ours}` is clearly better than this method, neither, or clearly
-worse; *CPU* the median over tables of the median seconds of a fit, on a machine that others used
-too.
+tables. *Against the ridge* is the difference in accuracy on the same splits, in points, with the
+half-width of its 95 % interval. *Rank* is the mean rank among the methods: 1 is the best, and a
+method without a model is last. *Better / equal / worse* counts the tables, of all {n_tables}, on
+which `{ours}` is clearly better than this method, neither better nor worse, or clearly worse. *CPU*
+is the median over tables of the median seconds of a fit, on a machine with other users.
 
 ### Each table
 
 {tables}
 
-*All labels* is the tuned ridge that is told the labels of all training rows.
+*All labels* is the tuned ridge fitted to the labels of all training rows.
 
 ### Where semisquares loses
 
@@ -76,20 +75,20 @@ def _regime(comparison: Comparison, words: str) -> str:
 
 
 def _lead(comparison: Comparison) -> str:
-    """Say who is ahead, and how sure that is."""
+    """Say which method is first, and how far our best one is behind."""
     placed = comparison.mean_ranks
     first = min(placed, key=placed.__getitem__)
     ours = min((name for name in placed if METHODS[name].package == OURS), key=placed.__getitem__)
-    said = (
-        f"By mean rank over the paper's tables `{METHODS[first].label}` is first "
+    lead = (
+        f"By mean rank over the paper's tables, `{METHODS[first].label}` is first "
         f"({placed[first]:.1f} of {len(placed)})"
     )
     if first == ours:
-        return said + ", one of ours."
+        return lead + ", one of ours."
     gap = comparison.mean_difference(ours, first)
     return (
-        f"{said}, `{METHODS[ours].label}` the best of ours ({placed[ours]:.1f}); in accuracy it is "
-        f"{interval(gap)} points from the first."
+        f"{lead}, and `{METHODS[ours].label}` is the best of ours ({placed[ours]:.1f}); its "
+        f"accuracy differs from that of the first by {interval(gap)} points."
     )
 
 
@@ -124,7 +123,7 @@ def _seconds(comparison: Comparison, name: str) -> str:
 
 
 def _tables(comparison: Comparison) -> str:
-    """Tabulate accuracies, the best of each table in bold, those no different from it too."""
+    """Tabulate accuracies, the best of each table in bold."""
     shown = [name for name in SHOWN if comparison.is_measured(name)]
     rows = []
     for table in comparison.tables:
@@ -150,9 +149,9 @@ def _losses(comparison: Comparison) -> str:
         others = [METHODS[name].label for name in loss.winners if name != loss.best]
         best = f"`{METHODS[loss.best].label}`, {share(comparison.accuracy(loss.best, loss.table))}"
         rows.append([loss.table, best, points(gap.value), names(others), loss.why])
-    head = ["table", "the best there", "points ahead", "also clearly ahead", "why"]
+    head = ["table", "the best method", "points ahead", "also clearly ahead", "why"]
     lead = (
-        f"On {count(len(found), 'table')} of {len(comparison.tables)} some method is clearly more "
+        f"On {count(len(found), 'table')} of {len(comparison.tables)}, some method is clearly more "
         f"accurate than `{label}`:"
     )
     return f"{lead}\n\n{grid(head, rows)}"

@@ -15,17 +15,18 @@ from .storing import Stored
 TEXT = """
 # AveragedClassifier
 
-`AveragedClassifier` averages simple classifiers, each with a weight by its log loss out of sample;
-those of least squares work on representations that are learned from all rows, labeled or not. This
-page holds it against its peers and against itself without the unlabeled rows;
-[how it was measured](index.md).
+`AveragedClassifier` averages simple classifiers, weighted by their out-of-sample log loss; those of
+least squares use representations that are learned from all rows, labeled or not. This page compares
+it with other methods, and with itself without the unlabeled rows; see [how it was
+measured](index.md).
 
 {promises}
 
 {means}
 
-Means over the paper's tables. *Log loss* is the mean of −log p of the true class; *calibration* the
-expected calibration error, 15 bins of the confidence in the predicted class.
+These are means over the paper's tables. *Log loss* is the mean of −log p of the true class;
+*calibration* is the expected calibration error, with 15 bins of the confidence in the predicted
+class.
 
 ![Differences to the tuned ridge and to itself without unlabeled rows](pictures/averaged.svg)
 
@@ -33,14 +34,14 @@ expected calibration error, 15 bins of the confidence in the predicted class.
 
 {words}
 
-Accuracy with all rows less that of the same classifier fitted to the labeled rows alone, in points,
-with half of the 95 % interval; bold where it is clearly better or clearly worse.
+Accuracy with all rows minus that of the same classifier fitted to the labeled rows alone, in
+points, with the half-width of the 95 % interval; bold if it is clearly better or clearly worse.
 
 {worth}
 
 ## Against the tuned ridge
 
-Accuracy less that of `RidgeClassifierCV(np.logspace(-3, 4, 15))`, likewise.
+Accuracy minus that of `RidgeClassifierCV(np.logspace(-3, 4, 15))`, in the same way.
 
 {ridge}
 
@@ -51,9 +52,8 @@ Accuracy less that of `RidgeClassifierCV(np.logspace(-3, 4, 15))`, likewise.
 NOT_YET = """
 # AveragedClassifier
 
-Not measured yet: `python -m benchmarks.peers accuracy --methods averaged,averaged_supervised` does
-it, and `python -m benchmarks.peers pages` then fills this page.
-"""
+Not measured yet: run `python -m benchmarks.peers accuracy --methods averaged,averaged_supervised`,
+then `python -m benchmarks.peers pages` to write this page. """
 
 
 def averaged_page(stored: Stored) -> str:
@@ -73,7 +73,7 @@ def averaged_page(stored: Stored) -> str:
 
 
 def _promises(comparisons: dict[str, Comparison]) -> str:
-    """Say what is promised, and where it does not hold."""
+    """Tabulate the promises, and whether they hold."""
     rows = []
     for what, check in PROMISES.items():
         for words, comparison in comparisons.items():
@@ -101,7 +101,7 @@ def means(comparison: Comparison, name: str) -> list[str]:
 
 
 def _worth(comparisons: dict[str, Comparison]) -> str:
-    """Say in how many tables the unlabeled rows clearly help, and in how many they harm."""
+    """Say on how many tables the unlabeled rows clearly help, and on how many they hurt."""
     lines = []
     for words, comparison in comparisons.items():
         pair = comparison.pair(AVERAGED, ALONE)
@@ -123,7 +123,7 @@ def _worth(comparisons: dict[str, Comparison]) -> str:
 
 
 def _differences(comparisons: dict[str, Comparison], other: str) -> str:
-    """Tabulate differences to another method, the clear ones in bold, for the worse or better."""
+    """Tabulate differences from another method, the clear ones in bold."""
     clear = {}
     for words, comparison in comparisons.items():
         pair = comparison.pair(AVERAGED, other)
@@ -141,7 +141,7 @@ def _differences(comparisons: dict[str, Comparison], other: str) -> str:
 
 
 def _losses(comparisons: dict[str, Comparison]) -> str:
-    """Name, for each peer, the tables on which it is clearly more accurate, and by how much."""
+    """Name, for each other method, the tables on which it is clearly more accurate."""
     measured = dict.fromkeys(name for one in comparisons.values() for name in peers(one))
     rows = []
     for name in measured:
@@ -156,6 +156,6 @@ def _losses(comparisons: dict[str, Comparison]) -> str:
         if any(cell != NOTHING for cell in cells):
             rows.append([f"`{METHODS[name].label}`", *cells])
     if not rows:
-        return "No peer is clearly more accurate on any table."
-    lead = "Tables on which a peer is clearly more accurate, and by how many points:"
-    return f"{lead}\n\n{grid(['peer', *comparisons], rows)}"
+        return "No other method is clearly more accurate on any table."
+    lead = "Tables on which another method is clearly more accurate, and by how many points:"
+    return f"{lead}\n\n{grid(['method', *comparisons], rows)}"

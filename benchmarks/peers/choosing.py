@@ -116,14 +116,14 @@ def reach(stored: Stored) -> str:
         if METHODS[name].uses_unlabeled and len(known):
             taken = f"{known.iloc[-1]:.2g}" if known.iloc[-1] < 10 else f"{known.iloc[-1]:.0f}"
             rows.append([f"`{METHODS[name].label}`", f"{known.index[-1]:,}", taken])
-    return grid(["method", "most rows that it took", "seconds for these"], rows)
+    return grid(["method", "largest number of rows", "seconds for these"], rows)
 
 
 KINDS = {
     "Clusters": "the classes are clusters",
     "No clusters": "one cloud that a plane cuts in two",
     "Lengthwise": "clusters that are not the classes",
-    "Moons": "curved shapes that reach into each other",
+    "Moons": "interlocking curved shapes",
 }
 COMPARED = (
     *("ridge_cv", "averaged", "soft_cv", "soft", "hard"),

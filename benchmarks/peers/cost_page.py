@@ -15,18 +15,18 @@ from .storing import Stored
 TEXT = """
 # Time and memory
 
-What a fit takes as the unlabeled rows grow in number: two clusters in {columns} columns, drawn,
-{labels} labels whatever the number of rows. Each fit has a process of its own, one thread,
-{seconds:g} s of CPU time and {gigabytes:g} GB of address space at most; methods take turns, and the
-numbers are medians of {turns} turns. One fit of few rows comes before and does not count, as it
-imports what a method needs. A method that fails at some size is not asked for more rows.
+What a fit costs as the number of unlabeled rows grows: the rows are two simulated clusters in
+{columns} columns, with {labels} labels whatever the number of rows. Each fit has its own process,
+one thread, and at most {seconds:g} s of CPU time and {gigabytes:g} GB of address space. The methods
+take turns, and the numbers are medians of {turns} turns. A first fit to few rows is not counted,
+because it imports modules. A method that fails at some size is not run with more rows.
 
 ![Seconds of a fit against the number of rows](pictures/time.svg)
 
 ![Memory of a fit against the number of rows](pictures/memory.svg)
 
-Thick green lines are semisquares. Blue lines use the {labels} labels alone: they are flat because
-they do not look at the other rows.
+Thick green lines are semisquares. Blue lines use the {labels} labeled rows alone: they are flat
+because they ignore the other rows.
 
 {words}
 
@@ -36,8 +36,8 @@ they do not look at the other rows.
 
 ## Memory beyond the rows, MB
 
-The most that the process held during the fit, less what it held before it: the rows, and all that
-was imported.
+The peak memory of the process during the fit, minus its memory before the fit, which includes the
+rows and all imported modules.
 
 {memory_table}
 
@@ -48,8 +48,7 @@ was imported.
 NOT_YET = """
 # Time and memory
 
-Not measured yet: `python -m benchmarks.peers cost` on a quiet machine does it.
-"""
+Not measured yet: run `python -m benchmarks.peers cost` on a machine without other load. """
 
 
 def cost_page(stored: Stored) -> str:
@@ -70,7 +69,7 @@ def cost_page(stored: Stored) -> str:
 
 
 def medians(stored: Stored, column: str) -> pd.DataFrame:
-    """Return medians over turns, methods × rows; NaN where a turn gave no model."""
+    """Return medians over turns, methods × rows; NaN if a turn gave no model."""
     done = stored.cost.copy()
     done.loc[done["status"] != OK, column] = np.nan
     found = done.pivot_table(
@@ -92,14 +91,14 @@ def _words(stored: Stored) -> str:
         if known.empty:
             lines.append(f"- `{METHODS[name].label}` gave no model at any size.")
             continue
-        said = f"- `{METHODS[name].label}`: {number(known.iloc[-1])} s for {known.index[-1]:,} rows"
+        line = f"- `{METHODS[name].label}`: {number(known.iloc[-1])} s for {known.index[-1]:,} rows"
         tail = known[known.index >= 10_000]
         if len(tail) > 2:
             slope = np.polyfit(np.log(tail.index), np.log(tail), 1)[0]
-            said += f", growing as the power {slope:.1f} of the rows from 10,000 on"
+            line += f"; from 10,000 rows on it grows as rows^{slope:.1f}"
         if known.index[-1] < largest:
-            said += "; more rows ended as the last table says"
-        lines.append(said + ".")
+            line += "; for more rows see the last table"
+        lines.append(line + ".")
     return "\n".join(lines)
 
 
@@ -124,4 +123,4 @@ def _failures(stored: Stored) -> str:
             first = mine.sort_values(["rows", "turn"]).iloc[0]
             cells = (f"{first['rows']:,}", first["status"], first["error"])
             rows.append([f"`{METHODS[name].label}`", *cells])
-    return grid(["method", "rows", "what came of it", "the error in its own words"], rows)
+    return grid(["method", "rows", "outcome", "error message"], rows)

@@ -1,4 +1,4 @@
-"""The page that asks whether unlabeled rows help, against a ridge that is tuned."""
+"""The page on whether unlabeled rows help, compared with a tuned ridge."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ PAIRS = (
     ("hard", "ridge"),
     ("self_training", "logistic"),
 )
-"""Methods that use unlabeled rows, and the rivals that do not."""
+"""Methods that use unlabeled rows, each with one to compare with that does not."""
 OTHER_RIDGE = ((CHOSEN, RIDGE), ("soft", RIDGE))
-"""The pairs that differ in the ridge too, so that a gain need not come from unlabeled rows."""
+"""Pairs that also differ in the ridge, so a gain need not come from the unlabeled rows."""
 ONE_POINT = 0.01
 TENTH = 0.001
 """A tenth of a point: the promised mean difference is not below minus this."""
@@ -33,21 +33,22 @@ TEXT = """
 This page compares classifiers that use unlabeled rows with *tuned* classifiers that do not, on the
 same rows and splits ([how it was measured](index.md)). The tuned ridge is `RidgeClassifierCV` with
 `alphas=np.logspace(-3, 4, 15)`, chosen by leave-one-out. `SoftLabelClassifierCV` chooses its ridge
-by another rule and moves its intercept, so its difference to the tuned ridge has two causes; the
-difference to its own `supervised_`, which follows the same rule without unlabeled rows, shows what
-these rows are worth. `SoftLabelClassifier` and `HardLabelClassifier` have `alpha=1` here, and the
-`RidgeClassifier` with the same `alpha` is their fair rival.
+penalty by another rule and shifts its intercept, so its difference from the tuned ridge has two
+causes; the difference from its own `supervised_`, which follows the same rule without unlabeled
+rows, shows what these rows are worth. `SoftLabelClassifier` and `HardLabelClassifier` have
+`alpha=1` here, and it is fair to compare them with `RidgeClassifier` with the same `alpha`.
 
 ![Differences to the tuned ridge, table by table](pictures/helps.svg)
 
-The paper's tables are above the line, generated tables of known kinds below it. Bars are 95 %
-intervals; the axis is stretched around 0.
+The paper's tables are above the line, simulated and other tables below it. Bars are 95 % intervals;
+the axis is stretched around 0.
 
 ## Is `SoftLabelClassifierCV` safe?
 
-People use it when nobody knows whether unlabeled rows help. The promise: on average over the
-paper's tables it is at most a tenth of a point less accurate than the tuned ridge. Single tables
-may lose more, and the table below names each that is worse by a point beyond two standard errors.
+It is meant for cases in which one does not know whether unlabeled rows help. We promise that, on
+average over the paper's tables, it is at most a tenth of a point less accurate than the tuned
+ridge. It may lose more on single tables; the list below names each table on which it is worse by
+more than a point, beyond two standard errors.
 
 {safe}
 
@@ -60,8 +61,8 @@ REGIME = """
 
 {words}
 
-Differences in points, with half of their 95 % intervals; the last column is what there is to gain:
-the tuned ridge that is told all labels, less the one that is not.
+Differences in points, with the half-widths of their 95 % intervals; the last column is the possible
+gain: the tuned ridge with the labels of all training rows, minus the tuned ridge without them.
 
 {table}
 """
@@ -69,7 +70,7 @@ the tuned ridge that is told all labels, less the one that is not.
 
 @dataclass(frozen=True)
 class Safety:
-    """Whether a regime holds what is promised of `SoftLabelClassifierCV`."""
+    """Whether the promise about `SoftLabelClassifierCV` holds in a regime."""
 
     mean: Mean
     worse: tuple[str, ...]
@@ -81,7 +82,7 @@ class Safety:
 
 
 def safety(comparison: Comparison) -> Safety:
-    """Hold `SoftLabelClassifierCV` against the tuned ridge."""
+    """Compare `SoftLabelClassifierCV` with the tuned ridge."""
     worse = []
     for table in comparison.paper:
         gain = comparison.difference(CHOSEN, RIDGE, table)
@@ -105,7 +106,7 @@ def _safe(stored: Stored) -> str:
         mean = points(found.mean.value, 2)
         rows.append([words, mean, error, names(found.worse), verdict])
     head = ["regime", "mean difference, points", "standard error"]
-    head += ["tables a point worse", "verdict"]
+    head += ["tables worse by a point", "verdict"]
     return grid(head, rows)
 
 
@@ -126,7 +127,7 @@ def _regime(comparison: Comparison, words: str) -> str:
 
 
 def _words(comparison: Comparison) -> str:
-    """Say for each pair whether the unlabeled rows help, and where not."""
+    """Say for each pair whether the unlabeled rows help, and on which tables."""
     lines = []
     for method, without in PAIRS:
         gain = comparison.mean_difference(method, without)
@@ -136,7 +137,7 @@ def _words(comparison: Comparison) -> str:
         if gain.low > 0.0:
             verdict = "unlabeled rows help" if same else "ahead"
         elif gain.high < 0.0:
-            verdict = "unlabeled rows harm" if same else "behind"
+            verdict = "unlabeled rows hurt" if same else "behind"
         lines.append(
             f"- `{METHODS[method].label}` against `{METHODS[without].label}`: {verdict}, "
             f"{interval(gain, 2)} points on average over the paper's tables; clearly better on "

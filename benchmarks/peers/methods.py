@@ -204,28 +204,28 @@ def _supervised(label: str, fit: Callable[[Rows], Any], what: str) -> Method:
 
 
 METHODS = {
-    "averaged": Method("AveragedClassifier", OURS, _averaged, what="as it is"),
+    "averaged": Method("AveragedClassifier", OURS, _averaged, what="default settings"),
     "averaged_supervised": Method(
         "AveragedClassifier (labels alone)",
         OURS,
         _averaged_supervised,
         uses_unlabeled=False,
-        what="as it is, fitted to the labeled rows alone; no competitor",
+        what="default settings, fitted to the labeled rows alone; for comparison only",
     ),
-    "soft_cv": Method("SoftLabelClassifierCV", OURS, _soft_cv, what="as it is"),
+    "soft_cv": Method("SoftLabelClassifierCV", OURS, _soft_cv, what="default settings"),
     "soft_cv_supervised": Method(
         "SoftLabelClassifierCV (labels alone)",
         OURS,
         _soft_cv_supervised,
         uses_unlabeled=False,
-        what="its `supervised_`, chosen by the same rule; no competitor",
+        what="its `supervised_`, chosen by the same rule; for comparison only",
     ),
     "soft": Method("SoftLabelClassifier", OURS, _soft, what="`alpha=1`"),
     "hard": Method("HardLabelClassifier", OURS, _hard, what="`alpha=1`"),
     "ridge_cv": _supervised(
         "RidgeClassifierCV",
         supervised.ridge_cv,
-        "ridges over eight powers of ten around the size of the labeled rows, by leave-one-out",
+        "eight powers of ten around the scale of the labeled rows, by leave-one-out",
     ),
     "ridge_fine": _supervised(
         "RidgeClassifierCV (fine grid)",
@@ -259,13 +259,13 @@ METHODS = {
     "hist_gradient_boosting": _supervised(
         "HistGradientBoostingClassifier",
         supervised.hist_gradient_boosting,
-        "as it is, but for leaves of a third of the labels where that is less than its 20 rows",
+        "default settings, but leaves of a third of the labels if that is less than 20 rows",
     ),
     "self_training": Method(
         "SelfTrainingClassifier",
         SKLEARN,
         _self_training,
-        what="around `LogisticRegression`, `C=1`",
+        what="with `LogisticRegression`, `C=1`",
     ),
     "propagation_knn": Method(
         "LabelPropagation (neighbours)",
@@ -292,9 +292,9 @@ METHODS = {
         what=KERNEL,
     ),
     "tri_training": Method(
-        "TriTraining", "sslearn", _tri_training, what="around `LogisticRegression`, `C=1`"
+        "TriTraining", "sslearn", _tri_training, what="with `LogisticRegression`, `C=1`"
     ),
-    "co_forest": Method("CoForest", "sslearn", _co_forest, what="as it is: seven trees"),
+    "co_forest": Method("CoForest", "sslearn", _co_forest, what="default settings: seven trees"),
     "tsvm": Method("TSVM", "LAMDA-SSL", _tsvm, what="linear, `Cl=1`", environment="lamda"),
     "lap_svm": Method(
         "LapSVM",
@@ -306,7 +306,7 @@ METHODS = {
     "oracle": _supervised(
         "RidgeClassifierCV (all labels)",
         supervised.oracle,
-        "is told the labels of all training rows; no competitor",
+        "fitted to the labels of all training rows; for comparison only",
     ),
 }
 """In the order of the tables: ours, supervised ones, others."""

@@ -1,4 +1,4 @@
-"""The first evidence page: what was found, how it was measured, and who could not take part."""
+"""The first evidence page: results, how they were measured, and which fits failed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .storing import Stored
 TEXT = """
 # Evidence
 
-`semisquares` and what you would pick instead: the same rows, the same labels, the same machine, one
-command. All numbers and sentences of these pages are made from the tables in `results/peers`.
+These pages compare `semisquares` with its alternatives: on the same rows, with the same labels, on
+the same machine, by one command. They are generated from the tables in `results/peers`.
 
-- [Accuracy](accuracy.md): every method on every table, who is clearly better than whom, and where
-  semisquares loses and why.
-- [AveragedClassifier](averaged.md): what is promised of it, what the unlabeled rows are worth to
-  it, and to whom it loses.
-- [Does it help?](helps.md): what unlabeled rows are worth against a *tuned* ridge.
+- [Accuracy](accuracy.md): every method on every table, which methods are clearly better than
+  others, and where and why semisquares loses.
+- [AveragedClassifier](averaged.md): what we promise, what it gains from the unlabeled rows, and
+  which methods beat it where.
+- [Does it help?](helps.md): what unlabeled rows are worth, compared with a *tuned* ridge.
 - [Time and memory](cost.md): up to a million rows.
 
 ## In short
@@ -33,51 +33,54 @@ command. All numbers and sentences of these pages are made from the tables in `r
 
 ## How it was measured
 
-A table is split {splits} times. Each split sets {test:.0%} of the rows aside for testing, by class;
-the others are the training rows, of which some keep their label:
+A table is split {splits} times. Each split reserves {test:.0%} of the rows for testing, stratified
+by class; the others are the training rows, of which some keep their label:
 
 {regimes}
 
-In the latter two, two rows of each class come first, as cross-validation needs them; the others are
-drawn whatever their class. All other training rows are unlabeled: methods that can use them do.
-Columns are standardised by the training rows, labeled or not, and missing values are filled as in
-the paper. Accuracy is that on the test rows, whose labels nobody saw. Balanced accuracy is the mean
-over classes of the share of their rows that are right. Log loss is natural, with probabilities
-clipped to 1e-15 and more: a class that a classifier has not seen has probability 0 before, and rows
-of which it says nothing at all have the same for every class. The calibration error is the expected
-one, by 15 equal bins of the confidence in the predicted class. Methods without probabilities have
-neither, nor have those that were measured before these scores were. Every fit is a process's own
-work with {seconds:g} s of CPU time and 8 GB of memory at most; after {strikes} failures and no
-success a method is not asked again on that table and regime. Two methods are held against each
-other in the splits in which both have a model.
+In the latter two, two rows of each class are labeled first, because cross-validation needs them;
+the others are drawn regardless of their class. All other training rows are unlabeled, for the
+methods that can use them. Columns are standardised with the training rows, labeled or not, and
+missing values are filled as in the paper. Every fit runs in its own process, with at most
+{seconds:g} s of CPU time and 8 GB of memory; after {strikes} failures without a success, a method
+is not tried again on that table and regime. Two methods are compared on the splits on which both
+have a model.
 
-Intervals are 95 %, from the spread over splits. Splits of a table share rows: intervals say how
-sure a result is for these tables, not for one that nobody has seen. What to expect of a new table
-is in the counts over tables. "Clearly" means a paired t test over the splits, corrected by Holm for
-the number of tables, at 5 %.
+Accuracy is measured on the test rows, whose labels no method has seen. Balanced accuracy is the
+mean over classes of the accuracy on their rows. Log loss uses natural logarithms, and probabilities
+are clipped to at least 1e-15. Before that, a class that a classifier has not seen has probability
+0, and if it returns no probabilities for a row, all classes get the same. The calibration error is
+the expected calibration error, with 15 equal bins of the confidence in the predicted class. Methods
+without probabilities have no log loss and no calibration error, nor have those that were measured
+before these scores were added.
 
-Rules and settings of `semisquares` were chosen on other splits than these. One thing was learned
-from these: that the rules by which `SoftLabelClassifierCV` took unlabeled rows before lose on some
-of them. The rule of today was then chosen on the others.
+Intervals are 95 % intervals, from the variation over splits. Splits of a table share rows: the
+intervals say how certain a result is for these tables, not for a new one. For what to expect on a
+new table, look at the counts over tables. "Clearly" means significant at 5 % in a paired t test
+over the splits, with Holm's correction for the number of tables.
+
+The rules and settings of `semisquares` were chosen on other splits than these. There is one
+exception: these splits showed that earlier rules by which `SoftLabelClassifierCV` used unlabeled
+rows lose on some tables. The present rule was then chosen on other splits.
 
 ## Methods
 
 {methods}
 
-Kernels of the graph methods have a width by the data, as scikit-learn's usual one reaches no other
-row of standardised tables; of the five widths that were tried, on three of these splits of six
-tables, it is the one that served them best. Likewise the settings of `LapSVM` are those that served
-it best on the first split of three tables. Both are in favour of these methods. LAMDA-SSL does not
-run with the scikit-learn of today (its classes ask for an attribute that is gone), and its list of
-needs has PyTorch and packages beside it: it has an environment of its own with older versions.
+The kernel width of the graph methods depends on the data, because with scikit-learn's default no
+row of a standardised table reaches another. Of five widths that were tried on three of these splits
+of six tables, it is the best one for these methods. Likewise, the settings of `LapSVM` are the best
+ones for it on the first split of three tables. Both choices favour these methods. LAMDA-SSL does
+not run with current versions of scikit-learn (its classes use an attribute that no longer exists),
+and it requires PyTorch and related packages: it has its own environment with older versions.
 
-`HistGradientBoostingClassifier` splits no node of fewer than 40 rows as it is, and is told to have
-smaller leaves where labels are few; a third of the labels served it best of the shares that were
-tried on other splits. `SVC` has its classes from its decision value and its probabilities from a
-sigmoid that is fitted by folds, as scikit-learn tells its users to do.
+By default `HistGradientBoostingClassifier` splits no node with fewer than 40 rows, so it gets
+smaller leaves if there are few labels; of the shares that were tried on other splits, a third of
+the labels was best. `SVC` predicts classes by its decision value, and probabilities by a sigmoid
+fitted with cross-validation, as scikit-learn recommends.
 
-Not here are deep methods, packages that label only the rows which they were given, so that nobody
-can ask them about test rows (`graphlearning`), and `semisup-learn`, which is not on PyPI.
+Not included are deep methods, packages that only label the rows of the fit and cannot predict test
+rows (`graphlearning`), and `semisup-learn`, which is not on PyPI.
 
 ## Tables
 
@@ -85,8 +88,8 @@ can ask them about test rows (`graphlearning`), and `semisup-learn`, which is no
 
 ## What could not be done
 
-TabPFN was not measured: `tabpfn` 9.2.0 on PyPI has no weights in it and loads them from a model hub
-at its first use.
+TabPFN was not measured: `tabpfn` 9.2.0 on PyPI does not contain the weights of the model, and
+downloads them from a model hub when it is first used.
 
 {failures}
 
@@ -94,11 +97,12 @@ at its first use.
 
     make bench-peers
 
-measures everything into `build/peers` and writes these pages there; or in parts,
-`python -m benchmarks.peers accuracy`, `cost` (which wants a quiet machine) and `pages`. Each fit is
-kept as soon as it is there, and the same command goes on where it was stopped; from the stored
-tables, too, so that only what is missing is measured. `--again METHOD` measures a method anew.
-`--first-split 1000` takes other splits, for choices that the reported ones must not decide.
+measures everything and writes the results and these pages to `build/peers`. To do it in parts, run
+`python -m benchmarks.peers accuracy`, `cost` (which needs a machine without other load) and
+`pages`. Each fit is stored as soon as it is done, and the same command continues a run that was
+stopped; it also reads the stored tables, so that only what is missing is measured. `--again METHOD`
+measures a method again. `--first-split 1000` uses other splits, for choices that must not depend on
+the reported ones.
 
 ```{{toctree}}
 :hidden:
@@ -127,7 +131,7 @@ def overview_page(stored: Stored) -> str:
 
 
 def _short(stored: Stored) -> str:
-    """Say in a list what each regime shows."""
+    """Summarise each regime in a list."""
     lines = []
     for regime, words in REGIMES.items():
         comparison = Comparison(stored, regime)
@@ -137,8 +141,8 @@ def _short(stored: Stored) -> str:
         best = most_accurate(comparison)
         lost = [loss for loss in losses(comparison) if loss.table in comparison.paper]
         lines.append(
-            f"- **{words[0].upper()}{words[1:]}.** `{METHODS[ours].label}` gets "
-            f"{share(comparison.mean_accuracy(ours))} on average over the paper's tables, the "
+            f"- **{words[0].upper()}{words[1:]}.** `{METHODS[ours].label}` has a mean "
+            f"accuracy of {share(comparison.mean_accuracy(ours))} over the paper's tables, the "
             f"tuned ridge {share(comparison.mean_accuracy('ridge_cv'))}: {interval(gain)} points. "
             f"It is clearly better on {count(len(pair.better), 'table')}, clearly worse on "
             f"{len(pair.worse) or 'none'}. The most accurate method on average is "
@@ -159,7 +163,7 @@ def most_accurate(comparison: Comparison, methods: Sequence[str] | None = None) 
 def _regimes() -> str:
     details = {
         "ten": "ten rows of each class",
-        "columns": "as many rows as there are columns, ten at least",
+        "columns": "as many rows as there are columns, at least ten",
         "half": "half of the training rows",
     }
     return "\n".join(f"- *{REGIMES[name]}*: {words};" for name, words in details.items())[:-1] + "."
@@ -183,14 +187,14 @@ def _tables(stored: Stored) -> str:
     rows = []
     for row in stored.tables.itertuples():
         labels = [str(one.sizes(row.table)["labels"]) for one in comparisons]
-        what = sets.MORE[row.table][0] if row.table in sets.MORE else "of the paper"
+        what = sets.MORE[row.table][0] if row.table in sets.MORE else "from the paper"
         numbers = (f"{row.rows:,}", str(row.columns), str(row.classes), ", ".join(labels))
         rows.append([row.table, *numbers, what])
     return grid(["table", "rows", "columns", "classes", "labels by regime", "what it is"], rows)
 
 
 def _begun(stored: Stored) -> str:
-    """Name the methods that take no part yet."""
+    """Name the methods that are not measured completely."""
     begun = [METHODS[one].label for one in stored.methods if not are_measured(stored, one)]
     if not begun:
         return ""
@@ -198,7 +202,7 @@ def _begun(stored: Stored) -> str:
 
 
 def _failures(stored: Stored) -> str:
-    """Say which fits failed, and in whose words."""
+    """Tabulate the failed fits with their error messages."""
     bad = stored.fits[stored.fits["status"] != OK]
     if bad.empty:
         return "Every fit of the accuracy part gave a model."
@@ -210,7 +214,7 @@ def _failures(stored: Stored) -> str:
         where = names(tables) if len(tables) <= 6 else f"{len(tables)} tables"
         rows.append([f"`{METHODS[method].label}`", where, status, f"{failed} of {of}", error])
     rows.sort(key=lambda row: list(COMPETITORS_BY_LABEL).index(row[0].strip("`")))
-    head = ["method", "tables", "what came of it", "fits tried there", "the error in its own words"]
+    head = ["method", "tables", "outcome", "failed fits", "error message"]
     return grid(head, rows)
 
 

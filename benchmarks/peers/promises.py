@@ -40,7 +40,7 @@ def more_accurate(comparison: Comparison) -> Found:
     if not gaps:
         return NOT_YET
     nearest = min(gaps, key=gaps.__getitem__)
-    words = f"{points(gaps[nearest], 2)} points to `{METHODS[nearest].label}`, the nearest"
+    words = f"{points(gaps[nearest], 2)} points against `{METHODS[nearest].label}`, the closest"
     return Found(words, gaps[nearest] >= ONE_POINT)
 
 
@@ -52,7 +52,7 @@ def lower_log_loss(comparison: Comparison) -> Found:
     if not known or not np.isfinite(mine):
         return NOT_YET
     best = min(known, key=known.__getitem__)
-    words = f"{mine:.4f}; the best peer, `{METHODS[best].label}`, has {known[best]:.4f}"
+    words = f"{mine:.4f}; `{METHODS[best].label}`, the best of the others, has {known[best]:.4f}"
     return Found(words, mine < known[best])
 
 
@@ -63,7 +63,7 @@ def no_table_worse(comparison: Comparison) -> Found:
     gains = {one: comparison.difference(AVERAGED, RIDGE, one) for one in comparison.tables}
     worse = [table for table, gain in gains.items() if gain.high < -ONE_POINT]
     lowest = min(gains, key=lambda table: gains[table].value)
-    words = f"{names(worse)}; the least gain is {points(gains[lowest].value)} on {lowest}"
+    words = f"{names(worse)}; the smallest gain is {points(gains[lowest].value)} on {lowest}"
     return Found(words, not worse)
 
 
@@ -86,8 +86,8 @@ def calibrated(comparison: Comparison) -> Found:
 
 
 PROMISES: dict[str, Callable[[Comparison], Found]] = {
-    "a point more accurate than every peer on average": more_accurate,
-    "lowest log loss of all peers on average": lower_log_loss,
+    "a point more accurate than every other method on average": more_accurate,
+    "lowest log loss on average": lower_log_loss,
     "no table clearly more than a point worse than the tuned ridge": no_table_worse,
     "first in mean rank": first_in_rank,
     "calibration error not above that of the tuned logistic regression": calibrated,

@@ -15,7 +15,7 @@ GRAPHS = ("propagation_knn", "propagation_rbf", "spreading_knn", "spreading_rbf"
 LOGISTIC = ("logistic", "logistic_cv", "self_training", "tri_training")
 TREES = ("random_forest", "extra_trees", "hist_gradient_boosting", "co_forest")
 CURVED = (*GRAPHS, *TREES, "svc", "knn")
-"""Methods whose boundaries need not be planes."""
+"""Methods that can draw curved boundaries."""
 LARGE = 0.005
 """Half a point, the smallest difference that a reason must explain."""
 
@@ -58,12 +58,12 @@ def _why_averaged(comparison: Comparison, table: str, best: str) -> str:
         if alone > 0.5 * behind:
             return f"the unlabeled rows mislead: without them it is {points(alone)} points better"
     if best in GRAPHS:
-        return "neighbours mostly share a class, and labels travel along them"
+        return "neighbours mostly share a class, and labels spread along them"
     if best in TREES:
-        return "trees alone are better than an average that has them"
+        return "trees alone are better than an average that contains them"
     if best in LOGISTIC:
-        return "logistic regression alone is better than an average that has it"
-    return "these numbers do not tell"
+        return "logistic regression alone is better than an average that contains it"
+    return "these numbers do not show why"
 
 
 def _why(comparison: Comparison, table: str, best: str) -> str:
@@ -77,10 +77,10 @@ def _why(comparison: Comparison, table: str, best: str) -> str:
 
     behind = ahead(best, CHOSEN)
     if best == "ridge_cv":
-        return "the unlabeled rows mislead: the gap between them is not where the classes part"
+        return "the unlabeled rows mislead: the gap between them does not separate the classes"
     if best in CURVED and ahead(best, "oracle") > -LARGE:
-        oracle = f"least squares that is told all labels gets {gets('oracle')}"
-        return f"no plane parts these classes: {oracle}"
+        with_all = f"least squares with all labels gets {gets('oracle')}"
+        return f"no plane separates these classes: {with_all}"
     if best == "self_training" and ahead(best, "logistic") > 0.5 * behind:
         return (
             "the unlabeled rows help logistic regression, by "
@@ -95,11 +95,11 @@ def _why(comparison: Comparison, table: str, best: str) -> str:
     ours = max(("soft", "hard"), key=lambda name: ahead(name, CHOSEN))
     if ahead(ours, CHOSEN) > 0.5 * behind:
         return (
-            "the unlabeled rows help, and the labels are too few to prove it: "
+            "the unlabeled rows help, but the labels are too few to prove it: "
             f"{METHODS[ours].label} gets {gets(ours)}"
         )
     if best in GRAPHS:
-        return "neighbours mostly share a class, and labels travel along them where planes cannot"
+        return "neighbours mostly share a class, and labels spread along curved shapes"
     if best in TREES:
-        return "trees see what no plane does"
-    return "these numbers do not tell"
+        return "trees can separate classes that no plane can"
+    return "these numbers do not show why"

@@ -48,10 +48,13 @@ PAPER = tuple(DATASETS)
 MORE = {
     "Wine": ("scikit-learn, three classes", lambda: load_wine(return_X_y=True)),
     "Digits": ("scikit-learn, ten classes", lambda: load_digits(return_X_y=True)),
-    "Clusters": ("drawn, the classes are clusters", _drawn(draws.clusters, 20_000, 20)),
-    "No clusters": ("drawn, one cloud cut by a plane", _drawn(draws.no_clusters, 5_000, 20)),
-    "Lengthwise": ("drawn, clusters that classes cut", _drawn(draws.cut_lengthwise, 5_000, 5)),
-    "Moons": ("drawn, two half circles", _drawn(draws.moons, 5_000, 5)),
+    "Clusters": ("simulated: the classes are clusters", _drawn(draws.clusters, 20_000, 20)),
+    "No clusters": ("simulated: one cloud cut by a plane", _drawn(draws.no_clusters, 5_000, 20)),
+    "Lengthwise": (
+        "simulated: clusters that are not the classes",
+        _drawn(draws.cut_lengthwise, 5_000, 5),
+    ),
+    "Moons": ("simulated: two half circles", _drawn(draws.moons, 5_000, 5)),
 }
 SETS = (*PAPER, *MORE)
 

@@ -85,7 +85,7 @@ def test_the_page_names_the_peers_that_it_loses_to_and_the_tables():
 def test_a_broken_promise_stands_out_on_the_page(good):
     assert "does not hold" not in pages.page("averaged", good)
     worse = made({"Moons": {"ridge_fine": 0.95}})
-    assert "| Moons; the least gain is −" in pages.page("averaged", worse)
+    assert "| Moons; the smallest gain is −" in pages.page("averaged", worse)
     assert "**does not hold**" in pages.page("averaged", worse)
 
 

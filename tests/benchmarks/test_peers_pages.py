@@ -84,7 +84,7 @@ def test_a_loss_is_told_with_its_reason(made):
     told = {loss.table: loss for loss in losses(Comparison(made, "ten"))}
     assert set(told) == {"USPS", "Sonar"}
     assert told["USPS"].best == "spreading_knn"
-    assert "no plane parts these classes" in told["USPS"].why
+    assert "no plane separates these classes" in told["USPS"].why
     assert told["Sonar"].best == "ridge_cv"
     assert "the unlabeled rows mislead" in told["Sonar"].why
 
@@ -95,7 +95,7 @@ def test_a_loss_to_a_curved_boundary_is_told_as_such(name):
     stored = made_peers.stored(right, {"USPS": {name: 0.95}})
     (loss,) = losses(Comparison(stored, "ten"))
     assert (loss.table, loss.best) == ("USPS", name)
-    assert "no plane parts these classes" in loss.why
+    assert "no plane separates these classes" in loss.why
 
 
 @pytest.mark.parametrize("regime", REGIMES)
@@ -134,7 +134,10 @@ def test_the_pages_show_failures_in_their_own_words(made):
 def test_the_page_on_cost_says_medians_and_growth(made):
     page = pages.page("cost", made)
     assert "| **`SoftLabelClassifier`** | 0.002 | 0.02 | 0.2 | 2 |" in page
-    assert "`SoftLabelClassifier`: 2 s for 1,000,000 rows, growing as the power 1.0" in page
+    assert (
+        "`SoftLabelClassifier`: 2 s for 1,000,000 rows; from 10,000 rows on it grows as rows^1.0"
+        in page
+    )
 
 
 def test_without_costs_the_page_says_that_they_are_missing(made):

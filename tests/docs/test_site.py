@@ -110,7 +110,7 @@ def documented_options(command):
     shared = re.findall(r"^\| option \| of (.+) \|\n((?:\|.+\n)+)", COMMAND_LINE, re.MULTILINE)
     own += [table for commands_, table in shared if f"`{command}`" in commands_]
     cells = re.findall(r"^\| (.+?) \|", "\n".join(own), re.MULTILINE)
-    with_words = re.findall(r"^`--json` and `--quiet` go with ([^:]+):", COMMAND_LINE, re.MULTILINE)
+    with_words = re.findall(r"^(.+) have\s+`--json`\s+and\s+`--quiet`:", COMMAND_LINE, re.MULTILINE)
     words = {"--json", "--quiet"} if f"`{command}`" in with_words[0] else set()
     return words | set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", " ".join(cells)))
 
