@@ -51,9 +51,9 @@ def _run(handler: SignalHandler) -> int:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        if handler.signal is not None:  # the exception of the signal has become another one
+        if handler.signal is not None:  # the Interrupt was turned into another exception
             raise Interrupt from None
-        return _explained(error)
+        return _explain(error)
 
 
 def _command(handler: SignalHandler) -> int:
@@ -67,40 +67,40 @@ def _command(handler: SignalHandler) -> int:
     return run(sys.argv[1:], handler)
 
 
-def _explained(error: BaseException) -> int:
+def _explain(error: BaseException) -> int:
     """Print what went wrong, and return the exit code."""
     if isinstance(error, UserError):
         from ._parameters import in_options
 
-        return _refused(in_options(error))
+        return _refuse(in_options(error))
     if isinstance(error, BrokenPipeError):  # the reader has left, as in `semisquares … | head`
         return 0
     import click
 
     if isinstance(error, click.ClickException):  # without click's usage text
-        return _refused(error.format_message())
-    return _beyond_us(error) or _defect(error)
+        return _refuse(error.format_message())
+    return _explain_shortage(error) or _explain_bug(error)
 
 
-def _beyond_us(error: BaseException) -> int:
-    """Explain an error of a full disk or memory; return 0 if it is another one."""
+def _explain_shortage(error: BaseException) -> int:
+    """Explain that memory or disk space ran out; return 0 for any other error."""
     import errno
     from concurrent.futures.process import BrokenProcessPool
 
     if isinstance(error, NotEnoughMemory):
-        return _refused(str(error))
+        return _refuse(str(error))
     if isinstance(error, MemoryError | BrokenProcessPool):
-        return _refused(
+        return _refuse(
             "Memory ran out, or a worker process was killed for it; try --jobs 1, fewer columns "
             "(--drop), or a machine with more memory."
         )
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         where = f" of {error.filename}" if error.filename else ""
-        return _refused(f"The disk{where} is full; free some space, and run the command again.")
+        return _refuse(f"The disk{where} is full; free some space, and run the command again.")
     return 0
 
 
-def _defect(error: BaseException) -> int:
+def _explain_bug(error: BaseException) -> int:
     import shlex
     import traceback
 
@@ -115,7 +115,7 @@ def _defect(error: BaseException) -> int:
     return DEFECT
 
 
-def _refused(sentence: str) -> int:
+def _refuse(sentence: str) -> int:
     _print_error(f"Error: {sentence}")
     return WRONG
 

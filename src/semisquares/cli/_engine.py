@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .._utils.errors import UserError
+from ._options import Command, grouped
 
 if TYPE_CHECKING:
     from ..tables.io import Source
@@ -34,6 +34,12 @@ class Engine:
     name: str
     scheduler: str | None
     memory_limit: str | None
+
+    def __post_init__(self) -> None:
+        if self.name == "memory" and (self.scheduler or self.memory_limit):
+            raise click.UsageError(
+                "--scheduler and --memory-limit need --engine dask; omit --engine memory."
+            )
 
     def choose(self, source: Source) -> tuple[str, str]:
         """Return "memory" or "dask", and why."""
@@ -127,31 +133,22 @@ def _free_memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
-def options(command: Any) -> Any:
+def options(command: Command) -> Command:
     """Add --engine, --scheduler and --memory-limit, passed as `engine`."""
-
-    @click.option(
-        "--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
-        help="memory: read the whole table at once; dask: in chunks, several at a time; auto: "
-        "memory if the table fits.",
+    return grouped(
+        command, "engine", Engine,
+        click.option(
+            "--engine", "name", type=click.Choice(ENGINES), default="auto", show_default=True,
+            help="memory: read the whole table at once; dask: in chunks, several at a time; auto: "
+            "memory if the table fits.",
+        ),
+        click.option(
+            "--scheduler", metavar="ADDRESS",
+            help="Address of a Dask scheduler, such as tcp://127.0.0.1:8786; its workers must have "
+            "access to the files.",
+        ),
+        click.option(
+            "--memory-limit", metavar="SIZE",
+            help="Memory of all Dask workers that this command starts, such as 2GB.",
+        ),
     )  # fmt: skip
-    @click.option(
-        "--scheduler", metavar="ADDRESS",
-        help="Address of a Dask scheduler, such as tcp://127.0.0.1:8786; its workers must have "
-        "access to the files.",
-    )  # fmt: skip
-    @click.option(
-        "--memory-limit", metavar="SIZE",
-        help="Memory of all Dask workers that this command starts, such as 2GB.",
-    )  # fmt: skip
-    @wraps(command)
-    def with_engine(
-        *args: Any, engine: str, scheduler: str | None, memory_limit: str | None, **rest: Any
-    ) -> Any:
-        if engine == "memory" and (scheduler or memory_limit):
-            raise click.UsageError(
-                "--scheduler and --memory-limit need --engine dask; omit --engine memory."
-            )
-        return command(*args, engine=Engine(engine, scheduler, memory_limit), **rest)
-
-    return with_engine

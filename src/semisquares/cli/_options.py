@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any
 
@@ -23,7 +23,7 @@ class Reading:
 
     def arguments(self) -> list[str]:
         """Return the command-line arguments that give these options."""
-        return _arguments(
+        return arguments(
             ("--delimiter", self.delimiter),
             ("--encoding", self.encoding),
             ("--decimal", self.decimal),
@@ -43,7 +43,7 @@ class Columns:
 
     def arguments(self) -> list[str]:
         """Return the command-line arguments that give these options."""
-        return _arguments(
+        return arguments(
             ("--target", self.target),
             ("--group", self.group),
             ("--unlabeled", self.unlabeled),
@@ -52,8 +52,22 @@ class Columns:
         )
 
 
-def _arguments(*options: tuple[str, str | None]) -> list[str]:
-    return [word for name, value in options if value is not None for word in (name, value)]
+def arguments(*options: tuple[str, object]) -> list[str]:
+    """Return the command-line arguments that give these options; a value of None is omitted."""
+    return [word for name, value in options if value is not None for word in (name, str(value))]
+
+
+def grouped(command: Command, name: str, group: type[Any], *options: Any) -> Command:
+    """Add options; pass them to the command as one value, a dataclass whose fields they are."""
+
+    @wraps(command)
+    def with_group(*args: Any, **rest: Any) -> Any:
+        values = {field.name: rest.pop(field.name) for field in fields(group)}
+        return command(*args, **{name: group(**values)}, **rest)
+
+    for option in reversed(options):
+        with_group = option(with_group)
+    return with_group
 
 
 def _kinds(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> Any:
@@ -78,69 +92,50 @@ def _single(context: click.Context, option: click.Parameter, given: tuple[str, .
 
 def reading(command: Command) -> Command:
     """Add the options of `Reading`, passed as `reading`."""
-
-    @click.option(
-        "--delimiter", metavar="CHAR",
-        help="Character between the cells of a text table. Default: detected.",
+    return grouped(
+        command, "reading", Reading,
+        click.option(
+            "--delimiter", metavar="CHAR",
+            help="Character between the cells of a text table. Default: detected.",
+        ),
+        click.option(
+            "--encoding", metavar="NAME", help="Encoding of a text table. Default: UTF-8."
+        ),
+        click.option(
+            "--decimal", metavar="CHAR", help="Decimal mark of a text table. Default: detected."
+        ),
+        click.option(
+            "--missing", multiple=True, metavar="TEXT",
+            help="Treat cells with this text as empty; repeatable.",
+        ),
     )  # fmt: skip
-    @click.option("--encoding", metavar="NAME", help="Encoding of a text table. Default: UTF-8.")
-    @click.option(
-        "--decimal", metavar="CHAR", help="Decimal mark of a text table. Default: detected."
-    )
-    @click.option(
-        "--missing", multiple=True, metavar="TEXT",
-        help="Treat cells with this text as empty; repeatable.",
-    )  # fmt: skip
-    @wraps(command)
-    def with_reading(
-        *args: Any,
-        delimiter: str | None,
-        encoding: str | None,
-        decimal: str | None,
-        missing: tuple[str, ...],
-        **rest: Any,
-    ) -> Any:
-        return command(*args, reading=Reading(delimiter, encoding, decimal, missing), **rest)
-
-    return with_reading
 
 
 def columns(command: Command) -> Command:
     """Add the options of `Columns`, passed as `columns`."""
-
-    @click.option(
-        "--target", required=True, metavar="COLUMN",
-        help="Column with the labels; rows with an empty cell here are unlabeled.",
+    return grouped(
+        command, "columns", Columns,
+        click.option(
+            "--target", required=True, metavar="COLUMN",
+            help="Column with the labels; rows with an empty cell here are unlabeled.",
+        ),
+        click.option(
+            "--group", metavar="COLUMN",
+            help="Column that tells which rows belong together (a patient, a site): these are "
+            "never split between training and test rows. It is not used as a feature.",
+        ),
+        click.option(
+            "--drop", multiple=True, metavar="COLUMN", help="Do not use this column; repeatable."
+        ),
+        click.option(
+            "--kind", "kinds", multiple=True, metavar="COLUMN=KIND", callback=_kinds,
+            help="Read a column as number, category, boolean or date; repeatable.",
+        ),
+        click.option(
+            "--unlabeled", multiple=True, metavar="TEXT", callback=_single,
+            help="Text that marks a missing label, besides the empty cell.",
+        ),
     )  # fmt: skip
-    @click.option(
-        "--group", metavar="COLUMN",
-        help="Column that tells which rows belong together (a patient, a site): these are never "
-        "split between training and test rows. It is not used as a feature.",
-    )  # fmt: skip
-    @click.option(
-        "--drop", multiple=True, metavar="COLUMN", help="Do not use this column; repeatable."
-    )
-    @click.option(
-        "--kind", "kinds", multiple=True, metavar="COLUMN=KIND", callback=_kinds,
-        help="Read a column as number, category, boolean or date; repeatable.",
-    )  # fmt: skip
-    @click.option(
-        "--unlabeled", multiple=True, metavar="TEXT", callback=_single,
-        help="Text that marks a missing label, besides the empty cell.",
-    )  # fmt: skip
-    @wraps(command)
-    def with_columns(
-        *args: Any,
-        target: str,
-        group: str | None,
-        drop: tuple[str, ...],
-        kinds: dict[str, str],
-        unlabeled: str | None,
-        **rest: Any,
-    ) -> Any:
-        return command(*args, columns=Columns(target, group, drop, kinds, unlabeled), **rest)
-
-    return with_columns
 
 
 def output(command: Command) -> Command:

@@ -95,10 +95,9 @@ def compare(
         stage=lambda what: output.progress(what, "fits"),
     )
     _print(output, comparison)
-    arguments = [table, *columns.arguments(), *reading.arguments()]
-    arguments += ["--seed", str(seed), "--folds", str(folds)]
-    arguments += [] if repeats is None else ["--repeats", str(repeats)]
-    command = shlex.join(["semisquares", "compare", *arguments])
+    splits = options.arguments(("--seed", seed), ("--folds", folds), ("--repeats", repeats))
+    arguments = [*columns.arguments(), *reading.arguments(), *splits]
+    command = shlex.join(["semisquares", "compare", table, *arguments])
     if page is not None:
         _report(output, comparison, page, command)
     output.data({**comparison.as_dict(), "report": page, "command": command})

@@ -81,7 +81,7 @@ def reproduce(
     same command.
     """
     with checked_paths():
-        from ..paper import report  # noqa: F401
+        from ..paper import report
         from ..paper._runner import check
         from ._output import make_console
 
@@ -97,7 +97,12 @@ def reproduce(
             console.print(f"{figure.name} is skipped: it uses none of these data sets\n")
     for figure, settings in plan:
         _run(handler, console, figure, settings, out, jobs)
-    _report(console, out, _command(figures, preset, out, datasets, repeats, seed))
+    arguments = options.arguments(
+        ("--preset", preset), ("--out", out), ("--seed", seed),
+        ("--datasets", datasets), ("--repeats", repeats),
+    )  # fmt: skip
+    command = shlex.join(["semisquares", "reproduce", *(figures or ("all",)), *arguments])
+    console.print(f"Report: {report.write(out, command)}")
 
 
 def _figures(names: tuple[str, ...]) -> list[Figure]:
@@ -209,25 +214,3 @@ def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
         except UnicodeEncodeError:
             sign = _PLAIN[sign]
         console.print(f"  {sign} {finding.claim.rstrip('.')}: {finding.evidence}", style=style)
-
-
-def _report(console: Console, out: Path, command: str) -> None:
-    from ..paper import report
-
-    console.print(f"Report: {report.write(out, command)}")
-
-
-def _command(
-    figures: tuple[str, ...],
-    preset: str,
-    out: Path,
-    datasets: str | None,
-    repeats: int | None,
-    seed: int,
-) -> str:
-    """Return the command that reproduces the numbers of the report."""
-    words = ["semisquares", "reproduce", *(figures or ("all",)), "--preset", preset]
-    words += ["--out", str(out), "--seed", str(seed)]
-    words += [] if datasets is None else ["--datasets", datasets]
-    words += [] if repeats is None else ["--repeats", str(repeats)]
-    return shlex.join(words)
