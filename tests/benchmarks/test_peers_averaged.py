@@ -91,8 +91,8 @@ def test_a_broken_promise_stands_out_on_the_page(good):
 
 def test_other_pages_hold_it_against_all_others_once_it_is_measured(good):
     assert chosen(Comparison(good, "ten")) == AVERAGED
-    assert "`AveragedClassifier` gets 0.8" in pages.page("index", good)
-    assert "tables `AveragedClassifier` is clearly better" in pages.page("accuracy", good)
+    assert "`AveragedClassifier` has a mean accuracy of 0.8" in pages.page("index", good)
+    assert "which `AveragedClassifier` is clearly better" in pages.page("accuracy", good)
     assert "| `AveragedClassifier` | 0.8" in pages.page("accuracy", good)
 
 
