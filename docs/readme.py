@@ -61,7 +61,7 @@ def _published() -> list[Row]:
     typical = numbers("fig4", "typical")
     return [
         (
-            f"Figure 6, ours less the published error, {z['points']} points of {z['datasets']} "
+            f"Figure 6, our error minus the published one, {z['points']} points of {z['datasets']} "
             "sets",
             f"mean \\|z\\| {z['mean']:.2f}, largest {largest_z['largest']:.2f}",
         ),
@@ -81,9 +81,9 @@ def _published() -> list[Row]:
             f"less accurate in {lowest['behind_soft']} of {lowest['resamples']} resamples",
         ),
         (
-            "Figure 2, data and starts by R's generator re-created",
+            "Figure 2, data and starts re-created with R's generator",
             f"{met} of {len(findings('fig2'))} claims hold: one soft optimum, {len(runs)} "
-            f"hard ones with {counts} runs, where they were published, in as many steps",
+            f"hard ones with {counts} runs, the same optima and numbers of steps as published",
         ),
         (
             f"Figure 4 over {table('fig4').settings.repeats} seeds: soft helps and hard hurts, as "
@@ -121,7 +121,7 @@ def _beyond() -> list[Row]:
             f"{test['methods']:.0f} methods by mean rank at {test['n_unlabeled']:.0f} unlabeled "
             f"rows (`results/rivals`, "
             f"{table('rivals').settings.repeats} repeats)",
-            f"{first}, …; below {apart:.1f} none is told apart from the first",
+            f"{first}, …; below {apart:.1f} no difference from the first is significant",
         ),
         (
             "data sets on which unlabeled rows help and hurt, against the same classifier without "
