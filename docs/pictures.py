@@ -71,7 +71,7 @@ def draw_picture(name: str) -> Picture:
     keys = PICTURES[name]
     with plotting.style():
         if len(keys) > 2:
-            picture, panels = plotting.facets(len(keys) + 1, 4, width=5.6, row_height=1.14)
+            picture, panels = plotting.facets(len(keys) + 1, 4, width=5.4, row_height=1.1)
             _draw_key(panels.pop())
         else:
             width = 4.6 if len(keys) == 1 else TWO_COLUMNS

@@ -27,7 +27,7 @@ MISSING_AS_TEXT = ("", "<NA>", "NaT", "None", "nan")
 """What missing values become when a column is written as text, as by `astype(str)` of pandas."""
 _text_is_known: ContextVar[bool] = ContextVar("text_is_known", default=False)
 _Masked = type(np.ma.masked)
-_NOT_THE_USER = ("joblib", "semisquares", "sklearn")
+_NOT_THE_USER = ("contextlib", "joblib", "semisquares", "sklearn")
 """Packages that a warning does not point to."""
 
 

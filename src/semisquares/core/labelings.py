@@ -173,7 +173,13 @@ def project_simplex(z: Array) -> Array:
 
 
 def soft_labels(z: Array) -> Array:
-    """Return the soft labels for decision values, one column per class."""
+    """Return the soft labels for decision values z, one column per class.
+
+    >>> soft_labels(np.array([-0.3, 0.25, 1.2]))
+    array([[1.  , 0.  ],
+           [0.75, 0.25],
+           [0.  , 1.  ]])
+    """
     if z.ndim == 2:
         return project_simplex(z)
     u = np.empty((len(z), 2))
