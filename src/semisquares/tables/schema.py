@@ -31,7 +31,7 @@ def infer_schema(
       negative numbers.
     * boolean: true/false, and text that is true/false, yes/no, y/n or t/f only. 0/1 are numbers.
     * date: dates, and text that is dates throughout, all in one format. If no day is beyond the
-      12th, days and months cannot be told apart, and the column stays text.
+      12th, days and months cannot be distinguished, and the column stays text.
     * category: other text whose values repeat, and pandas' categoricals. If at least half of the
       cells are numbers, the column is refused; from a tenth on it gets a remark.
     * Left out are columns without any value ("empty") or with the same value in all rows

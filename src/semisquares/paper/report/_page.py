@@ -18,7 +18,7 @@ from ..datasets.catalogue import sources_table
 from ..figures._figure import PRESETS, Agreement, Figure, Finding, Settings
 from ._differences import CHAPTERS, Chapter
 
-VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
+VERDICTS = {True: "holds", False: "does not hold", None: "unclear"}
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,8 @@ def _tally(verdicts: Sequence[FindingVerdict]) -> str:
     hold, fail, unknown = counts.values()
     parts = [f"{hold} {'holds' if hold == 1 else 'hold'}"]
     parts += [f"{fail} {'does' if fail == 1 else 'do'} not"] if fail else []
-    parts += [f"{unknown} cannot be told from these tables"] if unknown else []
+    verb = "is" if unknown == 1 else "are"
+    parts += [f"{unknown} {verb} unclear from these tables"] if unknown else []
     joined = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
     return f"Of {counted(len(verdicts), 'claim')}, {joined}."
 

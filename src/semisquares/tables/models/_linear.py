@@ -31,7 +31,7 @@ class LinearScores:
         return soft_labels(decision + 0.5)
 
     def fits(self, n_features: int, n_classes: int) -> bool:
-        """Tell whether it is for so many features and classes, and finite."""
+        """Tell whether it has weights for these features and classes, all finite."""
         n_outputs = 1 if n_classes == 2 else n_classes
         return (
             self.coef.dtype == self.intercept.dtype == np.float64
