@@ -88,6 +88,9 @@ def table(n=N, seed=0):
             "iso": texts(days.strftime("%Y-%m-%d")),
             "written": texts([f"{k % 12 + 1:02d}/{30 if k == n - 1 else 1}/2020" for k in at]),
             "unclear": texts([f"{k % 12 + 1:02d}/05/2020" for k in at]),
+            "brief": texts([f"{k % 12 + 1:02d}/05/{k % 28 + 1:02d}" for k in at]),
+            "zip": texts([f"{1234 if k == n - 1 else 10001 + k % 9:05d}" for k in at]),
+            "seqn": at * 7 + 233,
             "price": texts([f"${c // 100}.{c % 100:02d}" for c in cents]),
             "income": texts(
                 [f"{c:,}" if k > n // 3 else f"{c % 999}" for k, c in enumerate(cents)]
@@ -161,6 +164,21 @@ def test_requests_for_columns_apply_to_all_chunks():
     assert {name: found[name] for name in kinds if name != "sick"} == {
         name: kind for name, kind in kinds.items() if name != "sick"
     }
+
+
+@pytest.mark.parametrize(
+    ("order", "unclear", "brief"),
+    [
+        ("dmy", "dd/mm/yyyy", "dd/mm/yy"),
+        ("mdy", "mm/dd/yyyy", "mm/dd/yy"),
+        ("ymd", None, "yy/mm/dd"),
+    ],
+)
+def test_a_named_order_settles_the_dates_of_all_chunks(order, unclear, brief):
+    frame = table()
+    streamed = assert_as_in_memory(slices(frame, [0, 50, 238]), frame, dates=order)
+    formats = {column.name: column.format for column in streamed.columns}
+    assert (formats["unclear"], formats["brief"]) == (unclear, brief)
 
 
 def test_what_a_model_has_written_is_left_out_of_all_parts():

@@ -221,3 +221,32 @@ def test_percentages_without_their_sign_are_noted():
     some = [f"{value}%" if k == 30 else str(value) for k, value in enumerate(frame["size"])]
     list(predict_rows(model, csv_of(frame.assign(size=some)), signed, rows=20))
     assert signed.notes == []
+
+
+# -- dates and codes ----------------------------------------------------------------------------
+
+
+def test_a_model_keeps_the_order_of_dates_that_was_named():
+    days = pd.Series(pd.to_datetime([f"2024-{k % 11 + 1:02d}-{k % 7 + 1:02d}" for k in range(60)]))
+    frame = damages().assign(seen=days.dt.strftime("%m/%d/%Y"), brief=days.dt.strftime("%d.%m.%y"))
+    model = loads(dumps(fitted(frame, dates="mdy", kinds={"seen": "date"})))
+    formats = {column.name: column.format for column in model.encoder.columns}
+    assert (formats["seen"], formats["brief"]) == ("mm/dd/yyyy", None)
+    iso = fitted(frame.assign(seen=days))
+    expected = iso.predict(frame.assign(seen=days)).decision
+    found = next(predict_rows(model, csv_of(frame), PredictionCounts()))
+    decisions = [found[f"damage_decision_{name}"].to_pylist() for name in ("None", "Minor")]
+    places = [list(model.classes).index(name) for name in ("None", "Minor")]
+    np.testing.assert_allclose(np.transpose(decisions), expected[:, places], rtol=1e-9)
+
+
+def test_codes_mean_the_same_with_and_without_their_zeros():
+    frame = damages().assign(zip=lambda t: np.where(t["size"] > 0.5, "01234", "94110"))
+    model = loads(dumps(fitted(read(csv_of(frame), labels=["damage"]))))
+    assert {c.name: c.kind for c in model.encoder.columns}["zip"] == "category"
+    written = csv_of(frame.assign(zip=frame["zip"].astype(int)))
+    counts = PredictionCounts()
+    tables = [next(predict_rows(model, source, counts)) for source in (csv_of(frame), written)]
+    one, other = (table["damage_decision_Minor"].to_pylist() for table in tables)
+    assert one == other
+    assert counts.unseen == {}

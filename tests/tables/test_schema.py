@@ -130,6 +130,22 @@ def test_a_number_is_an_identifier_only_if_it_hardly_repeats():
     assert kind_of([2, 3, 4, 5] * 10, "Number").kind == "number"
 
 
+@pytest.mark.parametrize("name", ["seqn", "SEQN", "seq", "survey_seqno", "rownum"])
+def test_numbers_of_a_sequence_are_identifiers_even_with_gaps(name):
+    column = kind_of(np.arange(N) * 9 + 233, name)
+    assert column.kind == "id"
+    assert name.lower().split("_")[-1] in column.reason
+
+
+@pytest.mark.parametrize("name", ["case", "obs", "serial", "record"])
+def test_almost_consecutive_numbers_with_such_a_name_are_identifiers(name):
+    shuffled = np.random.default_rng(0).permutation(N)
+    assert kind_of(shuffled, name).kind == "id"
+    assert kind_of(shuffled * 9, name).kind == "number"
+    assert kind_of([*shuffled[1:], shuffled[1]], name).kind == "number"
+    assert kind_of(shuffled, "weight").kind == "number"
+
+
 def test_an_id_without_repeats_gets_no_hint_at_groups():
     column = kind_of(np.arange(N)[::-1] * 7, "case_id")
     assert column.kind == "id"
@@ -170,6 +186,34 @@ def test_few_rows_are_never_left_out_for_being_different():
     assert kind_of([*words, "k19"]).kind == "id"
 
 
+# -- codes --------------------------------------------------------------------------------------
+
+
+def test_numbers_with_leading_zeros_are_categories():
+    zips = ["01234", "10001", "94110", None] * 10
+    column = kind_of(zips)
+    assert (column.kind, column.n_distinct) == ("category", 3)
+    assert column.reason == (
+        "its numbers have leading zeros, so they are taken for categories: give "
+        "kinds={'x': 'number'} if they are quantities"
+    )
+    assert kind_of(zips, kinds={"x": "number"}).kind == "number"
+
+
+def test_many_codes_are_left_out_with_a_reason():
+    codes = [f"{k % 30:04d}" for k in range(N)]
+    column = kind_of(codes)
+    assert column.kind == "text"
+    assert column.reason == f"codes with leading zeros, 30 different in {N}"
+    assert kind_of([f"{9 * k:04d}" for k in range(N)]).kind == "id"
+
+
+@pytest.mark.parametrize("cell", ["-05", "0.5", "0", "7", "1e3", "+05"])
+def test_a_zero_before_digits_makes_codes_only_if_all_cells_are_digits(cell):
+    others = ["10", "20", "30"] * 10
+    assert kind_of([*others, cell]).kind == "number"
+
+
 # -- dates as text ------------------------------------------------------------------------------
 
 
@@ -186,6 +230,9 @@ def test_few_rows_are_never_left_out_for_being_different():
         ("%d.%m.%Y %H:%M", "dd.mm.yyyy"),
         ("%d/%m/%Y", "dd/mm/yyyy"),
         ("%m/%d/%Y %H:%M:%S", "mm/dd/yyyy"),
+        ("%d-%m-%Y", "dd-mm-yyyy"),
+        ("%m-%d-%Y", "mm-dd-yyyy"),
+        ("%Y.%m.%d", "yyyy.mm.dd"),
     ],
 )
 def test_the_form_of_dates_is_found(written, form):
@@ -208,6 +255,41 @@ def test_days_and_months_that_nothing_tells_apart_stay_text():
     assert "day/month or month/day" in column.reason
     assert kind_of(["01/02/2020", "03/04/2020"] * 20 + ["13/04/2020"]).format == "dd/mm/yyyy"
     assert kind_of(["01/02/2020", "03/04/2020"] * 20 + ["04/13/2020"]).format == "mm/dd/yyyy"
+
+
+@pytest.mark.parametrize(
+    ("cells", "formats"),
+    [
+        (["01/02/2020", "03/04/2020"], ["dd/mm/yyyy", "mm/dd/yyyy", None]),
+        (["01-02-2020 10:00", "03-04-2020 11:30"], ["dd-mm-yyyy", "mm-dd-yyyy", None]),
+        (["01/02/03", "03/04/05"], ["dd/mm/yy", "mm/dd/yy", "yy/mm/dd"]),
+        (["25/12/20", "26/12/20"], ["dd/mm/yy", None, "yy/mm/dd"]),
+        (["01.02.20", "28.02.20"], ["dd.mm.yy", None, None]),
+        (["13/04/2020", "03/04/2020"], ["dd/mm/yyyy"] * 3),
+        (["2020-04-13", "2020-04-03"], ["yyyy-mm-dd"] * 3),
+    ],
+)
+def test_a_named_order_settles_dates_that_can_be_read_in_several_ways(cells, formats):
+    found = [kind_of(cells * 20, dates=order) for order in ("dmy", "mdy", "ymd")]
+    assert [column.format for column in found] == formats
+    assert [column.kind == "date" for column in found] == [form is not None for form in formats]
+    requested = {"kinds": {"x": "date"}, "dates": "dmy"}
+    assert kind_of(cells * 20, **requested).format == formats[0]
+
+
+def test_years_of_two_digits_are_read_only_in_a_named_order():
+    short = kind_of(["01/02/03", "03/04/05"] * 20)
+    assert (short.kind, short.format) == ("category", None)
+    assert short.reason == (
+        "its dates may be day/month or month/day or year/month/day: give dates='dmy' or "
+        "dates='mdy' or dates='ymd', or write them as yyyy-mm-dd"
+    )
+    assert kind_of(["1.2.10", "1.2.11"] * 20).reason == ""
+
+
+def test_an_order_that_does_not_exist_is_refused():
+    refusal = error_of(["01/02/2020"], dates="myd")
+    assert refusal == "dates is 'myd'; give 'dmy', 'mdy', 'ymd' or None."
 
 
 def test_dates_beyond_the_nanoseconds_of_pandas_are_not_lost():
@@ -283,7 +365,13 @@ def test_a_dropped_column_is_not_looked_at():
             "date",
             ["01/02/2020", "03/04/2020"],
             "Column 'x' cannot be read as dates: cells such as '01/02/2020' may be day/month or "
-            "month/day; write them as yyyy-mm-dd.",
+            "month/day; give dates='dmy' or dates='mdy', or write them as yyyy-mm-dd.",
+        ),
+        (
+            "date",
+            ["25/12/20", "26/12/20"],
+            "Column 'x' cannot be read as dates: cells such as '25/12/20' may be day/month or "
+            "year/month/day; give dates='dmy' or dates='ymd', or write them as yyyy-mm-dd.",
         ),
         ("numbr", [1, 2], "Column 'x' cannot be of kind 'numbr'; did you mean 'number'?"),
         (

@@ -74,6 +74,7 @@ def _options(table: str, columns: Columns) -> dict[str, Any]:
         "kinds": columns.kinds,
         "drop": columns.drop,
         "unlabeled": columns.unlabeled,
+        "dates": columns.dates,
         "source": name_of(table),
     }
 

@@ -40,6 +40,7 @@ class Columns:
     drop: tuple[str, ...]
     kinds: dict[str, str]
     unlabeled: str | None
+    dates: str | None
 
     def arguments(self) -> list[str]:
         """Return the command-line arguments that give these options."""
@@ -47,6 +48,7 @@ class Columns:
             ("--target", self.target),
             ("--group", self.group),
             ("--unlabeled", self.unlabeled),
+            ("--dates", self.dates),
             *(("--drop", name) for name in self.drop),
             *(("--kind", f"{name}={kind}") for name, kind in self.kinds.items()),
         )
@@ -134,6 +136,11 @@ def columns(command: Command) -> Command:
         click.option(
             "--unlabeled", multiple=True, metavar="TEXT", callback=_single,
             help="Text that marks a missing label, besides the empty cell.",
+        ),
+        click.option(
+            "--dates", type=click.Choice(("dmy", "mdy", "ymd")),
+            help="Order of day, month and year in dates such as 01/02/2020 or 01/02/03, which can "
+            "be read in several ways. The model keeps it.",
         ),
     )  # fmt: skip
 

@@ -92,6 +92,14 @@ def columns_to_drop(value: Any) -> dict[str, str]:
     return mapping_of_texts("drop", value, "a list of columns, or a mapping from them to reasons")
 
 
+def date_order(value: Any) -> str | None:
+    """Return the order of days, months and years in ambiguous dates."""
+    orders = ("dmy", "mdy", "ymd")
+    if value is None or (isinstance(value, str) and value in orders):
+        return value
+    raise refuse("dates", value, "'dmy', 'mdy', 'ymd' or None")
+
+
 def path_text(name: str, value: Any) -> str:
     """Return a path as text."""
     needed = "the path of a file, as a text or a Path"

@@ -65,6 +65,7 @@ def prepare_chunks(
     kinds: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
     unlabeled: str | float | None = None,
+    dates: str | None = None,
     source: str = "the table",
     run: Run = map,
 ) -> ChunkedTable:
@@ -79,7 +80,7 @@ def prepare_chunks(
     ----------
     chunks : sequence of Chunk
         From `split`, with the target among its ``labels``.
-    target, group, kinds, drop, unlabeled, source
+    target, group, kinds, drop, unlabeled, dates, source
         As in `prepare`.
     run : callable, default=map
         As in `split`.
@@ -101,7 +102,7 @@ def prepare_chunks(
     >>> X.round(2).tolist(), codes.tolist()
     ([[-1.34], [-0.45]], [0, -1])
     """
-    options = TableOptions.of(chunks[0].names, target, group, kinds, drop, unlabeled)
+    options = TableOptions.of(chunks[0].names, target, group, kinds, drop, unlabeled, dates)
     total = sum(chunk.n_rows for chunk in chunks)
     profile: TableProfile = _merge_all(
         run(partial(profile_chunk, options=options, total=total), chunks)
@@ -110,7 +111,7 @@ def prepare_chunks(
         profile.target, target, unlabeled=options.unlabeled, as_levels=options.as_levels
     )
     left_out = options.left_out(profile.marks)
-    columns = infer_columns(profile.column_items(options), options.kinds, left_out)
+    columns = infer_columns(profile.column_items(options), options.kinds, left_out, options.dates)
     statistics: TableStatistics = _merge_all(run(partial(summarise_chunk, columns=columns), chunks))
     return ChunkedTable(
         source=source,

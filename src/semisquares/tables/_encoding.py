@@ -154,12 +154,13 @@ def fit_encoding(
     *,
     kinds: Mapping[str, str] | None = None,
     drop: Sequence[str] | Mapping[str, str] = (),
+    dates: str | None = None,
     max_levels: int = MAX_LEVELS,
 ) -> tuple[Encoding, Array]:
     """Infer the schema of a table and fit its encoders; return them and the encoded rows."""
     if not len(frame):
         raise TableError("The table has no rows; a model needs some to learn from.", code="no_rows")
-    columns = infer_schema(frame, kinds=kinds, drop=drop)
+    columns = infer_schema(frame, kinds=kinds, drop=drop, dates=dates)
     cells = clean(frame, columns)
     statistics = TableStatistics.of(cells, columns)
     encoding = Encoding.fit(list(frame.columns), columns, statistics, max_levels=max_levels)

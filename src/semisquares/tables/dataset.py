@@ -12,7 +12,14 @@ import pandas as pd
 from .._utils.messages import Message, Parameter
 from .._utils.typing import Array
 from .._utils.words import counted
-from ._arguments import column_kinds, columns_to_drop, mark_text, optional_text, text
+from ._arguments import (
+    column_kinds,
+    columns_to_drop,
+    date_order,
+    mark_text,
+    optional_text,
+    text,
+)
 from ._encoding import Encoding, as_frame, fit_encoding
 from ._options import check_column
 from ._written import filled_note, marker_column, predictions_among
@@ -91,6 +98,7 @@ def prepare(
     kinds: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
     unlabeled: str | float | None = None,
+    dates: str | None = None,
     source: str = "the table",
 ) -> Prepared:
     """Read the labels of a table, and encode its other columns as numbers.
@@ -111,6 +119,8 @@ def prepare(
         As in `TableEncoder`; "category" for the target takes each of its values as a class.
     unlabeled : str or number, optional
         Another mark of a missing label, besides the empty cell.
+    dates
+        As in `TableEncoder`.
     source : str
         The name of the table.
 
@@ -124,14 +134,17 @@ def prepare(
     """
     frame = as_frame(frame, "frame")
     text("source", source)
-    options = TableOptions.of(frame.columns, target, group, kinds, drop, unlabeled)
+    options = TableOptions.of(frame.columns, target, group, kinds, drop, unlabeled, dates)
     labels = read_target(frame, target, unlabeled=options.unlabeled, as_levels=options.as_levels)
     groups, n_alone = (None, 0) if group is None else _number_groups(frame[group])
     marks = None
     if options.marker is not None:
         marks = FilledMarks.of(frame[options.marker], labels.codes >= 0)
     encoder, X = fit_encoding(
-        frame[options.names], kinds=options.kinds, drop=options.left_out(marks)
+        frame[options.names],
+        kinds=options.kinds,
+        drop=options.left_out(marks),
+        dates=options.dates,
     )
     return Prepared(
         source=source,
@@ -192,6 +205,8 @@ class TableOptions:
     marker: str | None
     """The column that may mark the labels filled in by a model."""
     unlabeled: str | None
+    dates: str | None = None
+    """The order of day, month and year in ambiguous dates."""
 
     @classmethod
     def of(
@@ -202,6 +217,7 @@ class TableOptions:
         kinds: Mapping[str, str] | None,
         drop: Sequence[str],
         unlabeled: str | float | None,
+        dates: str | None = None,
     ) -> TableOptions:
         """Check options for a table with these columns; parameters as in `prepare`."""
         columns = list(columns)
@@ -233,6 +249,7 @@ class TableOptions:
             as_levels=kinds.get(target) == "category",
             marker=marker if marker in columns and marker not in kinds else None,
             unlabeled=mark_text("unlabeled", unlabeled),
+            dates=date_order(dates),
         )
 
     def left_out(self, marks: FilledMarks | None) -> dict[str, str]:

@@ -34,6 +34,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Columns to leave out, and why.
     max_levels : int, default=50
         The most features that a category may have; its rarest levels share one.
+    dates : {"dmy", "mdy", "ymd"}, optional
+        The order of day, month and year in dates that can be read in several ways; such columns
+        are text otherwise.
 
     Attributes
     ----------
@@ -69,10 +72,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kinds: Mapping[str, str] | None = None,
         drop: Sequence[str] | Mapping[str, str] = (),
         max_levels: int = MAX_LEVELS,
+        dates: str | None = None,
     ) -> None:
         self.kinds = kinds
         self.drop = drop
         self.max_levels = max_levels
+        self.dates = dates
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Infer the types of the columns, and how to fill, scale and encode them.
@@ -90,7 +95,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = as_frame(X)
         whole_number("max_levels", self.max_levels, 1)
         self.encoding_, encoded = fit_encoding(
-            frame, kinds=self.kinds, drop=self.drop, max_levels=self.max_levels
+            frame,
+            kinds=self.kinds,
+            drop=self.drop,
+            dates=self.dates,
+            max_levels=self.max_levels,
         )
         self.feature_names_in_ = np.array(self.encoding_.names, dtype=object)
         self.n_features_in_ = len(self.encoding_.names)
@@ -146,6 +155,7 @@ def make_table_pipeline(
     kinds: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
     max_levels: int = MAX_LEVELS,
+    dates: str | None = None,
 ) -> Pipeline:
     """Make a pipeline that fits a classifier to a table as it is: text, dates, missing cells.
 
@@ -155,7 +165,7 @@ def make_table_pipeline(
     ----------
     classifier : classifier, optional
         The last step; a ``SoftLabelClassifierCV`` if None.
-    kinds, drop, max_levels
+    kinds, drop, max_levels, dates
         As in `TableEncoder`.
 
     Returns
@@ -178,7 +188,7 @@ def make_table_pipeline(
     >>> pipeline.fit(X, table["animal"]).predict(X).tolist()
     ['cat', 'dog', 'dog', 'cat', 'dog', 'cat']
     """
-    encoder = TableEncoder(kinds=kinds, drop=drop, max_levels=max_levels)
+    encoder = TableEncoder(kinds=kinds, drop=drop, max_levels=max_levels, dates=dates)
     fits = all(callable(getattr(classifier, name, None)) for name in ("fit", "predict"))
     if classifier is not None and (isinstance(classifier, type) or not fits):
         raise refuse(

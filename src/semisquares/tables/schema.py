@@ -9,11 +9,12 @@ from dataclasses import replace
 import pandas as pd
 
 from .._utils.messages import Message, Parameter, join
-from ._arguments import column_kinds, columns_to_drop
+from ._arguments import column_kinds, columns_to_drop, date_order
 from ._options import check_column_options
 from .columns import COLUMN_TYPES, Column, ColumnType, Profile, most_specific_first
 from .columns._cells import storage_type
 from .columns._protocol import Cells, RowRange
+from .columns.date import settle_dates
 from .columns.excluded import describe_dropped, profile_dropped, unless_constant
 from .errors import CellError, TableError
 
@@ -23,15 +24,18 @@ def infer_schema(
     *,
     kinds: Mapping[str, str] | None = None,
     drop: Sequence[str] | Mapping[str, str] = (),
+    dates: str | None = None,
 ) -> tuple[Column, ...]:
     """Infer the type of each column of a table, in the order of the table.
 
     * number: numbers, durations (in seconds), and text that is numbers throughout. Such text may
       have the same sign everywhere ($, €, £, ¥ or %), commas between thousands, or brackets around
-      negative numbers.
+      negative numbers. If it is digits only and some start with a zero, such as the ZIP code 01234,
+      the column is a category.
     * boolean: true/false, and text that is true/false, yes/no, y/n or t/f only. 0/1 are numbers.
     * date: dates, and text that is dates throughout, all in one format. If no day is beyond the
-      12th, days and months cannot be distinguished, and the column stays text.
+      12th, days and months cannot be told apart, and the column stays text unless `dates` names
+      their order. So do dates whose years have two digits.
     * category: other text whose values repeat, and pandas' categoricals. If at least half of the
       cells are numbers, the column is refused; from a tenth on it gets a remark.
     * Left out are columns without any value ("empty") or with the same value in all rows
@@ -45,6 +49,9 @@ def infer_schema(
         Sets the types of some columns.
     drop : sequence of str, or mapping of str to str
         Columns to leave out, and why.
+    dates : {"dmy", "mdy", "ymd"}, optional
+        The order of day, month and year in text that can be read as dates in several ways. Dates
+        that can be read in one way only are not affected.
 
     Raises
     ------
@@ -61,8 +68,9 @@ def infer_schema(
     [('age', 'number'), ('sex', 'category'), ('site', 'constant')]
     """
     kinds, reasons = check_schema_options(frame.columns, kinds, drop)
+    dates = date_order(dates)
     series = ((name, frame.iloc[:, place]) for place, name in enumerate(frame.columns))
-    return infer_columns(profile_columns(series, kinds, reasons), kinds, reasons)
+    return infer_columns(profile_columns(series, kinds, reasons), kinds, reasons, dates)
 
 
 def check_schema_options(
@@ -128,7 +136,10 @@ def profile_column(
 
 
 def infer_columns(
-    profiles: Iterable[tuple[str, Profile]], kinds: Mapping[str, str], drop: Mapping[str, str]
+    profiles: Iterable[tuple[str, Profile]],
+    kinds: Mapping[str, str],
+    drop: Mapping[str, str],
+    dates: str | None = None,
 ) -> tuple[Column, ...]:
     """Infer the type of each column from its profile; `drop` maps columns to reasons."""
     columns = []
@@ -137,7 +148,8 @@ def infer_columns(
             columns.append(describe_dropped(profile, name, drop[name]))
             continue
         with _suggest_drop(name):
-            columns.append(_infer_column(profile, name, kinds.get(name)))
+            settled = settle_dates(profile, dates)
+            columns.append(_infer_column(settled, name, kinds.get(name)))
     if not any(column.used for column in columns):
         listed = join(
             "; ",

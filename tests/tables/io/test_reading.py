@@ -261,7 +261,39 @@ def written_as(path, table):
 def test_columns_of_text_stay_as_they_are_written(tmp_path):
     path = put(tmp_path, "a.csv", "code,b\n007,1\n08,2\n,3\n")
     assert read(find(path), text=["code"])["code"].tolist()[:2] == ["007", "08"]
+    path = put(tmp_path, "b.csv", "code,b\n7,1\n8,2\n,3\n")
+    assert read(find(path), text=["code"])["code"].tolist()[:2] == ["7", "8"]
     assert read(find(path))["code"].tolist()[:2] == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [
+        ("a.csv", str.encode),
+        ("a.csv", lambda text: text.encode("utf-16")),
+        ("a.csv", lambda text: text.replace(",", ";").encode()),
+        ("a.csv.gz", lambda text: gzip.compress(text.encode(), mtime=0)),
+    ],
+)
+@pytest.mark.parametrize("code", ["01234", " 01234", '"01234"', "00"])
+def test_whole_numbers_with_leading_zeros_stay_text(tmp_path, name, pack, code):
+    path = put(tmp_path, name, pack(f"zip,b,c\n12345,0,0.5\n{code},1,05.5\n,2,1\n"))
+    frame = read(find(path))
+    assert frame["zip"].tolist()[:2] == ["12345", code.strip('"')]
+    assert frame["zip"].isna().tolist() == [False, False, True]
+    assert (frame["b"].tolist(), frame["c"].tolist()) == ([0, 1, 2], [0.5, 5.5, 1.0])
+
+
+def test_a_leading_zero_at_the_border_of_two_blocks_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("semisquares.tables.io._files._BLOCK", 3)
+    for ahead in range(4):
+        path = put(tmp_path, "a.csv", f"zip,b{'b' * ahead}\n12345,1\n01234,2\n")
+        assert read(find(path))["zip"].tolist() == ["12345", "01234"]
+
+
+def test_a_missing_cell_with_a_leading_zero_does_not_make_text(tmp_path):
+    path = put(tmp_path, "a.csv", "age,b\n30,1\n00,2\n")
+    assert read(find(path), missing=["00"])["age"].tolist()[0] == 30.0
 
 
 def test_columns_are_chosen_and_ordered(tmp_path):
@@ -539,7 +571,7 @@ def test_chunks_are_the_rows_of_the_whole_in_order(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "number", ["1", " 2 ", "+3", ".5", "1e3", "-0", "007", "0x1F", "inf", "5."]
+    "number", ["1", " 2 ", "+3", ".5", "1e3", "-0", "-07", "0x1F", "inf", "5."]
 )
 def test_numbers_in_chunks_are_those_of_the_whole(tmp_path, number):
     path = put(tmp_path, "a.csv", f"a,b\n{number},x\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -9,6 +10,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
+from ..._utils.messages import Message, Parameter, join
 from ..._utils.typing import Array
 from ..errors import TableError
 from ._cells import check_cells, check_texts, factorize_texts, level_of, object_storage, text_of
@@ -19,11 +21,27 @@ from .excluded import unless_constant
 FORMATS = {
     "yyyy-mm-dd": "%Y-%m-%d",
     "yyyy/mm/dd": "%Y/%m/%d",
+    "yyyy.mm.dd": "%Y.%m.%d",
     "dd.mm.yyyy": "%d.%m.%Y",
     "dd/mm/yyyy": "%d/%m/%Y",
     "mm/dd/yyyy": "%m/%d/%Y",
+    "dd-mm-yyyy": "%d-%m-%Y",
+    "mm-dd-yyyy": "%m-%d-%Y",
+    "dd.mm.yy": "%d.%m.%y",
+    "dd/mm/yy": "%d/%m/%y",
+    "mm/dd/yy": "%m/%d/%y",
+    "yy/mm/dd": "%y/%m/%d",
+    "dd-mm-yy": "%d-%m-%y",
+    "mm-dd-yy": "%m-%d-%y",
+    "yy-mm-dd": "%y-%m-%d",
 }
-"""How a date may be written; a time of day, hh:mm[:ss[.f]], may follow each of them."""
+"""How a date may be written; a time of day, hh:mm[:ss[.f]], may follow each of them.
+
+Years of two digits are from 1969 to 2068. They are read only if the user names the order, because
+other codes look like them: 1.2.10, 10-12-30.
+"""
+ORDERS = {"dmy": "day/month", "mdy": "month/day", "ymd": "year/month/day"}
+"""The orders that a user may name, and what messages call them."""
 _TIMES = ("", " %H:%M:%S", " %H:%M", " %H:%M:%S.%f", "T%H:%M:%S", "T%H:%M", "T%H:%M:%S.%f")
 _WITH_ZONE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)? ?(Z|[+-]\d\d(:?\d\d)?)"
 _SAMPLE = 100
@@ -47,6 +65,8 @@ class DateFormats:
     """The formats in which all texts of a column are dates."""
 
     names: frozenset[str]
+    settled: bool = False
+    """Whether the user has named the order of the only format."""
 
     @classmethod
     def of(cls, texts: Array) -> DateFormats:
@@ -61,25 +81,67 @@ class DateFormats:
 
     @property
     def only(self) -> str | None:
-        """The format, if there is exactly one."""
-        return next(iter(self.names)) if len(self.names) == 1 else None
+        """The format, if there is exactly one, and its year has four digits or it is settled."""
+        name = next(iter(self.names)) if len(self.names) == 1 else None
+        return name if name is not None and (self.settled or "yyyy" in name) else None
 
     @property
     def ambiguous(self) -> bool:
         """Whether several formats fit: dd/mm/yyyy and mm/dd/yyyy if no day is beyond the 12th.
 
-        Neither is taken then, because half of the readers would be wrong.
+        Neither is taken then, because half of the readers would be wrong. A year of two digits may
+        also be a day.
         """
-        return len(self.names) > 1
+        return bool(self.names) and self.only is None
+
+    @property
+    def orders(self) -> list[str]:
+        """The orders of the formats, as a user may name them."""
+        return [order for order in ORDERS if order in map(order_of, self.names)]
+
+    @property
+    def readings(self) -> str:
+        """What the dates may be: "day/month or month/day"."""
+        return " or ".join(ORDERS[order] for order in self.orders)
+
+    @property
+    def remedy(self) -> Message:
+        """How to settle dates that are ambiguous."""
+        given = [Message("{dates}", dates=Parameter("dates", order)) for order in self.orders]
+        return Message("give {dates}, or write them as yyyy-mm-dd", dates=join(" or ", given))
+
+    def settle(self, order: str) -> DateFormats:
+        """Return the format of an order if the formats are ambiguous and it is among them."""
+        chosen = frozenset(name for name in self.names if order_of(name) == order)
+        return DateFormats(chosen, settled=True) if self.ambiguous and chosen else self
 
     def merge(self, other: DateFormats) -> DateFormats:
         """Return the formats that fit both chunks."""
         return DateFormats(self.names & other.names)
 
 
+def order_of(name: str) -> str:
+    """Return the order of a format.
+
+    Examples
+    --------
+    >>> order_of("dd/mm/yyyy"), order_of("yy-mm-dd")
+    ('dmy', 'ymd')
+    """
+    return "".join(part[0] for part in re.split("[./-]", name))
+
+
+def settle_dates(profile: Profile, order: str | None) -> Profile:
+    """Return a profile whose ambiguous dates have an order, if the user has named one."""
+    formats: DateFormats | None = profile.evidence.get(DateType.name)
+    if order is None or formats is None:
+        return profile
+    return replace(profile, evidence={**profile.evidence, DateType.name: formats.settle(order)})
+
+
 def are_dates(texts: Array) -> bool:
-    """Tell whether all texts are dates of one format, even an ambiguous one."""
-    return bool(len(texts)) and bool(DateFormats.of(texts).names)
+    """Tell whether all texts are dates of one format, even an ambiguous one, with full years."""
+    return bool(len(texts)) and any("yyyy" in name for name in DateFormats.of(texts).names)
 
 
 def _all_dates(texts: Array, name: str) -> bool:
@@ -265,20 +327,30 @@ class DateType(ColumnType):
         known = requested or profile.storage == self.name
         if requested and formats is not None and profile.n_filled and formats.ambiguous:
             raise TableError(
-                f"Column {name!r} cannot be read as dates: cells such as {profile.example[1]!r} "
-                "may be day/month or month/day; write them as yyyy-mm-dd.",
+                "Column {name!r} cannot be read as dates: cells such as {cell!r} may be "
+                "{readings}; {remedy}.",
                 code="ambiguous_dates",
+                name=name,
+                cell=profile.example[1],
+                readings=formats.readings,
+                remedy=formats.remedy,
             )
         if not known and form is None:
             return None
         return unless_constant(profile.describe(name, self.name, form), profile.n_rows)
 
     def remark(self, profile: Profile, column: Column) -> str:
-        """Point out dates that are ambiguous."""
+        """Point out dates that are ambiguous, unless they may as well be codes, such as 1.2.10."""
         formats: DateFormats | None = profile.evidence.get(self.name)
         if formats is None or not formats.ambiguous:
             return ""
-        return "its dates may be day/month or month/day: write them as yyyy-mm-dd"
+        if not any("/" in name or "yyyy" in name for name in formats.names):
+            return ""
+        return Message(
+            "its dates may be {readings}: {remedy}",
+            readings=formats.readings,
+            remedy=formats.remedy,
+        )
 
     def check(self, values: pd.Series, name: str) -> None:
         """Accept all cells here; `clean` checks them, because dates and texts may be mixed."""

@@ -14,6 +14,10 @@ from ._protocol import Column, Profile
 
 FEW_ROWS = 20
 """With fewer rows, values that never repeat do not make an identifier."""
+NUMBERING = ("index", "row", "nr", "no", "number", "seq", "seqn", "seqno", "seqnum", "rownum")
+"""Words at the end of a name that make whole numbers an identifier if they hardly repeat."""
+COUNTING = ("sequence", "serial", "record", "case", "obs", "observation")
+"""Words that do so only if the numbers are all different and almost consecutive."""
 _SAMPLE = 20_000
 
 REASONS = {"id": "an id", "constant": "constant", "empty": "empty"}
@@ -75,10 +79,10 @@ def identifier_word(name: str) -> str:
 
     Examples
     --------
-    >>> [identifier_word(name) for name in ("customer_id", "rowId", "House No", "width")]
-    ['id', 'id', 'no', '']
+    >>> [identifier_word(name) for name in ("customer_id", "rowId", "House No", "SEQN", "width")]
+    ['id', 'id', 'no', 'seqn', '']
     """
     words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
     anywhere = [word for word in words if word in ("id", "uuid", "guid")]
-    at_the_end = [w for w in words[-1:] if w in ("key", "index", "row", "nr", "no", "number")]
+    at_the_end = [w for w in words[-1:] if w in ("key", *NUMBERING, *COUNTING)]
     return next(iter(anywhere + at_the_end), "")

@@ -44,7 +44,7 @@ from ._protocol import (
     merge_known,
     missing_flag,
 )
-from .excluded import FEW_ROWS, identifier_word, unless_constant
+from .excluded import COUNTING, FEW_ROWS, NUMBERING, identifier_word, unless_constant
 
 LARGEST = 1e150
 """The squares of larger numbers, and their sums, overflow float64."""
@@ -240,6 +240,10 @@ class NumberEvidence:
     decoration: Decoration | None = None
     summary: NumberSummary | None = None
     """None if a cell is not a number."""
+    padded: bool = False
+    """Whether any text starts with a zero before another digit."""
+    digits: bool = False
+    """Whether all texts are digits only."""
 
     @classmethod
     def of_texts(cls, cells: Cells) -> tuple[NumberEvidence, Array]:
@@ -251,7 +255,9 @@ class NumberEvidence:
         unread = np.isnan(numbers)
         bad = BadCells.of(np.append(unread, False)[codes], cells.values, cells.rows.start)
         n_numbers = int(np.count_nonzero(codes >= 0)) - (bad.n if bad else 0)
-        evidence = cls(n_numbers, bad, decoration_of(texts))
+        padded = any(text[0] == "0" and text.isdecimal() for text in texts if len(text) > 1)
+        digits = all(map(str.isdecimal, texts))
+        evidence = cls(n_numbers, bad, decoration_of(texts), padded=padded, digits=digits)
         if bad and evidence.form is not None:
             numbers = parse_amounts(texts, evidence.form)
         return evidence, numbers
@@ -266,6 +272,11 @@ class NumberEvidence:
         """Whether texts number the items of a list; see `Decoration.enumerates`."""
         return self.decoration is not None and self.decoration.enumerates
 
+    @property
+    def are_codes(self) -> bool:
+        """Whether texts are digits that zeros fill up to a width, such as the ZIP code 01234."""
+        return self.padded and self.digits
+
     def merge(self, other: NumberEvidence) -> NumberEvidence:
         """Return the evidence of both chunks."""
         return NumberEvidence(
@@ -273,6 +284,8 @@ class NumberEvidence:
             merge_bad(self.not_numbers, other.not_numbers),
             merge_known(self.decoration, other.decoration),
             merge_known(self.summary, other.summary),
+            self.padded or other.padded,
+            self.digits and other.digits,
         )
 
 
@@ -364,7 +377,7 @@ class NumberType(ColumnType):
                 raise found.not_numbers.error(name, "numbers", "not one")
             column = _describe(profile, name, found.summary, may_be_id=not requested)
             return replace(column, format=found.form)
-        if found is None or found.enumerates:
+        if found is None or found.enumerates or found.are_codes:
             return None
         bad = found.not_numbers
         if found.summary is not None and (bad is None or found.form is not None):
@@ -374,10 +387,12 @@ class NumberType(ColumnType):
         return None
 
     def remark(self, profile: Profile, column: Column) -> str:
-        """Point out that many cells of a column of text are numbers."""
+        """Point out that many cells of a column of text are numbers, or numbers that are codes."""
         found: NumberEvidence | None = profile.evidence.get(self.name)
         if found is None or column.kind == "id" or found.enumerates:
             return ""
+        if found.are_codes:
+            return _codes(column, profile)
         if found.n_numbers < _REMARKED * profile.n_filled:
             return ""
         taken = ", and all are taken for categories" if column.used else ""
@@ -437,10 +452,11 @@ def _identifier_reason(name: str, numbers: NumberSummary, profile: Profile) -> s
         return "it counts the rows"
     word = identifier_word(name)
     # "House Number" is an identifier, but "Number" may be a quantity: there the values decide
-    if not word or (
-        word in ("index", "row", "nr", "no", "number")
-        and (numbers.n_distinct <= FEW_ROWS or numbers.n_distinct < 0.1 * numbers.n_sample)
-    ):
+    few = numbers.n_distinct <= FEW_ROWS or numbers.n_distinct < 0.1 * numbers.n_sample
+    if not word or (word in (*NUMBERING, *COUNTING) and few):
+        return ""
+    gaps = numbers.high - numbers.low >= 2 * profile.n_filled
+    if word in COUNTING and (numbers.n_distinct < numbers.n_sample or gaps):
         return ""
     reason = Message("{word!r} in its name says that it is an identifier", word=word)
     if numbers.n_distinct >= numbers.n_sample:
@@ -458,6 +474,17 @@ def _with_form(column: Column, form: str | None) -> Column:
         return column
     note = f"its numbers are written with {describe_form(form)}, and read without"
     return replace(column, format=form, reason=note)
+
+
+def _codes(column: Column, profile: Profile) -> str:
+    """Return a remark on numbers with leading zeros."""
+    if not column.used:
+        return f"codes with leading zeros, {column.n_distinct:,} different in {profile.n_filled:,}"
+    return Message(
+        "its numbers have leading zeros, so they are taken for categories: give {kinds} if they "
+        "are quantities",
+        kinds=Parameter("kinds", {column.name: "number"}),
+    )
 
 
 def _mixed(name: str, n_good: int, bad: BadCells) -> TableError:

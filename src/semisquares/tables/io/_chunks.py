@@ -224,7 +224,9 @@ def _types(
     for _, group in groupby(pairs, key=lambda pair: pair[0].file.name):
         chunks, found = zip(*group, strict=True)
         sizes.append(len(chunks))
-        own.append({n: _joint(n, [one.types[n] for one in found], chunks, run) for n in names})
+        joint = {n: _joint(n, [one.types[n] for one in found], chunks, run) for n in names}
+        codes = set().union(*(one.codes for one in found))
+        own.append({n: _unless_codes(t, known=n in codes) for n, t in joint.items()})
     plain = {name: [_plain(types[name]) for types in own] for name in names}
     common = {n: pa.large_string() if n in text else common_type(plain[n]) for n in names}
     by_file = [{n: CellType(types[n], common[n], n in gaps) for n in names} for types in own]
@@ -243,6 +245,13 @@ def _joint(name: str, types: Sequence[Any], readers: Sequence[ChunkReader], run:
         if all(run(methodcaller("fits", name, wider), others)):
             return wider
     return pa.string()
+
+
+def _unless_codes(type: Any, *, known: bool) -> Any:
+    """Return the type of a column in a file; text if whole numbers are `known` to be codes."""
+    import pyarrow as pa
+
+    return pa.string() if known and pa.types.is_integer(type) else type
 
 
 def _wider(types: Sequence[Any]) -> list[Any]:

@@ -14,7 +14,7 @@ from ._csv_input import lent
 from ._csv_writer import CsvWriter
 from ._dialect import Dialect
 from ._faults import fault_of, known_fault_of
-from ._files import TableFile, may_hold_newlines, open_bytes
+from ._files import TableFile, may_hold_codes, may_hold_newlines, open_bytes
 from ._names import check_names, csv_header
 from ._stored_chunks import numbered
 from ._temporary import TemporaryFolder, writing
@@ -28,6 +28,7 @@ BLOCKS = (1 << 20, 1 << 28)
 # of their own is not reported upstream as of 2026-11, seen up to pyarrow 26.0.1).
 _TOO_LONG = "straddl"  # a row is longer than a block
 _NO_ROWS = "Empty CSV"  # a header has no line end
+_PADDED = "^[ \\t]*0[0-9]+[ \\t]*$"
 _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
 
@@ -60,6 +61,29 @@ class _CsvText:
         if any(pa.types.is_binary(type) for type in table.schema.types):  # text that is not UTF-8
             raise self.fault()
         return table
+
+    def codes(self, table: Any) -> dict[str, Any]:
+        """Find the columns of whole numbers that are written with leading zeros; as text.
+
+        pyarrow reads the ZIP code 01234 as 1234, and has no option to prevent that.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        whole = [field.name for field in table.schema if pa.types.is_integer(field.type)]
+        dialect = self.dialect
+        if not whole or not may_hold_codes(self.file, dialect.encoding, dialect.delimiter):
+            return {}
+        texts = self.parse(whole, whole)
+        columns = {
+            name: mark_missing(column, self.missing.of(name))
+            for name, column in zip(whole, texts.columns, strict=True)
+        }
+        return {
+            name: column
+            for name, column in columns.items()
+            if pc.any(pc.match_substring_regex(column, _PADDED)).as_py()
+        }
 
     def fits(self, column: str, type: Any) -> bool:
         """Tell whether all cells of a column can be read as a type."""
@@ -159,6 +183,8 @@ class CsvReader:
         """Read all rows, with the types that pyarrow infers from the cells."""
         table = self._text.parse(columns, text)
         self._check_end(table)
+        for name, column in self._text.codes(table).items():
+            table = table.set_column(columns.index(name), name, column)
         return self._text.plain(table)
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[Any]:
@@ -241,7 +267,7 @@ class CsvChunk(_CsvText):
         columns = dict(zip(table.column_names, table.columns, strict=True))
         gaps = {name for name, column in columns.items() if column.null_count}
         types = {name: column.type for name, column in columns.items()}
-        return ChunkProfile(table.num_rows, types, gaps)
+        return ChunkProfile(table.num_rows, types, gaps, frozenset(self.codes(table)))
 
     def read(self, columns: Sequence[str], text: Collection[str], types: Mapping[str, Any]) -> Any:
         """Parse some columns as `types`."""

@@ -42,8 +42,9 @@ def read(
     """Read a whole table, and find the types of its columns.
 
     A column becomes int64, or float64 if cells are missing; float64; bool, or object if cells are
-    missing; datetime64, in UTC if the cells name a time zone; or text. An empty cell is missing,
-    and so is NA, N/A, n/a, #N/A, NaN, nan, null, NULL or None, with or without blanks around it.
+    missing; datetime64, in UTC if the cells name a time zone; or text, as are numbers with leading
+    zeros, such as the ZIP code 01234. An empty cell is missing, and so is NA, N/A, n/a, #N/A, NaN,
+    nan, null, NULL or None, with or without blanks around it.
 
     Parameters
     ----------

@@ -110,6 +110,8 @@ class ChunkProfile:
     """The Arrow type that holds the cells of each column."""
     gaps: Collection[str]
     """Columns with missing cells; needed for whole numbers and booleans only."""
+    codes: Collection[str] = ()
+    """Columns of whole numbers that are written with leading zeros, which makes them text."""
 
 
 class RowWriter(Protocol):
