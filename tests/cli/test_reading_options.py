@@ -1,6 +1,7 @@
 """The options that say how a table is read: in `fit`, `compare` and `predict`, on both engines."""
 
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -83,9 +84,32 @@ def test_the_order_of_dates_is_named_once_and_kept_in_the_model(semisquares):
 def test_chunks_are_read_with_the_same_options(tmp_path, in_chunks):
     path = tmp_path / "t.csv"
     visits().to_csv(path, index=False)
-    found = in_chunks(path, dates="mdy")
+    path.write_text("Visits\n" + path.read_text())
+    found = in_chunks(path, dates="mdy", skip_rows=1)
     assert {c.name: c.format for c in found.columns}["seen"] == "mm/dd/yyyy"
     assert len(found.chunks) > 1
+
+
+def test_rows_above_the_header_are_pointed_out_and_skipped_by_all_commands(semisquares):
+    visits().to_csv("plain.csv", index=False)
+    Path("t.csv").write_text("Visits in 2024,,,\n" + Path("plain.csv").read_text())
+    hint = "t.csv has 1 row above its header, such as a title; skip it with --skip-rows 1."
+    command = ("t.csv", "--target", "late", "-o", "m")
+    assert hint in refused(semisquares("fit", *command, "--quiet"))
+    assert hint in refused(semisquares("compare", *command[:3]))
+    model, _ = fit(semisquares, "t.csv", "--skip-rows", "1")
+    assert kinds(model) == kinds(fit(semisquares, "plain.csv")[0])
+    assert hint in refused(semisquares("predict", "m", "t.csv", "-o", "p.csv"))
+    for words in (("t.csv", "--skip-rows", "1", "-o", "p.csv"), ("plain.csv", "-o", "q.csv")):
+        assert semisquares("predict", "m", *words)[0] == 0
+    assert Path("p.csv").read_text() == Path("q.csv").read_text()
+
+
+def test_the_command_of_a_report_has_all_reading_options():
+    reading = Reading(None, None, None, ("?",), 2, "Data")
+    assert reading.arguments() == ["--skip-rows", "2", "--sheet", "Data", "--missing", "?"]
+    columns = Columns("late", None, (), {}, None, "dmy")
+    assert columns.arguments() == ["--target", "late", "--dates", "dmy"]
 
 
 def test_an_unknown_order_of_dates_is_refused(semisquares):

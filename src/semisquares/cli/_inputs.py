@@ -22,7 +22,12 @@ def open_table(table: str, reading: Reading) -> Source:
     """Find the files of a table, and how they are written."""
     remove_leftovers()
     return find(
-        table, delimiter=reading.delimiter, encoding=reading.encoding, decimal=reading.decimal
+        table,
+        delimiter=reading.delimiter,
+        encoding=reading.encoding,
+        decimal=reading.decimal,
+        skip_rows=reading.skip_rows or 0,
+        sheet=reading.sheet,
     )
 
 

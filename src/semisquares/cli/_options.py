@@ -20,6 +20,8 @@ class Reading:
     encoding: str | None
     decimal: str | None
     missing: tuple[str, ...]
+    skip_rows: int | None
+    sheet: str | None
 
     def arguments(self) -> list[str]:
         """Return the command-line arguments that give these options."""
@@ -27,6 +29,8 @@ class Reading:
             ("--delimiter", self.delimiter),
             ("--encoding", self.encoding),
             ("--decimal", self.decimal),
+            ("--skip-rows", self.skip_rows),
+            ("--sheet", self.sheet),
             *(("--missing", text) for text in self.missing),
         )
 
@@ -109,6 +113,14 @@ def reading(command: Command) -> Command:
         click.option(
             "--missing", multiple=True, metavar="TEXT",
             help="Treat cells with this text as empty; repeatable.",
+        ),
+        click.option(
+            "--skip-rows", type=click.IntRange(min=0), metavar="N",
+            help="Rows above the header, such as a title, that are not read. Default: 0.",
+        ),
+        click.option(
+            "--sheet", metavar="NAME",
+            help="Sheet of a workbook: its name, or its number from 1 on. Default: the only one.",
         ),
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from ._columns import MissingWords, is_text, mark_missing, swap_marks, to_plain_
 from ._csv_input import lent
 from ._csv_writer import CsvWriter
 from ._dialect import Dialect
-from ._faults import fault_of, known_fault_of
+from ._faults import fault_of, known_fault_of, title_fault
 from ._files import TableFile, may_hold_codes, may_hold_newlines, open_bytes
 from ._names import check_names, csv_header
 from ._stored_chunks import numbered
@@ -115,7 +115,9 @@ class _CsvText:
 
     def fault(self) -> TableError:
         """Return an error that explains why parsing failed."""
-        return fault_of(self.file, self.dialect, len(self.header))
+        dialect = self.dialect
+        title = title_fault(self.file, dialect.encoding, dialect.delimiter)
+        return title or fault_of(self.file, dialect, len(self.header))
 
     def _parse(self, columns: Sequence[str], types: Mapping[str, Any]) -> Any:
         import pyarrow as pa
@@ -160,7 +162,7 @@ class _CsvText:
             decimal_point=self.dialect.decimal,
         )
         return (
-            csv.ReadOptions(block_size=block, encoding=encoding),
+            csv.ReadOptions(block_size=block, encoding=encoding, skip_rows=self.file.skip_rows),
             csv.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=self.quoted),
             convert,
         )
@@ -174,7 +176,10 @@ class CsvReader:
     def __init__(self, file: TableFile, dialect: Dialect, missing: MissingWords) -> None:
         self.file = file
         header = csv_header(file, dialect)
-        self.names = check_names(header, file.name)
+        try:
+            self.names = check_names(header, file.name)
+        except TableError as error:  # a title is not a header
+            raise title_fault(file, dialect.encoding, dialect.delimiter) or error from None
         names = dict(zip(self.names, header, strict=True))
         quoted = may_hold_newlines(file, dialect.encoding)
         self._text = _CsvText(file, dialect, missing, names, quoted)
@@ -280,5 +285,6 @@ CSV = FileFormat(
     CsvReader,
     create=lambda file, schema, dialect: CsvWriter(file, schema.names, dialect),
     is_text=True,
+    options=frozenset({"skip_rows"}),
     memory_factor=2.5,
 )

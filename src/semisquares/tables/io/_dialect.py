@@ -7,16 +7,19 @@ import csv
 import io
 import itertools
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from .._arguments import text
-from .._numbers import amount, fraction, grouped
+from .._arguments import text, whole_number
+from .._numbers import NUMBER, amount, fraction, grouped
 from ..errors import TableError
 
 SAMPLE = 1 << 18
 """Bytes to guess from, but no more than `LINES` rows of them."""
 LINES = 1000
+MOST_TITLES = 20
+"""Most lines above a header that are searched for."""
 CANDIDATES = ("\t", ";", "|", ",")
 """Delimiters; if two fit equally well, the first one wins: it is rarer inside text."""
 
@@ -33,6 +36,7 @@ _BOMS = (  # UTF-32 before UTF-16, whose mark its own begins with
 _COMMA, _POINT = (
     re.compile(amount(f"(?:{fraction(mark)}|{grouped(mark, decimals='+')})")) for mark in ",."
 )
+_NUMBER = re.compile(NUMBER)
 _THOUSANDS = re.compile(amount("[1-9][0-9]{0,2}[.,][0-9]{3}"))
 
 
@@ -102,6 +106,11 @@ def spelled(delimiter: str) -> str:
     return _NAMES.get(delimiter, repr(delimiter))
 
 
+def checked_skip(skip_rows: int) -> int:
+    """Return the number of rows above the header."""
+    return whole_number("skip_rows", skip_rows, 0)
+
+
 # -- what the text shows ---------------------------------------------------------------------------
 
 
@@ -137,6 +146,64 @@ def guess_decimal(text: str, delimiter: str, *, whole: bool) -> str:
     elif delimiter == "\t":
         return "."  # 1,234 between tabs is rather 1234; a semicolon is there to free the comma
     return "," if len(commas) > len(points) else "."
+
+
+def skip_lines(text: str, n_lines: int) -> str:
+    """Return text without its first lines, which end as in `open_lines`."""
+    return "".join(itertools.islice(io.StringIO(text, newline=""), n_lines, None))
+
+
+def guess_title_lines(text: str, delimiter: str | None, *, whole: bool) -> int:
+    """Count the lines above the header, such as a title; 0 if there seem to be none.
+
+    Below them, all rows have the width of the header; they themselves have fewer cells. The
+    delimiter is guessed from the rest of the text if it is None.
+
+    Examples
+    --------
+    >>> guess_title_lines("Sales in 2020\\n\\nage,kind\\n30,a\\n40,b\\n", None, whole=True)
+    2
+    """
+    lines = list(itertools.islice(io.StringIO(text, newline=""), MOST_TITLES + LINES))
+    whole = whole and len(lines) < MOST_TITLES + LINES
+    for n_lines in range(1, min(MOST_TITLES, len(lines) - 1) + 1):
+        rest = "".join(lines[n_lines:])
+        mark = delimiter or guess_delimiter(rest, whole=whole)
+        if mark is None or not lines[n_lines].strip():
+            continue
+        above = [next(csv.reader([line], delimiter=mark), []) for line in lines[:n_lines]]
+        if starts_table(above, _records(rest, mark, whole=whole)):
+            return n_lines
+    return 0
+
+
+def starts_table(above: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether rows start with a header, below rows that are something else.
+
+    Otherwise the first row of data would look like a header if each row has a name that the header
+    does not count, as R writes it. So there is a column of numbers, or a single cell above.
+    """
+    header = [cell.strip() for cell in rows[0]] if rows else []
+    width, filled = len(header), [sum(bool(cell.strip()) for cell in row) for row in above]
+    return (
+        width >= 2
+        and len(rows) >= 2
+        and all(header)
+        and len(set(header)) == width
+        and not any(_NUMBER.fullmatch(cell) for cell in header)
+        and all(len(row) == width for row in rows)
+        and all(count < width for count in filled)
+        and (
+            (width > 2 and max(filled, default=0) <= 1)
+            or any(map(_are_numbers, zip(*rows[1:], strict=True)))
+        )
+    )
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    """Tell whether the cells of a column that are not empty are numbers."""
+    texts = [text for cell in cells if (text := cell.strip())]
+    return bool(texts) and all(map(_NUMBER.fullmatch, texts))
 
 
 def _records(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:

@@ -5,6 +5,7 @@ This is a second, slow pass: the fast reader finds out that something is wrong, 
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from ..._utils.messages import Parameter
 from ..._utils.words import counted
 from ..errors import TableError
-from ._dialect import Dialect, spelled
+from ._dialect import SAMPLE, Dialect, guess_title_lines, skip_lines, spelled
 from ._files import TableFile, open_bytes, open_lines
 
 _MULTI_BYTE = re.compile(
@@ -34,6 +35,31 @@ def fault_of(file: TableFile, dialect: Dialect, width: int) -> TableError:
 def known_fault_of(file: TableFile, dialect: Dialect, width: int) -> TableError | None:
     """Return an error that explains what is wrong, if it is one of the usual faults."""
     return _bad_bytes(file, dialect.encoding) or _bad_row(file, dialect, width)
+
+
+def title_fault(file: TableFile, encoding: str, delimiter: str | None = None) -> TableError | None:
+    """Return an error if lines such as a title stand above the header; None if none seem to.
+
+    The delimiter is guessed if it is None.
+    """
+    with open_bytes(file) as stream:
+        sample = stream.read(SAMPLE)
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(sample)
+    text = skip_lines(text.removeprefix("\ufeff"), file.skip_rows)
+    n_lines = guess_title_lines(text, delimiter, whole=len(sample) < SAMPLE)
+    return None if not n_lines else title_above(file, n_lines)
+
+
+def title_above(file: TableFile, n_rows: int) -> TableError:
+    """Return an error that says that rows such as a title stand above the header."""
+    return TableError(
+        "{file} has {rows} above its header, such as a title; skip {them} with {skip_rows}.",
+        code="title_rows",
+        file=file.name,
+        rows=counted(n_rows, "row"),
+        them="it" if n_rows == 1 else "them",
+        skip_rows=Parameter("skip_rows", file.skip_rows + n_rows),
+    )
 
 
 def undecodable(file: TableFile, encoding: str) -> TableError:
@@ -93,10 +119,10 @@ def _bad_bytes(file: TableFile, encoding: str) -> TableError | None:
 
 
 def _bad_wide(file: TableFile, encoding: str) -> TableError | None:
-    number = 0
+    number = file.skip_rows
     try:
         with open_lines(file, encoding) as lines:
-            for number, _ in enumerate(lines, 1):  # noqa: B007
+            for number, _ in enumerate(lines, file.skip_rows + 1):  # noqa: B007
                 pass
     except UnicodeError:
         return _not_in(encoding, file, where=f" after line {number}")
@@ -122,14 +148,14 @@ def _bad_row(file: TableFile, dialect: Dialect, width: int) -> TableError | None
         reader = csv.reader(_kept(lines, held), delimiter=delimiter)
         try:
             for row in reader:
-                start = reader.line_num - len(held) + 1
+                start = file.skip_rows + reader.line_num - len(held) + 1
                 if row and "\n" in row[-1] and not _closed(held, delimiter):
                     return _unclosed(file, start)
                 if row and len(row) != width:
                     return _ragged(file, start, len(row), width, delimiter)
                 held.clear()
         except csv.Error:  # a cell is too long
-            return _unclosed(file, reader.line_num - len(held) + 1)
+            return _unclosed(file, file.skip_rows + reader.line_num - len(held) + 1)
     return None
 
 

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..._utils.words import os_error
+from ..._utils.messages import Parameter
+from ..._utils.words import counted, os_error
 from ..errors import TableError
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
@@ -33,6 +34,10 @@ class TableFile:
 
     path: str
     name: str
+    skip_rows: int = 0
+    """Lines of text, or rows of a sheet, above the header; they are not read."""
+    sheet: str | None = None
+    """The name or the number of a sheet in a workbook; None if it has only one."""
 
 
 @contextmanager
@@ -51,10 +56,13 @@ def open_bytes(file: TableFile) -> Iterator[Any]:
 
 @contextmanager
 def open_lines(file: TableFile, encoding: str) -> Iterator[Iterator[str]]:
-    """Open a text file; iterate over its lines with their ends, without the byte order mark."""
+    """Open a text file; iterate over its lines with their ends, without the byte order mark.
+
+    The lines above the header are skipped.
+    """
     with open_bytes(file) as stream, io.TextIOWrapper(stream, encoding, newline="") as lines:
         first = next(lines, "").removeprefix("\ufeff")
-        yield itertools.chain([first], lines)
+        yield itertools.islice(itertools.chain([first], lines), file.skip_rows, None)
 
 
 def compression_of(start: bytes) -> str | None:
@@ -110,7 +118,15 @@ def _found(pattern: str, block: bytes) -> bool:
 
 
 def empty(file: TableFile) -> TableError:
-    """Return an error that says that a file is empty."""
+    """Return an error that says that a file is empty, or has nothing below the rows to skip."""
+    if file.skip_rows:
+        return TableError(
+            "{file} has no header below the {rows} to skip; give a smaller number than {given}.",
+            code="skipped_all",
+            file=file.name,
+            rows=counted(file.skip_rows, "row"),
+            given=Parameter("skip_rows", file.skip_rows),
+        )
     return TableError(
         f"{file.name} is empty; give a table with a header and rows.", code="empty_file"
     )

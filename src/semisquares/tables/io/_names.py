@@ -14,7 +14,7 @@ from ..._utils.messages import Parameter
 from .._options import check_column
 from ..errors import TableError
 from ._dialect import CANDIDATES, Dialect, spelled
-from ._faults import undecodable
+from ._faults import title_fault, undecodable
 from ._files import TableFile, empty, open_lines
 
 MOST_COLUMNS = 20_000
@@ -39,7 +39,7 @@ def csv_header(file: TableFile, dialect: Dialect) -> list[str]:
     if not header:
         raise empty(file)
     if len(header) == 1:
-        raise _single(file, header[0], dialect.delimiter)
+        raise title_fault(file, dialect.encoding) or _single(file, header[0], dialect.delimiter)
     return header
 
 

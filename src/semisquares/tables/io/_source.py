@@ -17,10 +17,16 @@ from typing import BinaryIO
 
 from ..._utils.messages import Parameter
 from ..._utils.words import did_you_mean
-from .._arguments import path_text, refuse
+from .._arguments import path_text, refuse, whole_number
 from ..errors import TableError
 from . import _dialect
-from ._dialect import Dialect, checked_decimal, checked_delimiter, checked_encoding
+from ._dialect import (
+    Dialect,
+    checked_decimal,
+    checked_delimiter,
+    checked_encoding,
+    checked_skip,
+)
 from ._faults import undecodable
 from ._files import TableFile, empty, first_match, open_bytes, refused
 from ._formats import FORMATS, ending_of, format_by_signature
@@ -61,12 +67,14 @@ class Source:
     dialect: Dialect
     """How cells are written as text; the default one if they are not text."""
     n_bytes: int
+    skip_rows: int = 0
+    sheet: str | None = None
     spool: Spool | None = field(default=None, repr=False, compare=False)
 
     @property
     def files(self) -> tuple[TableFile, ...]:
         """The files to read, with the names that messages give them."""
-        return _files(self.paths, self.spool)
+        return _files(self.paths, self.spool, self.skip_rows, self.sheet)
 
 
 def find(
@@ -75,6 +83,8 @@ def find(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
+    skip_rows: int = 0,
+    sheet: str | int | None = None,
     stdin: BinaryIO | None = None,
 ) -> Source:
     """Find the files of a table, their format and their dialect.
@@ -87,6 +97,10 @@ def find(
         or .arrow; for standard input, the first bytes do.
     delimiter, encoding, decimal : str, optional
         The dialect of a CSV; what is not given is guessed from its first lines.
+    skip_rows : int, default=0
+        Lines of a CSV, or rows of a sheet, above the header, such as a title; they are not read.
+    sheet : str or int, optional
+        The sheet of a workbook: its name, or its number from 1 on.
     stdin : binary file, optional
         Replaces standard input.
 
@@ -106,21 +120,46 @@ def find(
     delimiter = None if delimiter is None else checked_delimiter(delimiter)
     encoding = None if encoding is None else checked_encoding(encoding)
     decimal = None if decimal is None else checked_decimal(decimal)
+    skip_rows, sheet = checked_skip(skip_rows), _checked_sheet(sheet)
     paths = (table,) if table == STANDARD_INPUT else _resolved(table)
     _check_names(paths)
     spool = _spooled(paths[0], stdin) if len(paths) == 1 else None
-    files = _files(paths, spool)
+    files = _files(paths, spool, skip_rows, sheet)
     n_bytes = sum(_size(file) for file in files)
     format, delimiter = _format(paths, files, spool, delimiter)
+    _check_taken(format, files[0], skip_rows, sheet)
     dialect = _guessed(files[0], delimiter, encoding, decimal) if format.is_text else Dialect()
-    return Source(paths, format, dialect, n_bytes, spool)
+    return Source(paths, format, dialect, n_bytes, skip_rows, sheet, spool)
 
 
-def _files(paths: Sequence[str], spool: Spool | None) -> tuple[TableFile, ...]:
+def _checked_sheet(sheet: str | int | None) -> str | None:
+    """Return the sheet as text; a number may be given as one."""
+    if sheet is None or isinstance(sheet, str):
+        return sheet
+    return str(whole_number("sheet", sheet, 1))
+
+
+def _check_taken(format: FileFormat, file: TableFile, skip_rows: int, sheet: str | None) -> None:
+    """Raise TableError if an option does not apply to the format."""
+    given = {"skip_rows": skip_rows or None, "sheet": sheet}
+    for name, value in given.items():
+        if value is not None and name not in format.options:
+            raise TableError(
+                "{file} is a {format} file, to which {option} does not apply; leave it out.",
+                code="option_not_taken",
+                file=file.name,
+                format=format.name,
+                option=Parameter(name, value),
+            )
+
+
+def _files(
+    paths: Sequence[str], spool: Spool | None, skip_rows: int, sheet: str | None
+) -> tuple[TableFile, ...]:
     if spool is not None:
         name = "Standard input" if paths[0] == STANDARD_INPUT else paths[0]
-        return (TableFile(spool.path, name),)
-    return tuple(TableFile(path, path) for path in paths)
+        return (TableFile(spool.path, name, skip_rows, sheet),)
+    return tuple(TableFile(path, path, skip_rows, sheet) for path in paths)
 
 
 def _resolved(table: str) -> tuple[str, ...]:
@@ -227,7 +266,7 @@ def _guessed(
         sample = stream.read(size)
     whole = len(sample) < size
     encoding = encoding or _dialect.guess_encoding(sample)
-    text = _decoded(file, sample, encoding, whole)
+    text = _dialect.skip_lines(_decoded(file, sample, encoding, whole), file.skip_rows)
     if not text.strip():
         raise empty(file)
     delimiter = delimiter or _dialect.guess_delimiter(text, whole=whole) or ","
