@@ -92,7 +92,7 @@ def test_errors_of_the_system_are_reported(tmp_path, monkeypatch, error, words):
     [
         ("a.xlsx", "is an Excel workbook; save it as CSV and give that file."),
         ("a.XLS", "is an Excel workbook; save it as CSV and give that file."),
-        ("a.json", "is a JSON file; save it as CSV and give that file."),
+        ("a.json", "is a JSON file; save it as JSON lines (.jsonl) or CSV and give that file."),
         ("a.sqlite", "is a SQLite database; save it as CSV and give that file."),
         ("a.pkl", "is a pickle; save it as CSV and give that file."),
         ("a.zip", "is a zip archive; unpack it, and give the table that is in it."),

@@ -76,7 +76,7 @@ def test_text_that_is_not_missing_comes_back_through_read(texts):
 @pytest.mark.parametrize(
     "name",
     ["a.csv", "a.txt", "a.tsv", "a.tab", "a.csv.gz", "a.tsv.bz2", "a.csv.zst", "A.PARQUET", "a.pq",
-     "a.feather", "a.arrow"],
+     "a.feather", "a.arrow", "a.jsonl", "a.ndjson.gz", "a.jsonl.zst"],
 )  # fmt: skip
 def test_every_kind_of_file_is_read_again(tmp_path, name):
     more = pa.table({"kind": ["green, or so"], "age": ["7"]})  # in another order

@@ -9,9 +9,10 @@ from ..errors import TableError
 from ._arrow import FEATHER, PARQUET
 from ._csv import CSV
 from ._files import COMPRESSIONS
+from ._json_lines import JSON_LINES
 from .protocol import FileFormat
 
-FORMATS = {format.name: format for format in (CSV, PARQUET, FEATHER)}
+FORMATS = {format.name: format for format in (CSV, PARQUET, FEATHER, JSON_LINES)}
 """All file formats by their names; a new one is entered here."""
 
 FOREIGN = {
@@ -20,8 +21,6 @@ FOREIGN = {
     ".xls": "an Excel workbook",
     ".ods": "a spreadsheet",
     ".json": "a JSON file",
-    ".jsonl": "a JSON file",
-    ".ndjson": "a JSON file",
     ".sqlite": "a SQLite database",
     ".sqlite3": "a SQLite database",
     ".db": "a database",
@@ -48,6 +47,7 @@ FOREIGN = {
 }
 """Other common files; none can be read or written here, unless a format is added."""
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+_BETTER = {".json": "JSON lines (.jsonl) or CSV"}
 _ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".npz")
 
 
@@ -67,7 +67,7 @@ def ending_of(path: str, *, to_write: bool = False) -> Ending:
     format = format_by_ending(text)
     if format is None:
         raise _no_format(path, text, to_write=to_write)
-    if compression and not format.is_text:
+    if compression and not (format.is_text or format.compressible):
         raise TableError(
             f"{path} is compressed twice; use a plain {text} file.", code="compressed_twice"
         )
@@ -118,7 +118,8 @@ def _no_format(path: str, ending: str, *, to_write: bool) -> TableError:
         )
     if ending in FOREIGN:
         return TableError(
-            f"{path} is {FOREIGN[ending]}; save it as CSV and give that file.",
+            f"{path} is {FOREIGN[ending]}; save it as {_BETTER.get(ending, 'CSV')} and give that "
+            "file.",
             code="foreign_format",
         )
     endings = ", ".join(ending for format in FORMATS.values() for ending in format.endings)

@@ -93,8 +93,8 @@ def find(
     ----------
     table : str or Path
         A path, a pattern such as ``data/*.csv``, or ``-`` for standard input. The ending determines
-        the format: .csv, .tsv, .tab or .txt (also with .gz, .bz2 or .zst), .parquet, .pq, .feather
-        or .arrow; for standard input, the first bytes do.
+        the format: .csv, .tsv, .tab, .txt, .jsonl or .ndjson (also with .gz, .bz2 or .zst),
+        .parquet, .pq, .feather or .arrow; for standard input, the first bytes do.
     delimiter, encoding, decimal : str, optional
         The dialect of a CSV; what is not given is guessed from its first lines.
     skip_rows : int, default=0
@@ -280,7 +280,10 @@ def _decoded(file: TableFile, sample: bytes, encoding: str, whole: bool) -> str:
     binary = format_by_signature(sample)
     if what is not None:
         raise TableError(
-            f"{file.name} is {what} by its content; give the table as CSV.", code="foreign_content"
+            f"{file.name} is {what} by its content; "
+            + (f"let its name end with {binary.endings[0]}, or " if binary else "")
+            + "give the table as CSV.",
+            code="foreign_content",
         )
     if binary is not None:
         ending = binary.endings[0]

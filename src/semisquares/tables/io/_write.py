@@ -82,8 +82,8 @@ def writer(
     Parameters
     ----------
     path : str
-        The ending determines the format: .csv or .txt, .tsv or .tab (also with .gz, .bz2 or .zst),
-        .parquet, .pq, .feather or .arrow. ``-`` is CSV on standard output.
+        The ending determines the format: .csv, .txt, .tsv, .tab, .jsonl or .ndjson (also with .gz,
+        .bz2 or .zst), .parquet, .pq, .feather or .arrow. ``-`` is CSV on standard output.
     dialect : Dialect, optional
         That of the table that was read: CSV is written with its delimiter and decimal mark. The
         encoding is always UTF-8.

@@ -140,6 +140,8 @@ class FileFormat:
     """A pattern for the first bytes, to recognise a table that comes through a pipe."""
     is_text: bool = False
     """Whether cells are text in a dialect, without types; such files may be compressed."""
+    compressible: bool = False
+    """Whether other files may be compressed, too; `open_bytes` decompresses them."""
     options: frozenset[str] = frozenset()
     """The options of `find` that apply to such files, of "skip_rows" and "sheet"."""
     memory_factor: float = 4.0
