@@ -11,7 +11,9 @@ from semisquares.cli._inputs import open_table, read_in_chunks
 from semisquares.cli._options import Columns, Reading
 from semisquares.cli._output import Output
 from semisquares.tables import load
+from semisquares.tables.io import read
 from support.command_line import refused
+from support.workbooks import xlsx_of
 
 GIVEN = ("--method", "soft", "--alpha", "1", "--weight", "1", "--jobs", "1")
 
@@ -110,6 +112,26 @@ def test_the_command_of_a_report_has_all_reading_options():
     assert reading.arguments() == ["--skip-rows", "2", "--sheet", "Data", "--missing", "?"]
     columns = Columns("late", None, (), {}, None, "dmy")
     assert columns.arguments() == ["--target", "late", "--dates", "dmy"]
+
+
+def test_a_sheet_is_read_by_all_commands_and_predictions_are_a_workbook(semisquares):
+    frame = visits()
+    rows = [list(frame), *frame.astype(object).where(frame.notna(), None).values.tolist()]
+    sheets = {"Notes": [["by hand"]], "Visits": [["Visits in 2024"], *rows]}
+    Path("t.xlsx").write_bytes(xlsx_of(sheets))
+    command = ("t.xlsx", "--target", "late", "-o", "m", "--quiet")
+    choose = "t.xlsx has 2 sheets: 'Notes', 'Visits'; choose one with --sheet Notes."
+    assert choose in refused(semisquares("fit", *command))
+    hint = "skip it with --skip-rows 1."
+    assert hint in refused(semisquares("fit", *command, "--sheet", "Visits"))
+    given = ("--sheet", "Visits", "--skip-rows", "1")
+    model, _ = fit(semisquares, "t.xlsx", *given, "--dates", "mdy")
+    assert kinds(model)["zip"] == ("category", None)
+    assert kinds(model)["seen"] == ("date", "mm/dd/yyyy")
+    assert semisquares("predict", "m", "t.xlsx", *given, "-o", "p.xlsx")[0] == 0
+    found = read("p.xlsx", labels=["late"])
+    np.testing.assert_allclose(found["late_decision_yes"], model.predict(frame).decision)
+    assert found["zip"].tolist() == frame["zip"].tolist()
 
 
 def test_an_unknown_order_of_dates_is_refused(semisquares):

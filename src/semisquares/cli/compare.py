@@ -67,8 +67,9 @@ def compare(
 ) -> int:
     """Find out whether the unlabeled rows of TABLE help, and write a report.
 
-    TABLE is a CSV, TSV, Parquet or Feather file, a quoted pattern such as 'data/*.csv', or - for
-    standard input. Labels are in the target column; rows whose cell there is empty are unlabeled.
+    TABLE is a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or Feather file, a quoted pattern
+    such as 'data/*.csv', or - for standard input. Labels are in the target column; rows whose cell
+    there is empty are unlabeled.
 
     Six classifiers are cross-validated on the labeled rows; unlabeled rows are only used for
     training. The verdict compares two of them, chosen in advance: soft labels, with the ridge

@@ -95,10 +95,11 @@ def fit(
 ) -> None:
     """Fit a classifier to TABLE and store it in a model file.
 
-    TABLE is a CSV, TSV, Parquet or Feather file, a quoted pattern such as 'data/*.csv', or - for
-    standard input. The model file contains the cleaning, encoding and scaling of the columns, the
-    classifier, its scores on held-out labeled rows, its certificate of optimality and the versions
-    of all packages, but no row of the table. Reading it executes no code.
+    TABLE is a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or Feather file, a quoted pattern
+    such as 'data/*.csv', or - for standard input. The model file contains the cleaning, encoding
+    and scaling of the columns, the classifier, its scores on held-out labeled rows, its certificate
+    of optimality and the versions of all packages, but no row of the table. Reading it executes no
+    code.
     """
     refuse_standard_output("--onnx", onnx)
     with checked_paths(

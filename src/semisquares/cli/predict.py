@@ -29,7 +29,8 @@ _SHOWN = 5
 @click.argument("table", type=FILE)
 @click.option(
     "-o", "--out", required=True, type=FILE, metavar="FILE",
-    help="CSV, TSV, Parquet or Feather file to write, or - for CSV on standard output.",
+    help="CSV, TSV, JSON lines, .xlsx, Parquet or Feather file to write, or - for CSV on standard "
+    "output.",
 )  # fmt: skip
 @click.option(
     "--only-missing", is_flag=True,

@@ -90,8 +90,8 @@ def test_errors_of_the_system_are_reported(tmp_path, monkeypatch, error, words):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("a.xlsx", "is an Excel workbook; save it as CSV and give that file."),
-        ("a.XLS", "is an Excel workbook; save it as CSV and give that file."),
+        ("a.rds", "is an R file; save it as CSV and give that file."),
+        ("a.SAV", "is an SPSS file; save it as CSV and give that file."),
         ("a.json", "is a JSON file; save it as JSON lines (.jsonl) or CSV and give that file."),
         ("a.sqlite", "is a SQLite database; save it as CSV and give that file."),
         ("a.pkl", "is a pickle; save it as CSV and give that file."),

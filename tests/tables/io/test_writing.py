@@ -277,9 +277,9 @@ def test_standard_output_has_the_rows_after_every_chunk_and_stays_open():
     ("name", "words"),
     [
         (
-            "a.xlsx",
-            "would be an Excel workbook, which cannot be written here; let the name end with .csv, "
-            ".tsv, .parquet or .feather.",
+            "a.xls",
+            "would be a spreadsheet file, which cannot be written here; let the name end with "
+            ".csv, .tsv, .xlsx, .jsonl, .parquet or .feather.",
         ),
         ("a", "does not tell the format of the table"),
         ("a.parquet.gz", "is compressed twice"),

@@ -1,4 +1,4 @@
-"""Read and write people's tables: CSV, Parquet and Feather, whole or in chunks.
+"""Read and write people's tables: CSV, JSON lines, workbooks, Parquet, Feather; also in chunks.
 
 `find` resolves a path to a `Source`: files, a format and a dialect. `read` reads all of it;
 `iter_chunks` reads it chunk by chunk in one pass; `split` makes chunks that several processes can

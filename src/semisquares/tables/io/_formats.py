@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from ..errors import TableError
 from ._arrow import FEATHER, PARQUET
 from ._csv import CSV
+from ._excel import EXCEL, SPREADSHEET
 from ._files import COMPRESSIONS
 from ._json_lines import JSON_LINES
 from .protocol import FileFormat
 
-FORMATS = {format.name: format for format in (CSV, PARQUET, FEATHER, JSON_LINES)}
+FORMATS = {
+    format.name: format for format in (CSV, PARQUET, FEATHER, JSON_LINES, EXCEL, SPREADSHEET)
+}
 """All file formats by their names; a new one is entered here."""
 
 FOREIGN = {
-    ".xlsx": "an Excel workbook",
-    ".xlsm": "an Excel workbook",
-    ".xls": "an Excel workbook",
-    ".ods": "a spreadsheet",
     ".json": "a JSON file",
     ".sqlite": "a SQLite database",
     ".sqlite3": "a SQLite database",
@@ -46,7 +45,6 @@ FOREIGN = {
     ".pdf": "a PDF",
 }
 """Other common files; none can be read or written here, unless a format is added."""
-_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 _BETTER = {".json": "JSON lines (.jsonl) or CSV"}
 _ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".npz")
 
@@ -103,9 +101,8 @@ def format_by_signature(start: bytes) -> FileFormat | None:
 
 
 def names_table(path: str) -> bool:
-    """Tell whether a path ends like that of a table, or of a workbook of tables."""
-    ending, _ = split_ending(path)
-    return format_by_ending(ending) is not None or ending in _SPREADSHEETS
+    """Tell whether a path ends like that of a table."""
+    return format_by_ending(split_ending(path)[0]) is not None
 
 
 def _no_format(path: str, ending: str, *, to_write: bool) -> TableError:
@@ -133,6 +130,6 @@ def _no_format(path: str, ending: str, *, to_write: bool) -> TableError:
 def _not_written(path: str, what: str) -> TableError:
     return TableError(
         f"{path} would be {what}, which cannot be written here; let the name end with .csv, .tsv, "
-        ".parquet or .feather.",
+        ".xlsx, .jsonl, .parquet or .feather.",
         code="format_not_written",
     )

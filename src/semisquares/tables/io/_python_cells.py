@@ -60,6 +60,10 @@ def arrow_column(cells: Iterable[Any], type: Any) -> Any:
 
     if pa.types.is_string(type):
         cells = [cell_text(cell) for cell in cells]
+    elif pa.types.is_timestamp(type):
+        cells = [
+            cell if kind_of(cell) != "day" else datetime(*cell.timetuple()[:3]) for cell in cells
+        ]
     elif pa.types.is_floating(type):
         cells = [None if cell is None else float(cell) for cell in cells]
     return pa.array(cells, type)

@@ -94,7 +94,8 @@ def find(
     table : str or Path
         A path, a pattern such as ``data/*.csv``, or ``-`` for standard input. The ending determines
         the format: .csv, .tsv, .tab, .txt, .jsonl or .ndjson (also with .gz, .bz2 or .zst),
-        .parquet, .pq, .feather or .arrow; for standard input, the first bytes do.
+        .parquet, .pq, .feather, .arrow, .xlsx, .xlsm, .xlsb, .xls or .ods; for standard input, the
+        first bytes do.
     delimiter, encoding, decimal : str, optional
         The dialect of a CSV; what is not given is guessed from its first lines.
     skip_rows : int, default=0

@@ -83,7 +83,7 @@ def writer(
     ----------
     path : str
         The ending determines the format: .csv, .txt, .tsv, .tab, .jsonl or .ndjson (also with .gz,
-        .bz2 or .zst), .parquet, .pq, .feather or .arrow. ``-`` is CSV on standard output.
+        .bz2 or .zst), .parquet, .pq, .feather, .arrow or .xlsx. ``-`` is CSV on standard output.
     dialect : Dialect, optional
         That of the table that was read: CSV is written with its delimiter and decimal mark. The
         encoding is always UTF-8.
