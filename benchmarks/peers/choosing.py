@@ -39,17 +39,16 @@ def headline(stored: Stored) -> str:
 
 
 def by_regime(stored: Stored) -> str:
-    """Tabulate the mean accuracies of one method of each kind."""
-    shown = [name for name in SHOWN if are_measured(stored, name)]
+    """Tabulate the mean accuracies of one method of each kind, and the most accurate of all."""
+    comparisons = {words: Comparison(stored, regime) for regime, words in REGIMES.items()}
     rows = []
-    for regime, words in REGIMES.items():
-        comparison = Comparison(stored, regime)
-        best = most_accurate(comparison)
-        cells = [share(comparison.mean_accuracy(name)) for name in shown]
-        most = share(comparison.mean_accuracy(best))
-        rows.append([words, *cells, f"{most}, `{METHODS[best].label}`"])
-    labels = [f"`{METHODS[name].label}`" for name in shown]
-    return grid(["labels", *labels, "the most accurate of all"], rows)
+    for name in (name for name in SHOWN if are_measured(stored, name)):
+        cells = [share(one.mean_accuracy(name)) for one in comparisons.values()]
+        rows.append([f"`{METHODS[name].label}`", *cells])
+    best = [(one, most_accurate(one)) for one in comparisons.values()]
+    cells = [f"{share(one.mean_accuracy(name))}, `{METHODS[name].label}`" for one, name in best]
+    rows.append(["the most accurate of all", *cells])
+    return grid(["mean accuracy", *comparisons], rows)
 
 
 def gain(stored: Stored) -> str:
@@ -85,14 +84,12 @@ def beaten(stored: Stored) -> str:
 def kinds(stored: Stored) -> str:
     """Tabulate accuracies on the generated tables, whose kinds are known."""
     comparison = Comparison(stored, "ten")
-    compared = [name for name in COMPARED if are_measured(stored, name)]
+    tables = [table for table in KINDS if table in comparison.tables]
     rows = []
-    for table, words in KINDS.items():
-        if table in comparison.tables:
-            cells = [share(comparison.accuracy(name, table)) for name in compared]
-            rows.append([words, *cells])
-    labels = ["all labels" if one == "oracle" else f"`{METHODS[one].label}`" for one in compared]
-    return grid(["what the rows are like", *labels], rows)
+    for name in (name for name in COMPARED if are_measured(stored, name)):
+        label = "all labels" if name == "oracle" else f"`{METHODS[name].label}`"
+        rows.append([label, *(share(comparison.accuracy(name, table)) for table in tables)])
+    return grid(["accuracy", *(KINDS[table] for table in tables)], rows)
 
 
 def graphs(stored: Stored) -> str:

@@ -179,6 +179,13 @@ def test_the_page_on_choosing_has_every_block_and_no_other(made):
     assert registry.fill(filled) == filled
 
 
+def test_no_table_of_the_page_on_choosing_is_wider_than_a_page():
+    text = (pages.DOCS / "choosing.md").read_text(encoding="utf-8")
+    heads = [line for line in text.splitlines() if re.fullmatch(r"\|(---\|)+", line)]
+    assert len(heads) >= 5
+    assert max(line.count("---") for line in heads) <= 5
+
+
 @pytest.mark.parametrize("regime", REGIMES)
 def test_self_training_is_as_accurate_as_the_classifier_in_it_as_the_page_says(regime, stored):
     gain = Comparison(stored, regime).mean_difference("self_training", "logistic")
