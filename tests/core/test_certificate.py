@@ -19,7 +19,7 @@ from semisquares.core.certificate import (
 from semisquares.core.labelings import SoftLabels
 from semisquares.core.objective import Objective
 from semisquares.core.rows import MemoryRows, SparseTable
-from semisquares.core.solvers import fit_labeled, minimise, newton
+from semisquares.core.solvers import Status, fit_labeled, minimise, newton
 from support.problems import SETTINGS, SHORT, make_problem
 
 KINDS = [(name, n_classes) for name in (SETTINGS | SHORT) for n_classes in (2, 3)]
@@ -241,6 +241,17 @@ def test_the_soft_classifiers_certificate_is_the_gap_of_its_weights():
     true = (problem.J(w) - problem.J(problem.solution)) / problem.objective().scale
     assert model.certificate_ == pytest.approx(duality_gap(problem.objective(), w).relative)
     assert true <= model.certificate_ <= 5.0 * true
+
+
+@pytest.mark.parametrize(
+    ("tol", "status"), [(1e-20, Status.BOUND), (1e-15, Status.GAP), (1e-4, Status.GAP)]
+)
+def test_a_fit_is_said_to_have_reached_tol_only_if_its_certificate_has(tol, status):
+    problem = make_problem(3, alpha=0.5)
+    model = SoftLabelClassifier(0.5, solver="block", tol=tol).fit(problem.X, problem.y)
+    assert model.solution_.status is status
+    assert model.termination_condition_ == status.value
+    assert (model.certificate_ <= tol) == (status is Status.GAP)
 
 
 # -- hard labels -------------------------------------------------------------------------------

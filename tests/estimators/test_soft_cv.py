@@ -451,6 +451,15 @@ def test_any_scorer_can_choose():
     assert model.score(X, truth) > 0.5
 
 
+def test_the_best_score_is_the_negated_log_loss_of_the_chosen_pair():
+    X, y, _ = table()
+    model = SoftLabelClassifierCV(ALPHAS, unlabeled_weights=WEIGHTS).fit(X, y)
+    pair = {"alpha": model.alpha_, "unlabeled_weight": model.unlabeled_weight_}
+    place = model.cv_results_["params"].index(pair)
+    assert model.best_score_ == model.cv_results_["mean_test_score"][place]
+    assert -np.log(2.0) < model.best_score_ < 0.0
+
+
 def test_random_state_none_gives_the_same_folds_again():
     X, y, _ = table()
     first, second = (SoftLabelClassifierCV(ALPHAS).fit(X, y).cv_results_ for _ in range(2))

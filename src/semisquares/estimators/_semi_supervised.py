@@ -136,6 +136,8 @@ class SemiSupervised(LinearLeastSquares):
             status is Status.GAP and not self._is_proven()
         ):
             status = Status.UNPROVEN
+        elif status is Status.GAP and not certificate <= self.tol:
+            status = Status.BOUND
         self.solution_ = replace(
             solution,
             w=problem.paper_weights(solution.w),

@@ -72,8 +72,10 @@ class SoftLabelClassifier(SemiSupervised):
         of `coef_` and `intercept_`, or an array with a label for each unlabeled row. The solution
         does not depend on it.
     tol : float, default=1e-20
-        The certified relative gap to reach. The gap is quadratic in the error of the weights:
-        1e-20 means weights that are correct to about ten digits. Newton usually ends exactly.
+        The relative gap to reach. The gap is quadratic in the error of the weights: 1e-20 means
+        weights that are correct to about ten digits. A solver stops when its bound on the gap,
+        which ignores rounding, is this small; no gap below 2.2e-16 can be certified. Newton usually
+        ends exactly.
     max_iter : int, optional
         The largest number of steps; by default 1,000 for "newton" and 10,000 for "block".
     relaxation : float, default=1.0

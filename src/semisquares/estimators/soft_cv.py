@@ -83,7 +83,9 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     supervised_alpha_ : float
         The choice of alpha without the unlabeled rows.
     best_score_ : float
-        The mean score of the chosen pair.
+        The score of the chosen pair on left-out labeled rows, the higher the better: minus the mean
+        calibrated log loss (so at most 0; not an accuracy) or, with `scoring`, the mean of that
+        score over the splits; NaN if nothing could be tested. Other pairs may have a higher one.
     cv_results_ : dict of arrays
         Scores of all pairs, as in ``GridSearchCV``, and their `intercept_shift`; scores by split
         except with leave-one-out.

@@ -19,6 +19,7 @@ class Status(Enum):
     EXACT = "exact: no row changed its side after a full step"
     LEAST_NORM = "exact: the minimiser of least norm, the limit of a vanishing ridge"
     GAP = "the certified relative gap reached tol"
+    BOUND = "the solver's bound, which ignores rounding, reached tol; certificate_ is proven"
     STABLE = "label-stable: imputing and refitting changes no label"
     TOLERATED = "the share of labels still changing reached tol"
     ENUMERATED = "exact: the best of all labelings"
