@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import time
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pandas as pd
 import pytest
 
 from semisquares import cli
-from semisquares.tables import load
+from semisquares.tables import load, save
 from semisquares.tables._example import TABLE, TARGET, example_truth
 from support.command_line import PATIENCE, begin, refused
 from support.comparisons import binary
@@ -104,6 +105,26 @@ def test_completion_prints_the_script_of_the_shell(semisquares, shell):
 def test_the_output_has_no_colours_without_a_terminal(semisquares, model):
     _, printed, errors = semisquares("inspect", model)
     assert "\x1b" not in printed + errors
+
+
+@pytest.mark.parametrize(
+    ("share", "line"),
+    [
+        (1e-15, "1 of 11 features has no effect (0 up to rounding)."),
+        (0.0, "11 of 11 features have no effect (0 up to rounding)."),
+    ],
+)
+def test_inspect_counts_features_whose_effect_is_rounding(semisquares, model, share, line):
+    stored = load(model)
+    coef = np.full_like(stored.classifier.coef, np.sign(share))
+    coef[0, 1] = share
+    save(replace(stored, classifier=replace(stored.classifier, coef=coef)), model)
+    code, printed, _ = semisquares("inspect", model)
+    assert code == 0
+    assert line in printed
+    assert not re.search(r"e−1\d", printed)
+    found = json.loads(semisquares("inspect", model, "--json")[1])["features"]
+    assert [one["weight"] for one in found].count(0.0) == int(line.split()[0])
 
 
 # -- the example and the whole way --------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._utils.errors import UserError
-from .._utils.words import os_error
+from .._utils.words import counted, os_error
 from . import _options as options
 from . import require
 from ._paths import FILE, checked_paths
@@ -66,10 +66,14 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
         "deviation of a number, or for a level. Effect: the same per unit.",
         "dim",
     )
-    output.info(_features(ranked[:top], names))
+    shown = tuple(one for one in ranked if one.weight != 0.0)[:top]
+    if shown:
+        output.info(_features(shown, names))
+    if without := _without_effect(ranked):
+        output.info(without, "dim")
     output.info()
     if plot is not None and format is not None:
-        _plot(ranked[:top], plot, format)
+        _plot(shown, plot, format)
         output.result(f"Plot: {plot}", style=None)
     output.data(
         {
@@ -120,6 +124,18 @@ def _estimate(estimate: Any) -> str:
     if estimate["low"] is None:
         return f"{estimate['mean']:.3f}"
     return f"{estimate['mean']:.3f} ({estimate['low']:.3f} to {estimate['high']:.3f})"
+
+
+def _without_effect(ranked: tuple[Strength, ...]) -> str:
+    """Say how many features have no effect on any class, or ""."""
+    features = {one.feature for one in ranked}
+    n_without = len(features - {one.feature for one in ranked if one.weight != 0.0})
+    if not n_without:
+        return ""
+    return (
+        f"{n_without:,} of {counted(len(features), 'feature')} "
+        f"{'has' if n_without == 1 else 'have'} no effect (0 up to rounding)."
+    )
 
 
 def _features(ranked: tuple[Strength, ...], names: tuple[str, ...]) -> Table:

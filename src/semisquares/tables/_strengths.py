@@ -12,6 +12,9 @@ from .columns import Feature
 
 __all__ = ["Strength", "strengths"]
 
+NOISE = 1e-12
+"""Coefficients that are smaller than this share of the largest are rounding errors."""
+
 
 @dataclass(frozen=True)
 class Strength:
@@ -37,7 +40,8 @@ def strengths(
     """List coefficients of a classifier, the strongest first.
 
     With two classes there is one for each feature, and a positive one speaks for the second class;
-    with more there is one for each feature and class.
+    with more there is one for each feature and class. Coefficients that are rounding errors
+    relative to the largest are 0.
 
     Parameters
     ----------
@@ -59,6 +63,7 @@ def strengths(
     sex = f well -0.3 -0.15
     """
     coef = np.atleast_2d(coef)
+    coef = np.where(np.abs(coef) > NOISE * np.abs(coef).max(initial=0.0), coef, 0.0)
     towards = list(class_names)[-1:] if len(coef) == 1 else list(class_names)
     weight = coef * (1.0 if spread is None else np.asarray(spread))
     effect = coef / np.array([feature.scale for feature in features])
