@@ -63,6 +63,9 @@ def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, grou
     expected, found = fit_prepared(prepared, ORDERS[name]), fit_streamed(table, ORDERS[name])
     one, other = expected.classifier.coef, found.classifier.coef
     np.testing.assert_allclose(other, one, rtol=0, atol=1e-9 * abs(one).max())
+    assert found.calibration.slope == pytest.approx(expected.calibration.slope, rel=1e-9)
+    offsets = expected.calibration.offsets
+    np.testing.assert_allclose(found.calibration.offsets, offsets, rtol=1e-9, atol=1e-9)
     same = ("method", "alpha", "unlabeled_weight", "rows", "labeled", "metrics", "verdict", "notes")
     for key in same:
         assert flat_entry(found, key) == pytest.approx(flat_entry(expected, key), rel=1e-9), key

@@ -165,12 +165,38 @@ def test_only_missing_fills_the_empty_cells_and_marks_them(semisquares, model, t
     before = pd.read_csv(table, dtype=str, keep_default_na=False)
     out = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
     empty = before["state"] == ""
-    assert out.columns.tolist() == [*before.columns, "state_filled"]
+    assert out.columns.tolist() == [*before.columns, "state_filled", "state_probability"]
+    assert ((out["state_probability"] == "") == ~empty).all()
+    assert out["state_probability"][empty].astype(float).between(0.0, 1.0).all()
     assert (out["state_filled"] == np.where(empty, "true", "false")).all()
     pd.testing.assert_frame_equal(out[~empty][before.columns], before[~empty])
     assert (out["state"][empty].isin(["ill", "well"])).all()
-    pd.testing.assert_frame_equal(out.drop(columns=["state", "state_filled"]),
-                                  before.drop(columns="state"))  # fmt: skip
+    new = ["state_filled", "state_probability"]
+    pd.testing.assert_frame_equal(out.drop(columns=["state", *new]), before.drop(columns="state"))
+
+
+def test_predict_leaves_doubtful_cells_empty_and_counts_them(semisquares, model, table):
+    sure = ("--min-confidence", "0.9")
+    code, printed, _ = semisquares("predict", model, table, "-o", "out.csv", *sure)
+    out = pd.read_csv("out.csv", dtype=str, keep_default_na=False)
+    doubtful = out["state_probability"].astype(float) < 0.9
+    assert code == 0
+    assert 0 < doubtful.sum() < 80
+    assert ((out["state_predicted"] == "") == doubtful).all()
+    line = f"{doubtful.sum()} cells left empty: no prediction with a probability of at least 0.9."
+    assert line in printed
+    facts = json.loads(semisquares("predict", model, table, "-o", "a.csv", "--json", *sure)[1])
+    assert (facts["doubtful"], facts["predicted"]) == (doubtful.sum(), 80 - doubtful.sum())
+
+
+def test_predict_writes_the_probabilities_of_all_classes(semisquares, model, table):
+    semisquares("predict", model, table, "-o", "out.csv", "--all-probabilities")
+    out = pd.read_csv("out.csv")
+    of_classes = out[["state_probability_ill", "state_probability_well"]]
+    np.testing.assert_allclose(of_classes.sum(axis=1), 1.0, rtol=1e-12)
+    well = out["state_predicted"] == "well"
+    expected = np.where(well, of_classes["state_probability_well"], of_classes.iloc[:, 0])
+    np.testing.assert_array_equal(out["state_probability"], expected)
 
 
 @pytest.mark.parametrize("spelling", [("0", "1"), ("0.0", "1.0"), ("TRUE", "FALSE"), ("No", "Yes")])
@@ -460,6 +486,7 @@ def test_predict_accepts_and_counts_new_levels(semisquares, model):
         (("predict", "M", "T", "-o", "out.xyz"), "out.xyz"),
         (("predict", "M", "T", "-o", "-", "--json"), "standard output"),
         (("inspect", "M", "--plot", "plot.doc"), ".png or .svg"),
+        (("predict", "M", "T", "-o", "p.csv", "--min-confidence", "80"), "--min-confidence"),
         (("cmopare", "T"), "cmopare"),
     ],
 )  # fmt: skip

@@ -127,6 +127,10 @@ def test_predictions_of_a_model_are_no_features_unless_asked_for():
         (["y_predicted", "y_soft_b", "y_decision_c"], []),
         (["y_soft_b", "y_decision_c"], ["y_soft_b", "y_decision_c"]),
         (["y_soft", "y_predicted_by_me", "my_predicted"], None),
+        (["y_predicted", "y_probability", "y_probability_b"], []),
+        (["y_soft_b", "y_decision_b", "y_probability"], []),
+        (["y_probability", "y_probability_b", "y_soft_b"], None),
+        (["y_predicted", "y_probabilities"], ["y_probabilities"]),
     ],
 )
 def test_a_name_counts_as_a_prediction_by_what_is_beside_it(names, left):
@@ -135,6 +139,13 @@ def test_a_name_counts_as_a_prediction_by_what_is_beside_it(names, left):
     columns = prepare(frame.assign(x=range(8, 0, -1), y=list("abababab")), "y").columns
     expected = names if left is None else left
     assert [c.name for c in columns if c.kind != "dropped" and c.name != "x"] == expected
+
+
+def test_probabilities_of_filled_labels_are_no_features():
+    frame = pd.DataFrame({"x": np.arange(8.0), "y": list("abababab")})
+    frame = frame.assign(y_filled=[True, False] * 4, y_probability=[0.9, None] * 4)
+    columns = prepare(frame, "y").columns
+    assert [column.name for column in columns if column.used] == ["x"]
 
 
 def test_options_that_make_no_sense_for_the_target_are_refused():

@@ -208,8 +208,9 @@ def test_batches_change_no_prediction(model):
     assert counts.n_rows == counts.n_filled == sum(counts.labels.values()) == 120
     predicted = [label for batch in batches for label in batch["label_predicted"].to_pylist()]
     assert predicted == model.predict(frame).labels.tolist()
-    assert batches[0].column_names[-7:] == [
+    assert batches[0].column_names[-8:] == [
         "label_predicted",
+        "label_probability",
         *(f"label_{kind}_{name}" for kind in ("soft", "decision") for name in "xyz"),
     ]
 

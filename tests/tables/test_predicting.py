@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from zipfile import ZipFile
 
 import numpy as np
@@ -61,6 +62,37 @@ def test_a_class_called_none_is_kept_and_na_is_filled_and_counted():
     assert cells["damage_filled"].to_pylist() == [k % 5 < 3 for k in range(60)]
     assert counts.n_filled == 36
     assert counts.replaced == {"NA": 12, "null": 12}
+
+
+def test_doubtful_cells_stay_as_they_are_and_are_not_marked():
+    frame = damages()
+    model = fitted(frame)
+    frame.loc[::2, "damage"] = "NA"
+    cells, counts = filled(model, csv_of(frame), rows=7, min_confidence=2.0)
+    assert cells["damage"].to_pylist() == frame["damage"].tolist()
+    assert not any(cells["damage_filled"].to_pylist())
+    assert (counts.n_filled, counts.n_doubtful, counts.replaced) == (0, 30, {})
+    sure = cells["damage_probability"].to_pylist()
+    assert [one is None for one in sure] == [False, True] * 30
+
+
+def test_filled_cells_have_the_probabilities_that_the_model_gives_them():
+    frame = damages()
+    model = fitted(frame)
+    frame.loc[::3, "damage"] = None
+    cells, _ = filled(model, csv_of(frame), rows=7, all_probabilities=True)
+    found = model.predict(frame.iloc[::3])
+    names = ["damage_probability", *(f"damage_probability_{name}" for name in model.classes)]
+    assert cells.column_names[-5:] == ["damage_filled", *names]
+    for name, expected in zip(names, [found.confidence, *found.probabilities.T], strict=True):
+        assert cells[name].to_pylist()[::3] == expected.tolist()
+
+
+def test_a_model_without_a_calibration_says_that_its_probabilities_are_soft_labels():
+    model, counts = replace(fitted(damages()), calibration=None), PredictionCounts()
+    (cells,) = predict_rows(model, csv_of(damages()), counts, all_probabilities=True)
+    assert cells["damage_probability_None"].to_pylist() == cells["damage_soft_None"].to_pylist()
+    assert counts.notes[0].startswith("The model was stored without a calibration")
 
 
 @pytest.mark.parametrize(

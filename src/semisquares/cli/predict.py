@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ from ._options import Reading
 from ._paths import FILE, checked_paths
 
 if TYPE_CHECKING:
+    from ..tables._predicting import PredictionCounts
     from ._output import Output
 
 _SHOWN = 5
@@ -21,6 +23,7 @@ _SHOWN = 5
     epilog=options.examples(
         "semisquares predict churn.model new_customers.csv -o predicted.csv",
         "semisquares predict churn.model churn.csv --only-missing -o filled.csv",
+        "semisquares predict churn.model churn.csv -o sure.csv --min-confidence 0.9",
         "zcat rows.csv.gz | semisquares predict churn.model - -o - | head",
         "semisquares predict churn.model 'rows/*.parquet' -o predicted.parquet",
     )
@@ -35,18 +38,33 @@ _SHOWN = 5
 @click.option(
     "--only-missing", is_flag=True,
     help="Only fill the cells of the target column that are empty, NA, NaN or null; mark them in a "
-    "new column.",
+    "new column, with their probabilities in another.",
+)  # fmt: skip
+@click.option(
+    "--all-probabilities", is_flag=True, help="Add a column with the probability of each class."
+)
+@click.option(
+    "--min-confidence", type=click.FloatRange(0.0, 1.0), default=0.0, metavar="P",
+    help="Leave labels empty whose probability is less than P.",
 )  # fmt: skip
 @options.reading
 @options.output
 def predict(
-    model: str, table: str, reading: Reading, output: Output, out: str, only_missing: bool
+    model: str,
+    table: str,
+    reading: Reading,
+    output: Output,
+    out: str,
+    only_missing: bool,
+    all_probabilities: bool,
+    min_confidence: float,
 ) -> None:
     """Predict the labels of the rows of TABLE with MODEL; write the rows and their labels.
 
-    Each row keeps its cells. New columns hold the predicted label, the soft label (from 0 to 1; not
-    a calibrated probability) and the decision value (above 0 for the second class). Rows are read,
-    predicted and written in batches, so the table may be larger than memory.
+    Each row keeps its cells. New columns hold the predicted label, its probability (calibrated on
+    labeled rows that were left out of the fit), the soft label (from 0 to 1; not a probability) and
+    the decision value (above 0 for the second class). Rows are read, predicted and written in
+    batches, so the table may be larger than memory.
     """
     with checked_paths(reads=[model, table], writes={"-o": out}):
         from ..tables._predicting import PredictionCounts, predict_rows
@@ -66,6 +84,8 @@ def predict(
             source,
             tally,
             only_missing=only_missing,
+            all_probabilities=all_probabilities,
+            min_confidence=min_confidence,
             typed=not to.format.is_text,
             progress=lambda done: update(f"{done:,} rows"),
         ):
@@ -73,6 +93,8 @@ def predict(
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tally.labels.items()))
     what = f"{tally.n_filled:,} missing labels filled" if only_missing else "labels predicted"
     output.info(f"{tally.n_rows:,} rows, {what} ({counts or 'none'}): {out}")
+    for line in _confidence(tally, min_confidence):
+        output.info(line)
     for text, count in tally.replaced.most_common():
         output.warn(f"{count:,} of the filled cells contained {text!r}, which is not a label.")
     for column, levels in tally.unseen.items():
@@ -83,6 +105,8 @@ def predict(
         {
             "rows": tally.n_rows,
             "predicted": tally.n_filled,
+            "doubtful": tally.n_doubtful,
+            "less_probable": tally.n_less_probable,
             "counts": dict(sorted(tally.labels.items())),
             "replaced": dict(tally.replaced.most_common()),
             "notes": list(tally.notes),
@@ -90,6 +114,19 @@ def predict(
             "out": out,
         }
     )
+
+
+def _confidence(tally: PredictionCounts, least: float) -> Iterator[str]:
+    """Say how many labels were left out, and how many are not the most probable ones."""
+    if least:
+        cells = counted(tally.n_doubtful, "cell")
+        yield f"{cells} left empty: no prediction with a probability of at least {least:g}."
+    if tally.calibrated and tally.n_less_probable:
+        rows = counted(tally.n_less_probable, "row")
+        yield (
+            f"In {rows} another class is more probable than the predicted one: the classifier's "
+            "threshold is not where the odds are equal."
+        )
 
 
 def _new_levels(column: str, levels: dict[str, int]) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._utils.messages import Parameter
 from .._utils.typing import Array
-from ._written import marker_column, prediction_columns
+from ._written import marker_column, prediction_columns, probability_columns
 from .columns import Column
 from .columns._cells import text_of
 from .errors import TableError
@@ -32,6 +32,12 @@ class PredictionCounts:
 
     n_rows: int = 0
     n_filled: int = 0
+    n_doubtful: int = 0
+    """Rows without a prediction, because it would be less probable than `min_confidence`."""
+    n_less_probable: int = 0
+    """Rows in which another class than the predicted one is more probable."""
+    calibrated: bool = True
+    """Whether the probabilities are calibrated."""
     labels: Counter[str] = field(default_factory=Counter)
     """Predicted labels."""
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
@@ -43,17 +49,25 @@ class PredictionCounts:
     @property
     def notes(self) -> list[str]:
         """Remarks on the numbers, a sentence each."""
-        return [
+        found = [
             f"Column {name!r} was fitted from cells with %, and here none has it: numbers are read "
             "as percent, so write 72.5 and not 0.725."
             for name, signed in self.signed.items()
             if not signed
         ]
+        if not self.calibrated:
+            found.append(
+                "The model was stored without a calibration, so its probabilities are soft labels: "
+                "fit it again for calibrated ones."
+            )
+        return found
 
-    def add(self, prediction: Prediction) -> None:
-        """Count the predictions of one batch."""
-        self.n_filled += len(prediction.labels)
-        self.labels.update(map(str, prediction.labels.tolist()))
+    def add(self, prediction: Prediction, certain: Array) -> None:
+        """Count the predictions of one batch; those that are not `certain` are left out."""
+        self.n_filled += int(certain.sum())
+        self.n_doubtful += int((~certain).sum())
+        self.n_less_probable += int(prediction.is_less_probable[certain].sum())
+        self.labels.update(map(str, prediction.labels[certain].tolist()))
         for column, levels in prediction.unseen.items():
             self.unseen.setdefault(column, Counter()).update(levels)
 
@@ -72,6 +86,8 @@ def predict_rows(
     counts: PredictionCounts,
     *,
     only_missing: bool = False,
+    all_probabilities: bool = False,
+    min_confidence: float = 0.0,
     typed: bool = False,
     rows: int = BATCH,
     progress: Callable[[int], None] = lambda done: None,
@@ -86,9 +102,13 @@ def predict_rows(
     counts : PredictionCounts
         Updated with each batch.
     only_missing : bool, default=False
-        Fill the cells of the target that are not a label (see `read_target`), and add a column
-        that marks them. Otherwise add columns with the predicted label, soft labels and decision
-        values of all rows.
+        Fill the cells of the target that are not a label (see `read_target`), and add columns
+        that mark them and hold the probabilities of the labels. Otherwise add columns with the
+        predicted label, its probability, soft labels and decision values of all rows.
+    all_probabilities : bool, default=False
+        Add a column with the probability of each class.
+    min_confidence : float, default=0
+        Leave labels out that are less probable than this; their probabilities are written.
     typed : bool, default=False
         Give the columns of a CSV the types of their cells, for a file that keeps types. Otherwise
         they are the text of the CSV.
@@ -97,7 +117,8 @@ def predict_rows(
     progress : callable
         Called with the number of rows that are done.
     """
-    names = _new_names(model, only_missing=only_missing)
+    counts.calibrated = model.is_calibrated
+    names = _new_names(model, only_missing=only_missing, all_probabilities=all_probabilities)
     numbers = [column.name for column in model.encoder.columns if column.kind == "number"]
     cast = _caster(model, source, rows) if typed and source.format.is_text else lambda cells: cells
     for cells, frame in iter_chunks(
@@ -106,11 +127,12 @@ def predict_rows(
         if counts.n_rows == 0:
             _check_names(model, cells, names, only_missing=only_missing)
         if only_missing:
-            yield cast(_filled(model, cells, frame, names[0], counts))
+            yield cast(_filled(model, cells, frame, names, counts, min_confidence))
         else:
             prediction = model.predict(frame)
-            counts.add(prediction)
-            yield cast(_beside(model, cells, prediction, names))
+            certain = prediction.confidence >= min_confidence
+            counts.add(prediction, certain)
+            yield cast(_beside(model, cells, prediction, names, certain))
         counts.check_signs(frame, model.encoder.columns)
         counts.n_rows += len(frame)
         progress(counts.n_rows)
@@ -125,11 +147,12 @@ def _caster(model: TableModel, source: Source, rows: int) -> Callable[[pa.Table]
     return types.cast
 
 
-def _new_names(model: TableModel, *, only_missing: bool) -> list[str]:
+def _new_names(model: TableModel, *, only_missing: bool, all_probabilities: bool) -> list[str]:
     target, classes = model.target, [model.spelling(value) for value in model.classes]
     if only_missing:
-        return [marker_column(target)]
-    return prediction_columns(target, classes)
+        sure = probability_columns(target, classes, all_probabilities=all_probabilities)
+        return [marker_column(target), *sure]
+    return prediction_columns(target, classes, all_probabilities=all_probabilities)
 
 
 def _check_names(
@@ -152,21 +175,39 @@ def _check_names(
 
 
 def _beside(
-    model: TableModel, cells: pa.Table, prediction: Prediction, names: list[str]
+    model: TableModel, cells: pa.Table, prediction: Prediction, names: list[str], certain: Array
 ) -> pa.Table:
     """Append the predictions to the cells of a batch."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     decision = prediction.decision
     two = decision.ndim == 1
     soft = prediction.soft_labels[:, 1:] if two else prediction.soft_labels
     decisions = decision[:, None] if two else decision
-    columns: list[Any] = [_labels(model, prediction.labels), *soft.T, *decisions.T]
+    labels = _labels(model, prediction.labels)
+    labels = pc.if_else(pa.array(certain), labels, pa.scalar(None, labels.type))
+    numbers = [*soft.T, *decisions.T]
+    n_probabilities = len(names) - len(numbers) - 1
+    columns: list[Any] = [labels, *_probabilities(prediction, n_probabilities), *numbers]
     for name, column in zip(names, columns, strict=True):
         cells = cells.append_column(name, [column])
     return cells
 
 
+def _probabilities(prediction: Prediction, n_columns: int) -> list[Array]:
+    """Return the probability of the predicted class and, if there are more columns, of each."""
+    found = [prediction.confidence]
+    return found if n_columns == 1 else [*found, *prediction.probabilities.T]
+
+
 def _filled(
-    model: TableModel, cells: pa.Table, frame: pd.DataFrame, name: str, counts: PredictionCounts
+    model: TableModel,
+    cells: pa.Table,
+    frame: pd.DataFrame,
+    names: list[str],
+    counts: PredictionCounts,
+    min_confidence: float,
 ) -> pa.Table:
     """Fill the cells of the target that are not a label, and mark them."""
     import pyarrow as pa
@@ -174,15 +215,18 @@ def _filled(
 
     empty = ~has_label(frame[model.target], model.unlabeled)
     prediction = model.predict(frame[empty])
-    counts.add(prediction)
+    certain = prediction.confidence >= min_confidence
+    counts.add(prediction, certain)
     place = cells.column_names.index(model.target)
     column = cells.column(place).combine_chunks()
-    labels = _labels(model, prediction.labels)
+    labels = _labels(model, prediction.labels).filter(pa.array(certain))
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    counts.replaced.update(_words(column.filter(pa.array(empty))))
+    marks = np.array(empty)
+    marks[marks] = certain
+    counts.replaced.update(_words(column.filter(pa.array(marks))))
     try:
-        filled = pc.replace_with_mask(column, pa.array(empty), labels.cast(column.type))
+        filled = pc.replace_with_mask(column, pa.array(marks), labels.cast(column.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise TableError(
             "Column {target!r} holds {type} here, and the model's classes {classes} cannot be "
@@ -194,7 +238,13 @@ def _filled(
             only_missing=Parameter("only_missing"),
         ) from None
     cells = cells.set_column(place, model.target, filled)
-    return cells.append_column(name, [pa.array(empty)])
+    cells = cells.append_column(names[0], [pa.array(marks)])
+    found = _probabilities(prediction, len(names) - 1)
+    for name, known in zip(names[1:], found, strict=True):
+        values = np.zeros(len(marks))
+        values[np.array(empty)] = known
+        cells = cells.append_column(name, [pa.array(values, mask=~np.array(empty))])
+    return cells
 
 
 def _words(cells: pa.Array) -> Iterator[str]:

@@ -19,44 +19,72 @@ def marker_column(target: str) -> str:
     return f"{target}_filled"
 
 
-def prediction_columns(target: str, classes: Sequence[str]) -> list[str]:
+def prediction_columns(
+    target: str, classes: Sequence[str], *, all_probabilities: bool = False
+) -> list[str]:
     """Return the names of the columns in which a model writes its predictions of a target.
 
     Examples
     --------
     >>> prediction_columns("ripe", ["no", "yes"])
-    ['ripe_predicted', 'ripe_soft_yes', 'ripe_decision_yes']
+    ['ripe_predicted', 'ripe_probability', 'ripe_soft_yes', 'ripe_decision_yes']
     """
     shown = classes[1:] if len(classes) == 2 else classes
     numbers = [f"{start}{name}" for start in _number_columns(target) for name in shown]
-    return [f"{target}_predicted", *numbers]
+    sure = probability_columns(target, classes, all_probabilities=all_probabilities)
+    return [f"{target}_predicted", *sure, *numbers]
+
+
+def probability_columns(
+    target: str, classes: Sequence[str], *, all_probabilities: bool = False
+) -> list[str]:
+    """Return the names of the columns with probabilities: of the predicted class, and of each.
+
+    Examples
+    --------
+    >>> probability_columns("ripe", ["no", "yes"], all_probabilities=True)
+    ['ripe_probability', 'ripe_probability_no', 'ripe_probability_yes']
+    """
+    name = f"{target}_probability"
+    return [name, *(f"{name}_{one}" for one in classes if all_probabilities)]
 
 
 def predictions_among(columns: Sequence[str], target: str) -> list[str]:
     """Find the columns that a model has written, by the names of `prediction_columns`.
 
     The model may have had other classes than the labels have now, so any class name will do. But a
-    column "drink_soft_cola" is a prediction of "drink" only if there is a second such column.
+    column "drink_soft_cola" is a prediction of "drink" only if there is a second such column, and
+    "rain_probability" only beside labels that were predicted or filled in, or such a pair.
 
     Examples
     --------
     >>> predictions_among(["age", "ripe_predicted", "ripe_soft_yes", "ripe_decision_yes"], "ripe")
     ['ripe_predicted', 'ripe_soft_yes', 'ripe_decision_yes']
-    >>> predictions_among(["drink_soft_cola"], "drink")
+    >>> predictions_among(["ripe_filled", "ripe_probability"], "ripe")
+    ['ripe_probability']
+    >>> predictions_among(["drink_soft_cola", "drink_probability"], "drink")
     []
     """
     label, (soft, decision) = f"{target}_predicted", _number_columns(target)
-    twins = {soft: decision, decision: soft}
+    probability = f"{target}_probability"
     there = set(columns)
-    return [
+    pairs = {
         name
         for name in columns
-        if name == label
-        or any(
-            name.startswith(start) and (label in there or twin + name.removeprefix(start) in there)
-            for start, twin in twins.items()
-        )
-    ]
+        if name.startswith(soft) and decision + name.removeprefix(soft) in there
+    }
+    sure = bool(pairs) or not there.isdisjoint((label, marker_column(target)))
+
+    def written(name: str) -> bool:
+        if name == probability or name.startswith(f"{probability}_"):
+            return sure
+        if name.startswith(soft):
+            return label in there or name in pairs
+        if name.startswith(decision):
+            return label in there or soft + name.removeprefix(decision) in there
+        return name == label
+
+    return [name for name in columns if written(name)]
 
 
 def _number_columns(target: str) -> tuple[str, str]:

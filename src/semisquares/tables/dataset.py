@@ -105,7 +105,8 @@ def prepare(
 
     All rows, labeled or not, decide how columns are filled, scaled and encoded; labels do not.
     What a model has written into the table is left out: the column that marks the labels filled in
-    ("sick_filled"), and predictions ("sick_predicted", "sick_soft_yes", "sick_decision_yes").
+    ("sick_filled"), and predictions ("sick_predicted", "sick_probability", "sick_soft_yes",
+    "sick_decision_yes").
 
     Parameters
     ----------

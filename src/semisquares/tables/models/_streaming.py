@@ -23,6 +23,7 @@ from ..compare._tuning import move_intercept
 from ..dataset import Prepared
 from ..errors import TableError
 from ..io import Chunk
+from ._calibrating import calibrate_fit
 from ._measuring import FitOptions, choose, measure, resolve_method
 from .fitting import Fit, assemble, capture_warnings
 from .model import TableModel
@@ -79,7 +80,8 @@ def fit_streamed(
         setting = choose(rows, method, options)
         classifier = setting.classifier().fit(*_blocks(table))
     move_intercept(classifier, setting.shift)
-    fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes)
+    calibration = calibrate_fit(rows, setting, classifier)
+    fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
     target = replace(table.target, codes=rows.codes)
     sample = Prepared(source=table.source, target=target, encoder=table.encoder, X=rows.X)
     return assemble(table, sample, options, measured, fit, missing)

@@ -25,6 +25,8 @@ from ..compare.comparison import plain
 from ..compare.notices.leak import leaks
 from ..compare.notices.majority import compare_with_majority
 from ..dataset import PREPARED, Prepared, TableInfo
+from ._calibrating import calibrate_fit
+from ._calibration import DecisionCalibration
 from ._linear import LinearScores
 from ._measuring import (
     METHODS,
@@ -99,12 +101,14 @@ def fit_prepared(
 ) -> TableModel:
     """Fit a classifier to a prepared table, as `fit_table` does."""
     rows = TableRows(np.asarray(prepared.X), prepared.codes, prepared.groups)
-    measured = measure(subsample(rows, options.seed), prepared.target.classes, options)
+    sample = subsample(rows, options.seed)
+    measured = measure(sample, prepared.target.classes, options)
     method = resolve_method(options.method, measured.verdict)
     with capture_warnings() as notes:
         setting = choose(rows, method, options)
         classifier = fit_setting(setting, rows)
-    fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes)
+    calibration = calibrate_fit(sample, setting, classifier)
+    fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
     return assemble(prepared, prepared, options, measured, fit, missing)
 
 
@@ -120,6 +124,7 @@ class Fit:
     """Predictions for the rows that notices look at."""
     notes: Sequence[str]
     """Warnings of the fit."""
+    calibration: DecisionCalibration | None = None
 
 
 def assemble(
@@ -146,6 +151,7 @@ def assemble(
         unlabeled=table.unlabeled,
         missing=tuple(missing),
         about=about,
+        calibration=fit.calibration,
     )
 
 

@@ -13,6 +13,7 @@ from ..._utils.messages import Parameter, render
 from ..._utils.typing import Array
 from .._arguments import instance, optional_text, refuse, text, texts, whole_number
 from .._encoding import Encoding, as_frame
+from ._calibration import DecisionCalibration
 from ._linear import LinearScores
 
 __all__ = ["Prediction", "TableModel"]
@@ -30,12 +31,26 @@ class Prediction:
 
     labels: Array
     """(n,) in the user's own classes."""
+    codes: Array
+    """(n,) the places of the labels among the classes."""
     soft_labels: Array
     """(n, n_classes): not negative, each row sums to one."""
     decision: Array
     """(n,), positive for the second class; (n, n_classes) if there are more than two."""
+    probabilities: Array
+    """(n, n_classes): calibrated (see `TableModel.is_calibrated`); each row sums to one."""
     unseen: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Levels that the fit has not seen, by column, with their numbers of rows."""
+
+    @property
+    def confidence(self) -> Array:
+        """The probability of the predicted class, (n,)."""
+        return self.probabilities[np.arange(len(self.labels)), self.codes]
+
+    @property
+    def is_less_probable(self) -> Array:
+        """Whether another class is more probable than the predicted one, (n,)."""
+        return self.confidence < self.probabilities.max(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +76,8 @@ class TableModel:
     about : mapping
         How it came about, as JSON values: method, alpha, metrics, certificate, versions, …;
         "spelling" is how the table writes the classes, if Python writes them differently.
+    calibration : DecisionCalibration, optional
+        Turns decision values into probabilities; None for the classifier's own.
 
     Examples
     --------
@@ -82,6 +99,7 @@ class TableModel:
     unlabeled: str | None = None
     missing: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
+    calibration: DecisionCalibration | None = None
 
     def __post_init__(self) -> None:
         instance("encoder", self.encoder, Encoding, "the encoding_ of a fitted TableEncoder")
@@ -98,6 +116,13 @@ class TableModel:
         texts("missing", self.missing)
         if not isinstance(self.about, Mapping):
             raise refuse("about", self.about, "a mapping")
+        if self.calibration is not None:
+            instance(
+                "calibration",
+                self.calibration,
+                DecisionCalibration,
+                "a DecisionCalibration, or None",
+            )
 
     @classmethod
     def from_pipeline(
@@ -148,12 +173,15 @@ class TableModel:
         unseen = self.encoder.unseen(features)
         decision = self.classifier.decision(self.encoder.transform(features))
         codes = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0.0).astype(np.intp)
-        return Prediction(
-            self.class_values()[codes],
-            self.classifier.soft_labels(decision),
-            decision,
-            unseen,
-        )
+        soft = self.classifier.soft_labels(decision)
+        known = self.calibration
+        probabilities = soft if known is None else known.probabilities(decision)
+        return Prediction(self.class_values()[codes], codes, soft, decision, probabilities, unseen)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether its probabilities are calibrated; otherwise they are soft labels."""
+        return self.calibration is not None
 
     def class_values(self) -> Array:
         """Return the classes as an array, of objects if they are texts."""
@@ -214,12 +242,14 @@ class TableModel:
             "missing": list(self.missing),
             "encoder": self.encoder.to_plain(write),
             "classifier": self.classifier.to_plain(),
+            "calibration": None if self.calibration is None else self.calibration.to_plain(),
             "about": render(dict(self.about), write),
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> TableModel:
         """Restore a model; raise any exception if its parts do not fit each other."""
+        stored = plain.get("calibration")  # not in files of the first versions
         model = cls(
             encoder=Encoding.from_plain(plain["encoder"]),
             classifier=LinearScores.from_plain(plain["classifier"]),
@@ -229,12 +259,14 @@ class TableModel:
             unlabeled=plain["unlabeled"],
             missing=tuple(plain["missing"]),
             about=plain["about"],
+            calibration=None if stored is None else DecisionCalibration.from_plain(stored),
         )
         n_classes = len(model.classes)
         if not (
             n_classes == len(set(model.classes)) >= 2
             and len(model.spelled) in (0, n_classes)
             and model.classifier.fits(len(model.encoder.features), n_classes)
+            and (model.calibration is None or model.calibration.fits(n_classes))
         ):
             raise ValueError("parts that do not fit each other")
         model.predict(model.made_up_rows(8))  # runs every encoder
