@@ -94,8 +94,8 @@ def calibrate_decisions(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> codes = rng.integers(2, size=4000)
-    >>> decision = rng.normal(size=4000) + codes - 0.5      # then the odds are exp(decision)
+    >>> codes = rng.integers(2, size=100_000)
+    >>> decision = rng.normal(size=100_000) + codes - 0.5   # then the odds are exp(decision)
     >>> found = calibrate_decisions(decision, codes, np.bincount(codes))
     >>> round(found.slope, 1), found.probabilities(np.array([0.0, 1.0]))[:, 1].round(2)
     (1.0, array([0.5 , 0.73]))
