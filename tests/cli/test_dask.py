@@ -82,10 +82,23 @@ def test_notes_about_a_table_in_chunks_are_those_of_the_whole_table(folder):
     found = fit_streamed(prepare_chunks(chunks, "ill"), order).about
     assert found["notes"] == expected["notes"]
     assert found["summary"] == expected["summary"]
-    assert [note.split(" labels")[0].split(" alone")[0] for note in found["notes"]] == [
-        f"{(ill.notna() & rows['ill_filled']).sum()} of the 60",
-        "Column 'result'",
-    ]
+    assert [one["kind"] for one in found["notices"]] == ["table", "shift", "leak"]
+    n_filled = (ill.notna() & rows["ill_filled"]).sum()
+    assert found["notes"][0].startswith(f"{n_filled} of the 60 labels")
+    assert found["notes"][2].startswith("Column 'result' alone")
+
+
+def test_notices_about_a_table_in_chunks_are_those_of_the_whole_table(folder):
+    rows = frame().sort_values("age", ignore_index=True)
+    rows["ill"] = np.where(np.arange(600) < 80, np.where(rows["age"] % 2 < 1, "no", "yes"), None)
+    pd.concat([rows, rows[:40]]).to_parquet(folder / "t.parquet", row_group_size=200)
+    source, order = find(str(folder / "t.parquet")), FitOptions("supervised", alpha=2.0, folds=2)
+    chunks = split(source, labels=["ill"], n_bytes=4096)
+    expected = fit_prepared(prepare(read(source, labels=["ill"]), "ill"), order).about["notices"]
+    found = fit_streamed(prepare_chunks(chunks, "ill"), order).about["notices"]
+    assert [one["kind"] for one in found][:2] == ["shift", "copies_labeled"]
+    assert [one["sentence"] for one in found] == [one["sentence"] for one in expected]
+    assert found[0]["facts"]["auc"] == pytest.approx(expected[0]["facts"]["auc"], rel=1e-9)
 
 
 def flat_entry(model, key):

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,16 @@ from semisquares.tables import TableError, compare_table, fit_table, prepare
 from semisquares.tables._predicting import PredictionCounts, predict_rows
 from semisquares.tables.compare import _evaluation as evaluation
 from semisquares.tables.compare._evaluation import evaluate
-from semisquares.tables.compare._rows import TableRows
+from semisquares.tables.compare._rows import TableRows, subsample
 from semisquares.tables.compare._tuning import tune
 from semisquares.tables.compare.comparison import METRICS
 from semisquares.tables.compare.intervals import honest_score, interval
+from semisquares.tables.compare.notices import NoticeContext, find_notices
 from semisquares.tables.compare.notices.leak import leaks
 from semisquares.tables.compare.splits import plan, training_mask
+from semisquares.tables.models import fitting
 from semisquares.tables.models._measuring import FitOptions, Setting, choose
+from semisquares.tables.models.files import dumps, loads
 from support.table_files import csv_of
 
 
@@ -252,6 +256,59 @@ def test_a_column_that_gives_the_label_away_is_told_as_compare_tells_it():
     (notice,) = leaks(prepare(frame, "label"), seed=0)
     assert fitted(frame).about["notes"] == [f"{notice.sentence} {notice.meaning}"]
     assert fitted(table()).about["notes"] == []
+
+
+def ordered(n_rows=600, n_labels=100):
+    """Draw a table in the order of one column, of which the first rows have labels."""
+    rng = np.random.default_rng(0)
+    price = np.sort(rng.exponential(1.0, n_rows))
+    frame = pd.DataFrame({"price": price, "depth": rng.normal(size=n_rows)})
+    good = rng.random(n_rows) < np.clip(0.3 + price / 4, 0, 1)
+    frame["label"] = np.where(np.arange(n_rows) < n_labels, np.where(good, "y", "x"), None)
+    return frame
+
+
+def test_an_ordered_table_whose_first_rows_are_labeled_is_told_as_a_shift():
+    about = loads(dumps(fitted(ordered()))).about
+    shift = next(one for one in about["notices"] if one["kind"] == "shift")
+    assert shift["sentence"].startswith("The labeled rows do not look like the unlabeled ones")
+    assert shift["facts"]["auc"] > 0.9
+    assert shift["facts"]["features"] == ["price"]
+    assert f"{shift['sentence']} {shift['meaning']}" in about["notes"]
+    at_random = ordered().assign(label=ordered()["label"].sample(frac=1, random_state=0).array)
+    assert "shift" not in {one["kind"] for one in fitted(at_random).about["notices"]}
+
+
+def test_a_model_keeps_every_notice_of_its_table():
+    frame = pd.concat([table(), table()], ignore_index=True)
+    frame.loc[[0, 3], "label"] = ["?", "z"]
+    model = fitted(frame)
+    kinds = [one["kind"] for one in model.about["notices"]]
+    rows = prepare(frame, "label")
+    found = find_notices(NoticeContext(rows, seed=0))
+    assert [one.kind for one in found] == ["copies_labeled", "untested"]
+    assert kinds[:3] == ["table", *(one.kind for one in found)]
+    assert model.about["notes"][:3] == [*rows.notes, *(one.text for one in found)]
+    assert "Class '?' of column 'label' looks like a missing label" in model.about["notes"][0]
+    assert model.about["notices"][1]["facts"]["n_copied"] == 80
+
+
+def test_a_class_with_a_single_label_is_told_once_and_stays_in_the_model():
+    frame = table()
+    frame.loc[0, "label"] = "z"
+    model = fitted(frame)
+    assert model.classes == ("x", "y", "z")
+    kinds = [one["kind"] for one in model.about["notices"]]
+    assert kinds == ["untested", "never_predicted"]
+    found = find_notices(NoticeContext(prepare(frame, "label"), seed=0))
+    assert [one.kind for one in found] == ["untested"]
+
+
+def test_a_sample_of_very_many_rows_is_looked_at_and_said_to_be(monkeypatch):
+    monkeypatch.setattr(fitting, "subsample", partial(subsample, most=50))
+    (notice,) = fitted(table()).about["notices"]
+    assert notice["kind"] == "sample_checked"
+    assert "a random sample of 50 of the 80 unlabeled rows" in notice["sentence"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from ..compare._tuning import fit_rows, move_intercept, tune
 from ..compare.comparison import METRICS, Estimate, Verdict
 from ..compare.intervals import honest_scores, interval
 from ..compare.notices.majority import Majority, against_majority
-from ..compare.notices.untested import Untested, untested
 from ..compare.scores import score
 from ..compare.splits import Plan, plan, training_mask
 from ..errors import TableError
@@ -168,7 +167,6 @@ class Measurement:
     metrics: Mapping[str, Estimate]
     verdict: Verdict | None = None
     majority: Majority | None = None
-    untested: Untested | None = None
     failure: str = ""
     """Why nothing could be measured."""
 
@@ -196,7 +194,7 @@ def _measure_settings(rows: TableRows, names: Sequence[Any], options: FitOptions
     values = dict(zip(METRICS, np.array(tested).T, strict=True))
     scores = {name: interval(values[name], planned.ratio, lowest=0.0) for name in METRICS}
     scores = honest_scores(scores, planned.n_tested)
-    return _summarise(rows, names, planned, scores, values)
+    return _summarise(rows, planned, scores, values)
 
 
 def _measure_rival(rows: TableRows, names: Sequence[Any], options: FitOptions) -> Measurement:
@@ -208,12 +206,11 @@ def _measure_rival(rows: TableRows, names: Sequence[Any], options: FitOptions) -
     )  # fmt: skip
     name = _RIVALS[resolve_method(options.method, found.verdict)]
     scores = next(rival.scores for rival in found.rivals if rival.name == name)
-    return _summarise(rows, names, found.plan, scores, found.scores[name], found.verdict)
+    return _summarise(rows, found.plan, scores, found.scores[name], found.verdict)
 
 
 def _summarise(
     rows: TableRows,
-    names: Sequence[Any],
     planned: Plan,
     scores: Mapping[str, Estimate],
     values: Mapping[str, Array],
@@ -222,8 +219,7 @@ def _summarise(
     majority = None
     if scores:  # empty if the rival failed
         majority = against_majority(values["accuracy"], planned, rows.codes)
-    left_out = untested(planned, names, grouped=rows.groups is not None)
-    return Measurement(scores, verdict, majority, left_out)
+    return Measurement(scores, verdict, majority)
 
 
 def _test_split(

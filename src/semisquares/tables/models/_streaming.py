@@ -7,7 +7,6 @@ uses all rows: each pass reads the chunks again on Dask's workers, which return 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,11 +19,11 @@ from .._chunked import ChunkedTable
 from ..columns._cells import factorize_texts, text_of
 from ..compare._rows import MOST_TESTED, TableRows
 from ..compare._tuning import move_intercept
-from ..dataset import Prepared
 from ..errors import TableError
 from ..io import Chunk
 from ._calibrating import calibrate_fit
 from ._measuring import FitOptions, choose, measure, resolve_method
+from ._noticing import sample_of
 from .fitting import Fit, assemble, capture_warnings
 from .model import TableModel
 
@@ -82,9 +81,7 @@ def fit_streamed(
     move_intercept(classifier, setting.shift)
     calibration = calibrate_fit(rows, setting, classifier)
     fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
-    target = replace(table.target, codes=rows.codes)
-    sample = Prepared(source=table.source, target=target, encoder=table.encoder, X=rows.X)
-    return assemble(table, sample, options, measured, fit, missing)
+    return assemble(table, sample_of(table, rows), options, measured, fit, missing)
 
 
 def _blocks(table: ChunkedTable) -> tuple[Any, Any]:

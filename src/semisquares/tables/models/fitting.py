@@ -19,10 +19,8 @@ from ..._utils.typing import Array
 from ..._utils.versions import versions
 from ..._utils.words import percent
 from .._arguments import instance, texts
-from .._written import filled_note
 from ..compare._rows import TableRows, subsample
-from ..compare.comparison import plain
-from ..compare.notices.leak import leaks
+from ..compare.comparison import Notice, plain
 from ..compare.notices.majority import compare_with_majority
 from ..dataset import PREPARED, Prepared, TableInfo
 from ._calibrating import calibrate_fit
@@ -37,6 +35,14 @@ from ._measuring import (
     fit_setting,
     measure,
     resolve_method,
+)
+from ._noticing import (
+    Remark,
+    notice_texts,
+    record_notices,
+    sample_of,
+    table_notices,
+    without,
 )
 from .model import TableModel
 
@@ -101,15 +107,16 @@ def fit_prepared(
 ) -> TableModel:
     """Fit a classifier to a prepared table, as `fit_table` does."""
     rows = TableRows(np.asarray(prepared.X), prepared.codes, prepared.groups)
-    sample = subsample(rows, options.seed)
-    measured = measure(sample, prepared.target.classes, options)
+    tested = subsample(rows, options.seed)
+    measured = measure(tested, prepared.target.classes, options)
     method = resolve_method(options.method, measured.verdict)
     with capture_warnings() as notes:
         setting = choose(rows, method, options)
         classifier = fit_setting(setting, rows)
-    calibration = calibrate_fit(sample, setting, classifier)
+    calibration = calibrate_fit(tested, setting, classifier)
     fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
-    return assemble(prepared, prepared, options, measured, fit, missing)
+    sample = prepared if tested is rows else sample_of(prepared, tested)
+    return assemble(prepared, sample, options, measured, fit, missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +146,8 @@ def assemble(
 
     `sample` has all labeled rows of the table, and all or many of the others.
     """
-    found = leaks(sample, seed=options.seed)
-    notes = [*_filled(table), *(leak.text for leak in found), *_score_notes(table, measured, fit)]
-    about = _about(table, options, measured, fit, [*notes, *fit.notes])
+    notices = _notices(table, sample, options, measured, fit)
+    about = _about(table, options, measured, fit, notices)
     return TableModel(
         table.encoder,
         LinearScores(fit.classifier.coef_, fit.classifier.intercept_),
@@ -179,30 +185,25 @@ def _for_users(warning: warnings.WarningMessage) -> str:
     return str(warning.message)
 
 
-def _filled(table: TableInfo) -> list[str]:
-    """Say so if labels were filled in by a model."""
-    target = table.target
-    return [filled_note(target.name, target.n_labeled, table.n_filled)] if table.n_filled else []
-
-
-def _score_notes(table: TableInfo, measured: Measurement, fit: Fit) -> Iterator[str]:
-    """Say what could not be tested, and whether the model may be no better than one answer."""
-    if measured.failure:
-        yield measured.failure
-    if measured.untested is not None:
-        yield measured.untested.text
+def _notices(
+    table: TableInfo, sample: Prepared, options: FitOptions, measured: Measurement, fit: Fit
+) -> list[Notice]:
+    """Collect what to know about the table, the scores and the fit, in the order to be read."""
+    found = table_notices(table, sample, options.seed)
+    if measured.failure:  # which names the classes that cannot be tested
+        found = [*without(found, "untested"), Remark("unmeasured", measured.failure)]
     if measured.majority is not None:
         auc, classes = measured.metrics["auc"], table.target.classes
-        found = compare_with_majority("The model", measured.majority, auc, fit.predicted, classes)
-        if found is not None:
-            yield found.text
+        worse = compare_with_majority("The model", measured.majority, auc, fit.predicted, classes)
+        found += [worse] if worse is not None else []
+    return found + [Remark("fit_warning", note) for note in fit.notes]
 
 
 def _about(
-    table: TableInfo, options: FitOptions, measured: Measurement, fit: Fit, notes: list[str]
+    table: TableInfo, options: FitOptions, measured: Measurement, fit: Fit, found: list[Notice]
 ) -> dict[str, Any]:
     """Record how the model was made, as JSON values."""
-    target = table.target
+    target, notices = table.target, record_notices(found)
     return plain(
         {
             "method": fit.method,
@@ -223,7 +224,8 @@ def _about(
             "versions": versions("pandas"),
             "created": _today().isoformat(),
             "summary": _summary(table, measured, fit),
-            "notes": notes,
+            "notices": notices,
+            "notes": notice_texts(notices),
         }
     )
 

@@ -62,7 +62,7 @@ class Copies(Notice):
         if self.kind == "copies_across":
             effect = (
                 "While such a row is tested, methods that learn from unlabeled rows have its copy: "
-                "an advantage for them in this comparison, which they will not have with new rows."
+                "an advantage for them in the tests, which they will not have with new rows."
             )
         else:
             effect = (

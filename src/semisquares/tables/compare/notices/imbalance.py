@@ -46,8 +46,8 @@ def find(context: NoticeContext) -> list[Imbalance | None]:
 
 
 def imbalance(target: Target) -> Imbalance | None:
-    """Find the classes that have few labels."""
+    """Find the classes that have few labels; those with a single one are `untested`."""
     counts = sorted(zip(target.classes, target.counts, strict=True), key=lambda one: one[1])
     few = max(FRAGILE, RARE * target.n_labeled)
-    rare = tuple((name, count) for name, count in counts if count < few)
+    rare = tuple((name, count) for name, count in counts if 1 < count < few)
     return Imbalance(rare, target.n_labeled) if rare else None

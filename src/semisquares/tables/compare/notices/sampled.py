@@ -9,7 +9,7 @@ from .._tuning import search_size
 from ..comparison import Notice
 from ._context import NoticeContext
 
-__all__ = ["Sampled", "find"]
+__all__ = ["SampleChecked", "Sampled", "find"]
 
 PRIORITY = 80
 
@@ -32,8 +32,27 @@ class Sampled(Notice):
         )
 
 
-def find(context: NoticeContext) -> list[Sampled]:
+@dataclass(frozen=True)
+class SampleChecked(Notice):
+    """Numbers of unlabeled rows: all, and those in which a fit looked for the other notices."""
+
+    kind = "sample_checked"
+    n_unlabeled: int
+    n_checked: int
+
+    def words(self) -> tuple[str, str]:
+        return (
+            f"Copies, leaks and a shift were looked for in a random sample of {self.n_checked:,} "
+            f"of the {self.n_unlabeled:,} unlabeled rows.",
+            "Copies among the others are not counted.",
+        )
+
+
+def find(context: NoticeContext) -> list[Sampled | SampleChecked]:
     """Tell whether rows were sampled."""
+    n_checked = int((context.prepared.codes < 0).sum())
+    if n_checked < context.prepared.target.n_unlabeled:
+        return [SampleChecked(context.prepared.target.n_unlabeled, n_checked)]
     n_unlabeled = context.prepared.target.n_unlabeled
     n_searched = search_size(context.prepared.X.shape[1])
     if context.results is None or n_unlabeled <= n_searched:

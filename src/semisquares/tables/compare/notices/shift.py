@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -104,10 +105,12 @@ def _units(prepared: Prepared, rows: Array) -> tuple[Array | None, Array]:
     """
     alone = np.arange(len(rows))
     if prepared.groups is not None:
-        return prepared.groups[rows], prepared.groups[rows]
+        groups, _ = pd.factorize(prepared.groups[rows])
+        return groups, groups
     if equal_rows_expected(prepared):
         return None, alone
-    marks = prepared.fingerprints[rows]
+    # numbered in the order of the rows, so that folds do not depend on the last digits
+    marks, _ = pd.factorize(prepared.fingerprints[rows])
     return (marks if len(np.unique(marks)) < len(rows) else None), alone
 
 

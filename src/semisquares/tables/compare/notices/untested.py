@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...._inputs.untested import describe_untested
+import numpy as np
+
+from ...._inputs.untested import describe_untested, rows_to_test
+from ...dataset import Prepared
 from ..comparison import Notice
-from ..splits import Plan
 from ._context import NoticeContext
 
 __all__ = ["Untested", "find", "untested"]
@@ -34,15 +35,15 @@ class Untested(Notice):
 
 
 def find(context: NoticeContext) -> list[Untested | None]:
-    """Look for classes that the cross-validation did not test."""
-    if context.results is None:
-        return []
-    prepared, planned = context.prepared, context.results.evaluation.plan
-    return [untested(planned, prepared.target.classes, grouped=prepared.groups is not None)]
+    """Look for classes that no cross-validation can test."""
+    return [untested(context.prepared)]
 
 
-def untested(planned: Plan, classes: Sequence[Any], *, grouped: bool) -> Untested | None:
-    """Name the classes that a plan does not test."""
-    if not planned.untested:
+def untested(prepared: Prepared) -> Untested | None:
+    """Name the classes that no test set of a plan has."""
+    codes, groups = prepared.codes, prepared.groups
+    left_out = np.setdiff1d(codes[codes >= 0], codes[rows_to_test(codes, groups)])
+    if not len(left_out):
         return None
-    return Untested(tuple(classes[k] for k in planned.untested), grouped)
+    classes = tuple(prepared.target.classes[k] for k in left_out)
+    return Untested(classes, grouped=groups is not None)

@@ -1,0 +1,95 @@
+"""What to know before trusting a model: the notices of `compare`, stored with the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..._utils.messages import join
+from ..compare._rows import TableRows
+from ..compare.comparison import Notice, plain
+from ..compare.notices import NoticeContext, find_notices
+from ..dataset import Prepared, TableInfo
+
+__all__ = ["Remark", "notice_texts", "record_notices", "repeated_notices", "sample_of", "without"]
+
+REPEATED = ("shift", "leak")
+"""Kinds of notices that also matter whenever the model predicts."""
+
+
+@dataclass(frozen=True)
+class Remark(Notice):
+    """A sentence about a table or a fit that has no facts of its own."""
+
+    kind: str
+    said: str
+
+    def words(self) -> tuple[str, str]:
+        return self.said, ""
+
+
+def sample_of(table: TableInfo, rows: TableRows) -> Prepared:
+    """Return a sample of the rows of a table, as notices take it."""
+    return Prepared(
+        source=table.source,
+        target=replace(table.target, codes=rows.codes),
+        encoder=table.encoder,
+        group=table.group,
+        unlabeled=table.unlabeled,
+        X=rows.X,
+        groups=rows.groups,
+    )
+
+
+def table_notices(table: TableInfo, sample: Prepared, seed: int) -> list[Notice]:
+    """Return the remarks on a table, and the notices that need no results of a comparison."""
+    remarks = (Remark("table", note) for note in table.notes)
+    return [*remarks, *find_notices(NoticeContext(sample, seed))]
+
+
+def without(notices: Iterable[Notice], kind: str) -> list[Notice]:
+    """Return the notices of all other kinds."""
+    return [notice for notice in notices if notice.kind != kind]
+
+
+def record_notices(notices: Iterable[Notice]) -> list[dict[str, Any]]:
+    """Return notices as JSON values: what was found in words, and as numbers and names.
+
+    Examples
+    --------
+    >>> from semisquares.tables.compare.notices.imbalance import Imbalance
+    >>> (record,) = record_notices([Imbalance((("eel", 3),), 80)])
+    >>> record["kind"], record["sentence"], record["facts"]["n_labels"]
+    ('imbalance', "Of 80 labels class 'eel' has 3.", 80)
+    """
+    return [
+        {
+            "kind": notice.kind,
+            "sentence": notice.sentence,
+            "meaning": notice.meaning,
+            "facts": plain(_facts(notice)),
+        }
+        for notice in notices
+    ]
+
+
+def _facts(notice: Notice) -> dict[str, Any]:
+    found: dict[str, Any] = asdict(notice)  # type: ignore[call-overload]
+    return {name: value for name, value in found.items() if name not in ("kind", "said")}
+
+
+def notice_texts(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the sentences of recorded notices, each text once."""
+    return list(dict.fromkeys(_text(record) for record in records))
+
+
+def repeated_notices(about: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what was noticed in a fit and matters for predictions."""
+    for record in about.get("notices", ()):
+        if record["kind"] in REPEATED:
+            yield _text(record)
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    return join(" ", filter(None, (record["sentence"], record["meaning"])))
