@@ -44,6 +44,7 @@ def patients(n_rows=80, n_labeled=30, seed=0):
     frame.loc[rng.random(n_rows) < 0.1, "pulse"] = np.nan
     truth = np.where(sick, "ill", "well")
     frame["state"] = np.where(np.arange(n_rows) < n_labeled, truth, None)
+    frame["seen"] = rng.permutation(frame["seen"])
     return frame, truth
 
 
@@ -71,8 +72,7 @@ def model(semisquares, table, tmp_path, fitted):
     if not fitted:
         code, _, errors = semisquares("fit", table, "--target", "state", "-o", path, *GIVEN)
         assert code == 0
-        assert errors.startswith("Note: Column 'pulse' alone predicts 'state' almost perfectly")
-        assert errors.count("\n") == 1
+        assert errors == ""
         fitted.append(path.read_bytes())
     path.write_bytes(fitted[0])
     return path
@@ -453,9 +453,11 @@ def test_predict_names_missing_and_extra_columns(semisquares, model):
     frame, _ = patients()
     frame.drop(columns="pulse").to_csv("less.csv", index=False)
     frame.assign(height=1).to_csv("more.csv", index=False)
-    for name, column in (("less.csv", "'pulse'"), ("more.csv", "'height'")):
-        assert column in refused(semisquares("predict", model, name, "-o", "out.csv", "--quiet"))
-        assert not Path("out.csv").exists()
+    assert "'pulse'" in refused(semisquares("predict", model, "less.csv", "-o", "o.csv", "--quiet"))
+    assert not Path("o.csv").exists()
+    code, _, errors = semisquares("predict", model, "more.csv", "-o", "o.csv")
+    assert code == 0
+    assert "column 'height' that the model was not fitted with; it is ignored." in errors
 
 
 def test_predict_accepts_and_counts_new_levels(semisquares, model):

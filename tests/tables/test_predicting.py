@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from semisquares.tables import fit_table, prepare
+from semisquares.tables import TableError, fit_table, prepare
 from semisquares.tables._predicting import PredictionCounts, predict_rows
 from semisquares.tables.io import find, read
 from semisquares.tables.models.files import dumps, loads
@@ -212,6 +212,70 @@ def test_inspect_lists_features_by_the_strength_that_it_shows(semisquares):
     assert shown == sorted(shown, reverse=True)
 
 
+# -- other columns ------------------------------------------------------------------------------
+
+
+def test_columns_that_the_fit_has_not_seen_are_ignored_with_a_note():
+    frame = damages()
+    model = fitted(frame)
+    more = frame.assign(site="A", visit=range(60))
+    prediction = model.predict(more)
+    np.testing.assert_array_equal(prediction.decision, model.predict(frame).decision)
+    assert prediction.ignored == ("site", "visit")
+    assert prediction.notes == [
+        "The table has columns 'site', 'visit' that the model was not fitted with; they are "
+        "ignored."
+    ]
+    assert model.predict(frame).notes == model.predict(frame[["depth", "size"]]).notes == []
+
+
+def test_the_command_keeps_a_column_that_the_model_ignores(semisquares):
+    damages().to_csv("t.csv", index=False)
+    damages().assign(site="A").to_csv("more.csv", index=False)
+    semisquares("fit", "t.csv", "--target", "damage", "-o", "m", *GIVEN)
+    code, _, notes = semisquares("predict", "m", "more.csv", "-o", "out.csv")
+    assert (code, notes) == (
+        0,
+        "Note: The table has column 'site' that the model was not fitted with; it is ignored.\n",
+    )
+    assert set(pd.read_csv("out.csv")["site"]) == {"A"}
+    _, printed, _ = semisquares("predict", "m", "more.csv", "-o", "out.csv", "--json")
+    assert json.loads(printed)["ignored_columns"] == ["site"]
+
+
+INDEXES = {
+    "a number of the row": range(60),
+    "a category": ["pump", "belt", "pump"] * 20,
+    "a quantity": np.random.default_rng(1).normal(size=60).round(3),
+}
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_a_csv_with_an_unnamed_index_is_the_same_table_for_us_and_for_pandas(tmp_path, index):
+    path = tmp_path / "t.csv"
+    damages().set_axis(INDEXES[index]).to_csv(path)
+    ours, theirs = read(path, labels=["damage"]), pd.read_csv(path, keep_default_na=False)
+    assert (ours.columns[0], theirs.columns[0]) == ("column 1", "Unnamed: 0")
+    for frame, other in ((ours, theirs), (theirs, ours)):
+        model = loads(dumps(fitted(frame)))
+        expected = model.predict(frame)
+        found = model.predict(other)
+        np.testing.assert_array_equal(found.decision, expected.decision)
+        assert found.notes == []
+        counts = PredictionCounts()
+        cells = pa.concat_tables(predict_rows(model, find(path), counts, rows=25))
+        np.testing.assert_allclose(cells["damage_decision_None"], expected.decision[:, 2])
+        assert cells.column_names[0] == "column 1"
+        assert counts.notes == []
+
+
+def test_two_unnamed_columns_are_not_mixed_up():
+    frame = damages().drop(columns="case")
+    model = fitted(frame.assign(**{"column 1": np.arange(60) % 7}))
+    with pytest.raises(TableError, match="lacks column 'column 1'"):
+        model.predict(frame.assign(**{"Unnamed: 0": 1.0, "": 2.0}))
+
+
 # -- numbers ------------------------------------------------------------------------------------
 
 
@@ -246,13 +310,14 @@ def test_percentages_without_their_sign_are_noted():
     model = fitted(frame.assign(size=[f"{100 * value:.1f}%" for value in frame["size"]]))
     bare, signed = PredictionCounts(), PredictionCounts()
     list(predict_rows(model, csv_of(frame), bare, rows=20))
-    assert bare.notes == [
+    assert bare.notes[0] == (
         "Column 'size' was fitted from cells with %, and here none has it: numbers are read as "
         "percent, so write 72.5 and not 0.725."
-    ]
+    )
+    assert [one.column for one in bare.drift.differing] == ["size"]
     some = [f"{value}%" if k == 30 else str(value) for k, value in enumerate(frame["size"])]
     list(predict_rows(model, csv_of(frame.assign(size=some)), signed, rows=20))
-    assert signed.notes == []
+    assert "was fitted from cells with %" not in " ".join(signed.notes)
 
 
 # -- dates and codes ----------------------------------------------------------------------------

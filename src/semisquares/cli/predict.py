@@ -99,7 +99,8 @@ def predict(
         output.warn(f"{count:,} of the filled cells contained {text!r}, which is not a label.")
     for column, levels in tally.unseen.items():
         output.warn(_new_levels(column, dict(levels.most_common())))
-    for note in tally.notes:
+    repeated = stored.warnings
+    for note in (*tally.notes, *(f"Noticed in the fit: {note}" for note in repeated)):
         output.warn(note)
     output.data(
         {
@@ -110,6 +111,9 @@ def predict(
             "counts": dict(sorted(tally.labels.items())),
             "replaced": dict(tally.replaced.most_common()),
             "notes": list(tally.notes),
+            "fit_notices": repeated,
+            "ignored_columns": list(tally.ignored),
+            "drift": tally.drift.as_dict(),
             "new_levels": {name: dict(levels) for name, levels in tally.unseen.items()},
             "out": out,
         }

@@ -112,7 +112,9 @@ def prepare_chunks(
     )
     left_out = options.left_out(profile.marks)
     columns = infer_columns(profile.column_items(options), options.kinds, left_out, options.dates)
-    statistics: TableStatistics = _merge_all(run(partial(summarise_chunk, columns=columns), chunks))
+    statistics: TableStatistics = _merge_all(
+        run(partial(summarise_chunk, columns=columns, total=total), chunks)
+    )
     return ChunkedTable(
         source=source,
         target=labels.target,
@@ -174,10 +176,11 @@ def profile_chunk(chunk: Chunk, options: TableOptions, total: int) -> TableProfi
     )
 
 
-def summarise_chunk(chunk: Chunk, columns: Sequence[Column]) -> TableStatistics:
+def summarise_chunk(chunk: Chunk, columns: Sequence[Column], total: int) -> TableStatistics:
     """Return the statistics of a chunk; the second pass."""
     frame = chunk.read([column.name for column in columns if column.used])
-    return TableStatistics.of(clean(frame, columns), columns)
+    rows = RowRange(chunk.start, total)
+    return TableStatistics.of(clean(frame, columns), columns, rows)
 
 
 def _merge_all(records: Iterable[Merged]) -> Merged:

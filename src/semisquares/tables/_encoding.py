@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,13 +12,18 @@ import pandas as pd
 
 from .._utils.messages import Parameter, render
 from .._utils.typing import Array
+from ._drift import Drift
 from .columns import COLUMN_TYPES, Column, Encoder, Feature
+from .columns._protocol import RowRange
+from .columns._summary import ColumnSummary, sampled_rows
 from .errors import TableError
-from .io import check_width
+from .io import UNNAMED_COLUMN, check_width
 from .schema import infer_schema
 
 MAX_LEVELS = 50
 """Default of the most features that a category may have."""
+UNNAMED = (UNNAMED_COLUMN, "Unnamed: 0", "")
+"""What a first column without a name in a CSV is called: by us, by pandas and by polars."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +36,8 @@ class Encoding:
     """The inferred schema, with the reasons for which columns are left out."""
     encoders: Mapping[str, Encoder]
     """By column type, in the order of their features."""
+    summaries: Mapping[str, ColumnSummary] = field(default_factory=dict)
+    """What is kept of the columns to compare new rows with, by name."""
 
     @classmethod
     def fit(
@@ -60,7 +67,7 @@ class Encoding:
             if mine:
                 found = {name: statistics.columns[name] for name in mine}
                 encoders[kind] = column_type.fit(found, statistics.n_rows, max_levels=max_levels)
-        return cls(tuple(names), tuple(columns), encoders)
+        return cls(tuple(names), tuple(columns), encoders, statistics.summaries(columns))
 
     @cached_property
     def features(self) -> tuple[Feature, ...]:
@@ -76,7 +83,18 @@ class Encoding:
             If columns are missing or were not there in the fit, or if a cell does not fit its
             column.
         """
-        return self.encode(clean(self._checked(X), self.columns))
+        self.check_known(X)
+        return self.encode(self.clean(X))
+
+    def clean(self, X: Any) -> pd.DataFrame:
+        """Return the clean cells of the columns in use; others are ignored.
+
+        Raises
+        ------
+        TableError
+            If columns are missing, or if a cell does not fit its column.
+        """
+        return clean(self._checked(X), self.columns)
 
     def encode(self, cells: pd.DataFrame) -> Array:
         """Return the encoded rows of clean cells."""
@@ -88,6 +106,15 @@ class Encoding:
             start = stop
         return out
 
+    def drift(self, cells: pd.DataFrame) -> Drift:
+        """Compare clean cells with the rows of the fit."""
+        kinds = {column.name: column.kind for column in self.columns}
+        here = {
+            name: summary.count(COLUMN_TYPES[kinds[name]].comparable(cells[name]))
+            for name, summary in self.summaries.items()
+        }
+        return Drift(len(cells), self.summaries, here)
+
     def unseen(self, X: Any) -> dict[str, dict[str, int]]:
         """Count, in each category, the levels that the fit has not seen: column, level, rows."""
         frame = self._checked(X)
@@ -98,28 +125,45 @@ class Encoding:
         }
 
     def _checked(self, X: Any) -> pd.DataFrame:
-        """Return X as a frame that has all columns in use, and none that the fit has not seen."""
+        """Return X as a frame that has all columns in use."""
         frame = as_frame(X)
         used = [column for column in self.columns if column.used]
         given = set(frame.columns)
         lacking = [column.name for column in used if column.name not in given]
         if lacking:
             raise TableError(
-                f"The table lacks {_listed(lacking)} that the model was fitted with; add "
+                f"The table lacks {listed_columns(lacking)} that the model was fitted with; add "
                 f"{'it' if len(lacking) == 1 else 'them'}, empty where nothing is known.",
                 code="missing_columns",
-            )
-        known = set(self.names)
-        extra = [name for name in frame.columns if name not in known]
-        if extra:
-            raise TableError(
-                f"The table has {_listed(extra)} that the model was not fitted with; remove "
-                f"{'it' if len(extra) == 1 else 'them'}.",
-                code="unknown_columns",
             )
         for column in used:
             COLUMN_TYPES[column.kind].check(frame[column.name], column.name)
         return frame
+
+    def rename_index(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Give the first column of a CSV, if it has no name there, the name that it had in the fit.
+
+        It is "column 1" in tables that we read and "Unnamed: 0" in those that pandas reads.
+        """
+        given = [name for name in UNNAMED if name in frame.columns and name not in self.names]
+        fitted = [name for name in UNNAMED if name in self.names and name not in frame.columns]
+        if len(given) != 1 or len(fitted) != 1:
+            return frame
+        return frame.rename(columns={given[0]: fitted[0]})
+
+    def unknown(self, X: Any) -> tuple[str, ...]:
+        """Return the columns of a table that the fit has not seen."""
+        known = set(self.names)
+        return tuple(name for name in as_frame(X).columns if name not in known)
+
+    def check_known(self, X: Any) -> None:
+        """Raise TableError if a table has columns that the fit has not seen."""
+        if extra := self.unknown(X):
+            raise TableError(
+                f"The table has {listed_columns(extra)} that the model was not fitted with; remove "
+                f"{'it' if len(extra) == 1 else 'them'}.",
+                code="unknown_columns",
+            )
 
     def to_plain(self, write: Callable[[Parameter], str] = str) -> dict[str, Any]:
         """Return JSON values and arrays from which `from_plain` restores it, without any cell.
@@ -134,6 +178,7 @@ class Encoding:
             "names": list(self.names),
             "columns": [column.as_dict() for column in columns],
             "encoders": {kind: encoder.to_plain() for kind, encoder in self.encoders.items()},
+            "summaries": {name: one.to_plain() for name, one in self.summaries.items()},
         }
 
     @classmethod
@@ -145,6 +190,10 @@ class Encoding:
             {
                 kind: COLUMN_TYPES[kind].encoder.from_plain(one)
                 for kind, one in plain["encoders"].items()
+            },
+            {
+                name: ColumnSummary.from_plain(one)
+                for name, one in plain.get("summaries", {}).items()
             },
         )
 
@@ -174,18 +223,44 @@ class TableStatistics:
     n_rows: int
     columns: Mapping[str, Any]
     """By name, what `ColumnType.statistics` returns."""
+    samples: Mapping[str, Array] = field(default_factory=dict)
+    """By name, filled cells of a sample of the rows, if `ColumnType.comparable` returns numbers."""
 
     @classmethod
-    def of(cls, cells: pd.DataFrame, columns: Iterable[Column]) -> TableStatistics:
-        """Summarise clean cells."""
+    def of(
+        cls, cells: pd.DataFrame, columns: Iterable[Column], rows: RowRange | None = None
+    ) -> TableStatistics:
+        """Summarise clean cells; `rows` is their position in the table, if they are not all."""
         used = {column.name: COLUMN_TYPES[column.kind] for column in columns if column.used}
-        return cls(len(cells), {name: one.statistics(cells[name]) for name, one in used.items()})
+        start, total = (0, len(cells)) if rows is None else (rows.start, rows.total)
+        chosen = sampled_rows(start, len(cells), total)
+        samples = {}
+        for name, one in used.items():
+            found = one.comparable(cells[name])
+            if isinstance(found, np.ndarray):
+                sample = found[chosen]
+                samples[name] = sample[~np.isnan(sample)]
+        statistics = {name: one.statistics(cells[name]) for name, one in used.items()}
+        return cls(len(cells), statistics, samples)
 
     def merge(self, other: TableStatistics) -> TableStatistics:
         """Return the statistics of both chunks."""
         pairs = zip(self.columns.items(), other.columns.values(), strict=True)
         merged = {name: one.merge(two) for (name, one), two in pairs}
-        return TableStatistics(self.n_rows + other.n_rows, merged)
+        samples = {
+            name: np.concatenate([one, other.samples[name]]) for name, one in self.samples.items()
+        }
+        return TableStatistics(self.n_rows + other.n_rows, merged, samples)
+
+    def summaries(self, columns: Iterable[Column]) -> dict[str, ColumnSummary]:
+        """Return what a model keeps of each column to compare new rows with."""
+        found = {}
+        for column in columns:
+            if column.used:
+                name, sample = column.name, self.samples.get(column.name, np.empty(0))
+                statistics, kind = self.columns[name], COLUMN_TYPES[column.kind]
+                found[name] = kind.summary(statistics, self.n_rows, sample)
+        return {name: one for name, one in found.items() if one is not None}
 
 
 def clean(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
@@ -217,6 +292,6 @@ def as_frame(X: Any, name: str = "X") -> pd.DataFrame:
     return frame
 
 
-def _listed(names: list[str]) -> str:
+def listed_columns(names: Sequence[str]) -> str:
     """Write "column 'a'" or "columns 'a', 'b'"."""
     return f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"

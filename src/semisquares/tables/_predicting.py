@@ -12,12 +12,14 @@ import pandas as pd
 
 from .._utils.messages import Parameter
 from .._utils.typing import Array
+from ._drift import Drift
+from ._encoding import UNNAMED
 from ._written import marker_column, prediction_columns, probability_columns
 from .columns import Column
 from .columns._cells import text_of
 from .errors import TableError
 from .io import Source, iter_chunks, text_types
-from .models.model import Prediction, TableModel
+from .models.model import Prediction, TableModel, ignored_note
 from .target import has_label
 
 if TYPE_CHECKING:
@@ -45,22 +47,27 @@ class PredictionCounts:
     """Texts of target cells that were filled although they were not empty."""
     signed: dict[str, bool] = field(default_factory=dict)
     """For columns that were fitted from cells with %: whether any cell has it here."""
+    ignored: tuple[str, ...] = ()
+    """Columns that the fit has not seen."""
+    drift: Drift = field(default_factory=Drift)
+    """How the predicted rows differ from those of the fit."""
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on the numbers, a sentence each."""
-        found = [
+        """Remarks on columns and numbers, a sentence each."""
+        signs = [
             f"Column {name!r} was fitted from cells with %, and here none has it: numbers are read "
             "as percent, so write 72.5 and not 0.725."
             for name, signed in self.signed.items()
             if not signed
         ]
+        calibration = []
         if not self.calibrated:
-            found.append(
+            calibration.append(
                 "The model was stored without a calibration, so its probabilities are soft labels: "
                 "fit it again for calibrated ones."
             )
-        return found
+        return [*ignored_note(self.ignored), *signs, *calibration, *self.drift.notes]
 
     def add(self, prediction: Prediction, certain: Array) -> None:
         """Count the predictions of one batch; those that are not `certain` are left out."""
@@ -70,10 +77,12 @@ class PredictionCounts:
         self.labels.update(map(str, prediction.labels[certain].tolist()))
         for column, levels in prediction.unseen.items():
             self.unseen.setdefault(column, Counter()).update(levels)
+        self.ignored = prediction.ignored
+        self.drift = self.drift.merge(prediction.drift)
 
     def check_signs(self, frame: pd.DataFrame, columns: Iterable[Column]) -> None:
         """Check whether the numbers of one batch are written with %."""
-        for name in (column.name for column in columns if column.format == "%"):
+        for name in (column.name for column in columns if column.used and column.format == "%"):
             cells = frame[name].dropna()
             signed = cells.dtype.kind not in "iuf" and cells.astype(str).str.contains("%").any()
             if len(cells):
@@ -119,7 +128,8 @@ def predict_rows(
     """
     counts.calibrated = model.is_calibrated
     names = _new_names(model, only_missing=only_missing, all_probabilities=all_probabilities)
-    numbers = [column.name for column in model.encoder.columns if column.kind == "number"]
+    numbers = {column.name for column in model.encoder.columns if column.kind == "number"}
+    numbers |= set(UNNAMED) if numbers.intersection(UNNAMED) else set()
     cast = _caster(model, source, rows) if typed and source.format.is_text else lambda cells: cells
     for cells, frame in iter_chunks(
         source, missing=model.missing, rows=rows, numbers=numbers, labels=(model.target,)
@@ -133,7 +143,7 @@ def predict_rows(
             certain = prediction.confidence >= min_confidence
             counts.add(prediction, certain)
             yield cast(_beside(model, cells, prediction, names, certain))
-        counts.check_signs(frame, model.encoder.columns)
+        counts.check_signs(model.encoder.rename_index(frame), model.encoder.columns)
         counts.n_rows += len(frame)
         progress(counts.n_rows)
 

@@ -27,6 +27,7 @@ from ..._utils.typing import Array
 from ._cells import factorize_texts, level_of, storage_type, text_of
 from ._counts import ValueCounts
 from ._onnx import OnnxGraph
+from ._summary import ColumnSummary
 
 Plain = dict[str, Any]
 """JSON values and numpy arrays by name."""
@@ -265,6 +266,27 @@ class ColumnType(ABC):
     @abstractmethod
     def statistics(self, cells: pd.Series) -> Any:
         """Summarise clean cells; the result has a method ``merge``."""
+
+    def comparable(self, cells: pd.Series) -> Any:
+        """Return clean cells as `ColumnSummary.count` takes them: float64, or a Categorical.
+
+        None if new rows are not compared with those of the fit in columns of this type.
+        """
+        return None
+
+    def summary(self, statistics: Any, n_rows: int, sample: Array) -> ColumnSummary | None:
+        """Return what a model keeps of a column to compare new rows with; None for nothing.
+
+        Parameters
+        ----------
+        statistics : statistics
+            Merged over all chunks.
+        n_rows : int
+            Rows of the table.
+        sample : ndarray
+            Filled cells of some rows, as `comparable` returns them; empty for a Categorical.
+        """
+        return None
 
     @abstractmethod
     def fit(self, statistics: Mapping[str, Any], n_rows: int, *, max_levels: int) -> Encoder:

@@ -11,6 +11,7 @@ import pandas as pd
 from ..._utils.typing import Array
 from ._cells import check_texts, factorize_texts, level_of
 from ._counts import ValueCounts
+from ._moments import Moments
 from ._onnx import OnnxGraph
 from ._protocol import (
     Cells,
@@ -22,6 +23,7 @@ from ._protocol import (
     fill_and_flag,
     missing_flag,
 )
+from ._summary import ColumnSummary
 from .excluded import unless_constant
 
 _WORDS = {word: 1.0 for word in ("true", "yes", "y", "t")}
@@ -97,6 +99,21 @@ class BooleanType(ColumnType):
     def statistics(self, cells: pd.Series) -> ValueCounts:
         """Count true and false."""
         return ValueCounts.of(*pd.factorize(cells.to_numpy()), most=None)
+
+    def comparable(self, cells: pd.Series) -> Array:
+        """Return 1.0, 0.0 and NaN."""
+        return cells.to_numpy()
+
+    def summary(self, statistics: ValueCounts, n_rows: int, sample: Array) -> ColumnSummary:
+        """Take false and true for bins."""
+        counts = np.zeros(2, dtype=np.int64)
+        counts[statistics.values.astype(np.intp)] = statistics.counts
+        n, n_true = int(counts.sum()), int(counts[1])
+        mean = n_true / max(1, n)
+        moments = Moments(
+            n, mean, 0.0, n_true * (1.0 - mean), float(n_true == n), float(n_true > 0)
+        )
+        return ColumnSummary(self.name, n_rows, n_rows - n, counts, (0.0,), (), moments)
 
     def fit(
         self, statistics: Mapping[str, ValueCounts], n_rows: int, *, max_levels: int

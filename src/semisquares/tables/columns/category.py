@@ -17,6 +17,7 @@ from ._cells import factorize_texts, level_of
 from ._counts import ValueCounts
 from ._onnx import OnnxGraph
 from ._protocol import Column, ColumnType, Encoder, Feature, Profile
+from ._summary import ColumnSummary
 from .excluded import classify_words, unless_constant
 
 UNKNOWN = "a level that no table has"
@@ -137,6 +138,14 @@ class CategoryType(ColumnType):
     def statistics(self, cells: pd.Series) -> ValueCounts:
         """Count the levels."""
         return ValueCounts.of(cells.cat.codes.to_numpy(), _levels_of(cells), most=None)
+
+    def comparable(self, cells: pd.Series) -> pd.Categorical:
+        """Return the levels."""
+        return cells.array
+
+    def summary(self, statistics: ValueCounts, n_rows: int, sample: Array) -> ColumnSummary:
+        """Count the levels of all rows."""
+        return ColumnSummary.of_levels(self.name, statistics, n_rows)
 
     def fit(
         self, statistics: Mapping[str, ValueCounts], n_rows: int, *, max_levels: int

@@ -16,6 +16,7 @@ from ..errors import TableError
 from ._cells import check_cells, check_texts, factorize_texts, level_of, object_storage, text_of
 from ._moments import Moments, scales_of
 from ._protocol import Cells, Column, ColumnType, Encoder, Feature, Profile, missing_flag
+from ._summary import ColumnSummary
 from .excluded import unless_constant
 
 FORMATS = {
@@ -362,6 +363,15 @@ class DateType(ColumnType):
     def statistics(self, cells: pd.Series) -> DateMoments:
         """Return the moments of each part."""
         return DateMoments.of(cells.to_numpy())
+
+    def comparable(self, cells: pd.Series) -> Array:
+        """Return days since 2000-01-01."""
+        days: Array = (cells.to_numpy() - np.datetime64("2000-01-01")) / np.timedelta64(1, "D")
+        return days
+
+    def summary(self, statistics: DateMoments, n_rows: int, sample: Array) -> ColumnSummary:
+        """Choose bins of days by the sample."""
+        return ColumnSummary.of_numbers(self.name, statistics.parts["days"], n_rows, sample)
 
     def fit(
         self, statistics: Mapping[str, DateMoments], n_rows: int, *, max_levels: int

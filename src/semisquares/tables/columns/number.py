@@ -44,6 +44,7 @@ from ._protocol import (
     merge_known,
     missing_flag,
 )
+from ._summary import ColumnSummary
 from .excluded import COUNTING, FEW_ROWS, NUMBERING, identifier_word, unless_constant
 
 LARGEST = 1e150
@@ -414,6 +415,14 @@ class NumberType(ColumnType):
     def statistics(self, cells: pd.Series) -> Moments:
         """Return mean, variance and range."""
         return Moments.of(cells.to_numpy())
+
+    def comparable(self, cells: pd.Series) -> Array:
+        """Return the numbers."""
+        return cells.to_numpy()
+
+    def summary(self, statistics: Moments, n_rows: int, sample: Array) -> ColumnSummary:
+        """Choose bins by the sample."""
+        return ColumnSummary.of_numbers(self.name, statistics, n_rows, sample)
 
     def fit(
         self, statistics: Mapping[str, Moments], n_rows: int, *, max_levels: int

@@ -12,7 +12,7 @@ from ._columns import NO_LABEL, MissingWords, plain_table
 from ._dialect import Dialect
 from ._files import TableFile
 from ._formats import FORMATS, names_table
-from ._names import MOST_COLUMNS, check_names, check_width
+from ._names import MOST_COLUMNS, UNNAMED_COLUMN, check_names, check_width
 from ._read import iter_chunks, read, text_types
 from ._source import Source, find
 from ._temporary import TemporaryFolder, remove_leftovers
@@ -23,6 +23,7 @@ __all__ = [
     "FORMATS",
     "MOST_COLUMNS",
     "NO_LABEL",
+    "UNNAMED_COLUMN",
     "Chunk",
     "ChunkProfile",
     "ChunkReader",

@@ -19,6 +19,8 @@ from ._files import TableFile, empty, open_lines
 
 MOST_COLUMNS = 20_000
 """Each column is profiled, encoded and stored on its own, which takes about a millisecond."""
+UNNAMED_COLUMN = "column 1"
+"""What a first column without a name in a CSV is called."""
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 """The name that pandas gives an unnamed index in Parquet and Feather."""
 
@@ -51,7 +53,7 @@ def check_names(raw: Sequence[str], where: str) -> list[str]:
     check_width(len(raw), where)
     names = [name.strip() for name in raw]
     if names and not names[0]:
-        names[0] = "column 1"  # the index, as pandas and R write it
+        names[0] = UNNAMED_COLUMN  # the index, as pandas and R write it
     if "" in names:
         raise TableError(
             f"{where} has no name for column {names.index('') + 1} of {len(names)} in its header; "

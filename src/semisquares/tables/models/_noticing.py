@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..._utils.messages import join
 from ..compare._rows import TableRows
 from ..compare.comparison import Notice, plain
-from ..compare.notices import NoticeContext, find_notices
 from ..dataset import Prepared, TableInfo
 
-__all__ = ["Remark", "notice_texts", "record_notices", "repeated_notices", "sample_of", "without"]
-
-REPEATED = ("shift", "leak")
-"""Kinds of notices that also matter whenever the model predicts."""
+__all__ = ["Remark", "notice_texts", "record_notices", "sample_of"]
 
 
 @dataclass(frozen=True)
@@ -40,17 +36,6 @@ def sample_of(table: TableInfo, rows: TableRows) -> Prepared:
         X=rows.X,
         groups=rows.groups,
     )
-
-
-def table_notices(table: TableInfo, sample: Prepared, seed: int) -> list[Notice]:
-    """Return the remarks on a table, and the notices that need no results of a comparison."""
-    remarks = (Remark("table", note) for note in table.notes)
-    return [*remarks, *find_notices(NoticeContext(sample, seed))]
-
-
-def without(notices: Iterable[Notice], kind: str) -> list[Notice]:
-    """Return the notices of all other kinds."""
-    return [notice for notice in notices if notice.kind != kind]
 
 
 def record_notices(notices: Iterable[Notice]) -> list[dict[str, Any]]:
@@ -82,13 +67,6 @@ def _facts(notice: Notice) -> dict[str, Any]:
 def notice_texts(records: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the sentences of recorded notices, each text once."""
     return list(dict.fromkeys(_text(record) for record in records))
-
-
-def repeated_notices(about: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what was noticed in a fit and matters for predictions."""
-    for record in about.get("notices", ()):
-        if record["kind"] in REPEATED:
-            yield _text(record)
 
 
 def _text(record: Mapping[str, Any]) -> str:

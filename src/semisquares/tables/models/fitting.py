@@ -21,6 +21,7 @@ from ..._utils.words import percent
 from .._arguments import instance, texts
 from ..compare._rows import TableRows, subsample
 from ..compare.comparison import Notice, plain
+from ..compare.notices import NoticeContext, find_notices
 from ..compare.notices.majority import compare_with_majority
 from ..dataset import PREPARED, Prepared, TableInfo
 from ._calibrating import calibrate_fit
@@ -36,14 +37,7 @@ from ._measuring import (
     measure,
     resolve_method,
 )
-from ._noticing import (
-    Remark,
-    notice_texts,
-    record_notices,
-    sample_of,
-    table_notices,
-    without,
-)
+from ._noticing import Remark, notice_texts, record_notices, sample_of
 from .model import TableModel
 
 __all__ = ["METHODS", "Fit", "assemble", "capture_warnings", "fit_prepared", "fit_table"]
@@ -189,13 +183,16 @@ def _notices(
     table: TableInfo, sample: Prepared, options: FitOptions, measured: Measurement, fit: Fit
 ) -> list[Notice]:
     """Collect what to know about the table, the scores and the fit, in the order to be read."""
-    found = table_notices(table, sample, options.seed)
-    if measured.failure:  # which names the classes that cannot be tested
-        found = [*without(found, "untested"), Remark("unmeasured", measured.failure)]
+    found: list[Notice] = [Remark("table", note) for note in table.notes]
     if measured.majority is not None:
         auc, classes = measured.metrics["auc"], table.target.classes
         worse = compare_with_majority("The model", measured.majority, auc, fit.predicted, classes)
         found += [worse] if worse is not None else []
+    if measured.failure:
+        found.append(Remark("unmeasured", measured.failure))
+    for notice in find_notices(NoticeContext(sample, options.seed)):
+        if not (measured.failure and notice.kind == "untested"):  # the failure names these classes
+            found.append(notice)
     return found + [Remark("fit_warning", note) for note in fit.notes]
 
 

@@ -9,20 +9,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..._utils.messages import Parameter, render
+from ..._utils.messages import Parameter, join, render
 from ..._utils.typing import Array
 from .._arguments import instance, optional_text, refuse, text, texts, whole_number
-from .._encoding import Encoding, as_frame
+from .._drift import Drift
+from .._encoding import Encoding, as_frame, listed_columns
 from ._calibration import DecisionCalibration
 from ._linear import LinearScores
 
-__all__ = ["Prediction", "TableModel"]
+__all__ = ["Prediction", "TableModel", "ignored_note"]
 
 
 MODEL = "a model that fit_table or load has returned"
 """What functions that take a model need, for messages."""
 MOST_MADE_UP = 1_000_000
 """Most rows that `made_up_rows` returns."""
+_REPEATED = ("shift", "leak")
+"""Kinds of notices that also matter when the model predicts."""
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,15 @@ class Prediction:
     """(n, n_classes): calibrated (see `TableModel.is_calibrated`); each row sums to one."""
     unseen: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Levels that the fit has not seen, by column, with their numbers of rows."""
+    ignored: tuple[str, ...] = ()
+    """Columns of the table that the fit has not seen."""
+    drift: Drift = field(default_factory=Drift)
+    """How the rows differ from those of the fit."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know about the table: columns that were ignored, and differences to the fit."""
+        return [*ignored_note(self.ignored), *self.drift.notes]
 
     @property
     def confidence(self) -> Array:
@@ -158,7 +171,8 @@ class TableModel:
             A table as in the fit; the target is optional.
         """
         names = [name for name in (self.target, self.group) if name is not None]
-        return as_frame(frame, "frame").drop(columns=names, errors="ignore")
+        features = as_frame(frame, "frame").drop(columns=names, errors="ignore")
+        return self.encoder.rename_index(features)
 
     def predict(self, frame: pd.DataFrame) -> Prediction:
         """Predict the label of every row; cells of the target are ignored.
@@ -166,17 +180,26 @@ class TableModel:
         Parameters
         ----------
         frame : DataFrame
-            A table with the columns of the fit. Levels of a category that the fit has not seen
-            are counted, and encoded as rare levels.
+            A table with the columns of the fit. Others are ignored, and listed in the prediction.
+            Levels of a category that the fit has not seen are counted, and encoded as rare levels.
         """
         features = self.features(frame)
         unseen = self.encoder.unseen(features)
-        decision = self.classifier.decision(self.encoder.transform(features))
+        cells = self.encoder.clean(features)
+        decision = self.classifier.decision(self.encoder.encode(cells))
         codes = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0.0).astype(np.intp)
         soft = self.classifier.soft_labels(decision)
         known = self.calibration
-        probabilities = soft if known is None else known.probabilities(decision)
-        return Prediction(self.class_values()[codes], codes, soft, decision, probabilities, unseen)
+        return Prediction(
+            self.class_values()[codes],
+            codes,
+            soft,
+            decision,
+            soft if known is None else known.probabilities(decision),
+            unseen,
+            self.encoder.unknown(features),
+            self.encoder.drift(cells),
+        )
 
     @property
     def is_calibrated(self) -> bool:
@@ -192,6 +215,12 @@ class TableModel:
     def spelled(self) -> tuple[str, ...]:
         """The classes as the table writes them, such as "TRUE"; () if that is not known."""
         return tuple(self.about.get("spelling", ()))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was noticed in the fit and matters for all predictions: shifts and leaks."""
+        found = (one for one in self.about.get("notices", ()) if one["kind"] in _REPEATED)
+        return [join(" ", (one["sentence"], one["meaning"])) for one in found]
 
     def spelling(self, value: Any) -> str:
         """Return a class as the table writes it."""
@@ -227,7 +256,8 @@ class TableModel:
     def to_plain(self, write: Callable[[Parameter], str] = str) -> dict[str, Any]:
         """Return JSON values and arrays from which `from_plain` restores the model.
 
-        They hold nothing of the rows, except the levels of categories.
+        They hold no row. Of single cells they hold the levels of categories, and of each column of
+        numbers or dates the range and some quantiles.
 
         Parameters
         ----------
@@ -271,3 +301,19 @@ class TableModel:
             raise ValueError("parts that do not fit each other")
         model.predict(model.made_up_rows(8))  # runs every encoder
         return model
+
+
+def ignored_note(names: Sequence[str]) -> list[str]:
+    """Say which columns were ignored, in one sentence; none if there are none.
+
+    Examples
+    --------
+    >>> print(*ignored_note(["visit", "clinic"]))
+    The table has columns 'visit', 'clinic' that the model was not fitted with; they are ignored.
+    """
+    if not names:
+        return []
+    more = len(names) - _MOST_NAMED
+    listed = listed_columns(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    they_are = "it is" if len(names) == 1 else "they are"
+    return [f"The table has {listed} that the model was not fitted with; {they_are} ignored."]
