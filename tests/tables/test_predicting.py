@@ -212,6 +212,28 @@ def test_inspect_lists_features_by_the_strength_that_it_shows(semisquares):
     assert shown == sorted(shown, reverse=True)
 
 
+def test_a_shift_in_the_fit_is_said_by_fit_inspect_and_predict(semisquares):
+    rng = np.random.default_rng(0)
+    price = np.sort(rng.exponential(1.0, 400)).round(3)
+    good = np.where(rng.random(400) < np.clip(0.2 + price / 2, 0, 1), "good", "fair")
+    frame = pd.DataFrame({"price": price, "depth": rng.normal(size=400).round(3)})
+    frame["cut"] = np.where(np.arange(400) < 100, good, None)
+    frame.to_csv("t.csv", index=False)
+    words = "The labeled rows do not look like the unlabeled ones"
+    _, _, fit = semisquares("fit", "t.csv", "--target", "cut", "-o", "m", *GIVEN)
+    _, _, inspected = semisquares("inspect", "m")
+    _, _, predicted = semisquares("predict", "m", "t.csv", "-o", "out.csv")
+    assert f"Note: {words}" in fit
+    assert f"Note: {words}" in inspected
+    assert f"Note: Noticed in the fit: {words}" in predicted
+    assert "differ from those that the model was fitted on" not in predicted
+    _, printed, _ = semisquares("predict", "m", "t.csv", "-o", "out.csv", "--json")
+    (notice,) = json.loads(printed)["fit_notices"]
+    assert notice.startswith(words)
+    _, printed, _ = semisquares("inspect", "m", "--json")
+    assert "shift" in [one["kind"] for one in json.loads(printed)["notices"]]
+
+
 # -- other columns ------------------------------------------------------------------------------
 
 
