@@ -16,6 +16,10 @@ NOT_MEASURED: dict[str, dict[str, str]] = {
     "*": {
         "95 %": "the level of every interval",
     },
+    "docs/guide/command_line.md": {
+        "15 of 100": "the difference of a column from which predict names it",
+        "10 of 100": "the same for missing cells",
+    },
     "docs/methods/all_labelings.md": {
         "14 of the 200": "how many rows it is given",
     },
