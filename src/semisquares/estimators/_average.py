@@ -1,37 +1,15 @@
-"""A fitted average of classifiers: the scores and weights of its members, and its predictions."""
+"""The members of an average: their scores out of sample, their priors and weights."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from .._utils.typing import Array
-from ..core.rows import single_threaded_blas
-from ..families import Family, Features, FittedFamily, LabeledRows
+from ..families import Family, FittedFamily, LabeledRows
 from ..families._calibration import Calibration, calibrate, member_weights
-from ..representations._base import Representation
-from ..representations._scaling import Scaling
-
-NEGLIGIBLE = 1e-4
-"""Predictions skip the members with the smallest weights, which together are below this."""
-BLOCK_NUMBERS = 1 << 22
-"""Prediction is done in blocks of rows that need about this many numbers."""
-
-
-@dataclass(frozen=True, eq=False)
-class Learned:
-    """What is learned from all rows without labels: the column scaling and the representations."""
-
-    scaling: Scaling
-    representations: Mapping[str, Representation]
-
-    def features(self, X: Any) -> Features:
-        """Return the features of some rows."""
-        return Features(X, self.scaling, self.representations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,53 +72,3 @@ def priors_of(
         mine = np.array([member.prior for member in one.members])
         found.append(prior_mass(family, masses) * mine / mine.sum())
     return np.concatenate(found)
-
-
-@dataclass(frozen=True, eq=False)
-class Average:
-    """A fitted average: everything that prediction needs."""
-
-    learned: Learned
-    families: tuple[FittedFamily, ...]
-    calibration: Calibration
-    weights: Array
-    """Weights of all members; 0 for negligible ones."""
-
-    @classmethod
-    def of(cls, learned: Learned, families: Sequence[FittedFamily], scores: Scores) -> Average:
-        """Combine fitted families, dropping members of negligible weight."""
-        weights = scores.weights
-        used = np.where(weights > NEGLIGIBLE / len(weights), weights, 0.0)
-        return cls(learned, tuple(families), scores.calibration, used / used.sum())
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.calibration.shares)
-
-    def predict_proba(self, X: Any, n_jobs: int | None = None) -> Array:
-        """Return class probabilities for rows that are validated already."""
-        n_classes, n_members = self.n_classes, int(np.count_nonzero(self.weights))
-        step = max(64, BLOCK_NUMBERS // (n_members * n_classes + 2 * X.shape[1] + 4000))
-        found = np.empty((X.shape[0], n_classes))
-
-        def predict(start: int) -> None:
-            found[start : start + step] = self._predict_block(X[start : start + step])
-
-        with single_threaded_blas():
-            starts = range(0, X.shape[0], step)
-            Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(predict)(k) for k in starts)
-        return found
-
-    def _predict_block(self, X: Any) -> Array:
-        features = self.learned.features(X)
-        total = np.zeros((X.shape[0], self.n_classes))
-        first = 0
-        for family in self.families:
-            mine = slice(first, first + len(family.members))
-            first = mine.stop
-            used = np.flatnonzero(self.weights[mine])
-            if len(used):
-                odds = family.log_odds(features, used)
-                p = self.calibration.of(mine).of(used).probabilities(odds)
-                total += np.einsum("m,mik->ik", self.weights[mine][used], p)
-        return total / total.sum(axis=1, keepdims=True)

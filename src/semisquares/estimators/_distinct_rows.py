@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import connected_components
 from .._inputs.labels import Labels
 from .._utils.typing import Array
 from ..families import LabeledRows, UnlabeledRows
+from ..families._average import Learned
 from ..representations._summary import hash_rows
-from ._average import Learned
 
 ROUNDING = 1e-9
 """A difference of weights that is smaller, relative to the weights, is 0."""
@@ -87,7 +87,7 @@ class DistinctRows:
 
     def _unlabeled(self, learned: Learned) -> UnlabeledRows | None:
         """Return the unlabeled rows of the summary's sample."""
-        summary = learned.scaling.summary
+        summary = learned.summary
         of_row, position = np.unique(hash_rows(self.X), return_inverse=True)
         labeled = np.zeros(len(summary.hashes))
         _, mine, theirs = np.intersect1d(

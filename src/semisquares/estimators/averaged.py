@@ -32,6 +32,7 @@ from .._inputs.untested import rows_to_test
 from .._utils.typing import Array
 from ..core.rows import single_threaded_blas
 from ..families import Family, Forest, HardLabelRidges, LeastSquares, Logistic
+from ..families._average import Average, Learned
 from ..families.least_squares import STRENGTHS
 from ..representations import GraphRepresentation, KernelRepresentation, LinearRepresentation
 from ..representations._base import Representation
@@ -39,7 +40,7 @@ from ..representations._in_blocks import read_blocks
 from ..representations._scaling import Scaling
 from ..representations._summary import Summary, summarize
 from ..representations.graph import neighbours_agree
-from ._average import Average, Learned, priors_of, score_members, usable
+from ._average import priors_of, score_members, usable
 from ._base import DecidingClassifier, fitted_state_kept, one_hot
 from ._distinct_rows import DistinctRows
 from ._progress import Progress
@@ -306,7 +307,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
             "slope": scores.calibration.slopes,
             "weight": scores.weights,
         }
-        self.average_ = Average.of(learned, fitted, scores)
+        self.average_ = Average.of(learned, fitted, scores.calibration, scores.weights)
         self.loo_indices_ = distinct.labeled
         self.loo_proba_ = scores.proba[distinct.position]
         self.loo_score_ = float(

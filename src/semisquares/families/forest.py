@@ -11,6 +11,8 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
 from .._utils.typing import Array
+from ._odds import ForestOdds, vote_odds
+from ._trees import Trees, as_single
 from .protocol import Features, LabeledRows, Member
 
 __all__ = ["Forest"]
@@ -47,7 +49,7 @@ class Forest:
         for k, tree in enumerate(trees):
             out = ~seen[k]
             votes[out] += tree.tree_.predict(X[out]) if out.any() else 0.0
-        left_out = _log_odds(votes, (~seen).sum(axis=0), shares)
+        left_out = vote_odds(votes, (~seen).sum(axis=0), shares)
         return FittedForest(
             [Member("columns", f"{self.n_trees} trees")], left_out[None], trees, shares
         )
@@ -68,7 +70,11 @@ class FittedForest:
         votes = np.zeros((X.shape[0], len(self.shares)))
         for tree in self.trees:
             votes += tree.tree_.predict(X)
-        return _log_odds(votes, len(self.trees), self.shares)[None]
+        return vote_odds(votes, len(self.trees), self.shares)[None]
+
+    def keep(self, members: Array) -> tuple[ForestOdds, ...]:
+        """Return the forest as arrays."""
+        return (ForestOdds(self.members, Trees.of_scikit_learn(self.trees), self.shares),)
 
 
 def _grow(X: Any, codes: Array, weight: Array, seed: int) -> DecisionTreeClassifier:
@@ -76,19 +82,12 @@ def _grow(X: Any, codes: Array, weight: Array, seed: int) -> DecisionTreeClassif
     return tree.fit(X, codes, sample_weight=weight, check_input=False)
 
 
-def _log_odds(votes: Array, n_trees: Any, shares: Array) -> Array:
-    """Return log-odds relative to the shares; the shares count as one more vote."""
-    n_trees = np.reshape(np.asarray(n_trees, dtype=np.float64), (-1, 1))
-    return np.log((votes + shares) / (n_trees + 1.0)) - np.log(shares)
-
-
 def _single(X: Any, *, fitting: bool) -> Any:
     """Return rows as float32: if sparse, in CSC format for fitting and CSR for predicting."""
-    limit = np.finfo(np.float32).max
     if sparse.issparse(X):
         X = X.tocsc() if fitting else X.tocsr()
         X = X.astype(np.float32)
         X.sort_indices()
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         return X
-    return np.ascontiguousarray(np.clip(X, -limit, limit), dtype=np.float32)
+    return as_single(X)

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._utils.typing import Array
-from .least_squares import odds, sizes_of, targets
-from .protocol import Features, LabeledRows, Member
+from ._odds import HardLabelOdds, odds
+from .least_squares import sizes_of, targets
+from .protocol import LabeledRows, Member
 
 __all__ = ["HardLabelRidges"]
 
@@ -68,9 +69,9 @@ class HardLabelRidges:
         left_out, coef, intercept = (list(parts) for parts in zip(*found, strict=True))
         return FittedHardLabelRidges(
             members,
-            np.concatenate(left_out),
             np.concatenate(coef, axis=1),
             np.concatenate(intercept),
+            np.concatenate(left_out),
         )
 
     def _fit_power(self, rows: LabeledRows, power: int) -> tuple[Array, Array, Array]:
@@ -109,20 +110,10 @@ class HardLabelRidges:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedHardLabelRidges:
+class FittedHardLabelRidges(HardLabelOdds):
     """Ridge classifiers that were fitted to labeled rows and to imputed labels."""
 
-    members: list[Member]
     left_out: Array
-    coef: Array
-    """Weights of the columns as they are: columns × members × targets."""
-    intercept: Array
-
-    def log_odds(self, features: Features, members: Array) -> Array:
-        """Return the log-odds of other rows."""
-        coef = self.coef[:, members]
-        slopes = np.asarray(features.X @ coef.reshape(len(coef), coef.shape[1] * coef.shape[2]))
-        return odds(slopes.reshape(len(slopes), *coef.shape[1:]) + self.intercept[members])
 
 
 def _with_constant(X: Array) -> Array:

@@ -28,6 +28,7 @@ from ..core.linalg import EPS
 from ..core.objective import Objective
 from ..core.rows import DenseTable, MemoryRows
 from ..representations._distances import centred_products
+from ._odds import RidgeOdds, odds
 from .protocol import Features, LabeledRows, Member
 
 __all__ = ["STRENGTHS", "LeastSquares", "RidgePath"]
@@ -73,12 +74,18 @@ class FittedLeastSquares:
 
     def log_odds(self, features: Features, members: Array) -> Array:
         """Return the log-odds of other rows by some members."""
+        kept = self.keep(members)
+        return np.concatenate([one.log_odds(features, np.arange(len(one.members))) for one in kept])
+
+    def keep(self, members: Array) -> tuple[RidgeOdds, ...]:
+        """Return some members, without what they were fitted to: one part per representation."""
         found = []
         for k, (name, path) in enumerate(self.paths.items()):
-            mine = members[members // self.n_strengths == k] % self.n_strengths
+            mine = members[members // self.n_strengths == k]
             if len(mine):
-                found.append(path.predict(features, name, mine))
-        return np.concatenate(found)
+                some = [self.members[place] for place in mine]
+                found.append(path.odds(some, name, mine % self.n_strengths))
+        return tuple(found)
 
     def certificate(self, rows: LabeledRows) -> float:
         """Return the largest relative duality gap of a member, proven from its weights alone."""
@@ -125,12 +132,10 @@ class RidgePath:
         left_out = np.where(scored[None, :, None], left_out / size[None, :, None], 0.0)
         return cls(alphas, coef, mean, ybar, odds(left_out), size)
 
-    def predict(self, features: Features, name: str, strengths: Array) -> Array:
-        """Return the log-odds of other rows: strengths × rows × classes."""
+    def odds(self, members: list[Member], name: str, strengths: Array) -> RidgeOdds:
+        """Return what predicts with some strengths on the representation of this name."""
         coef = self.coef[:, strengths] / self.size[strengths, None]
-        flat = coef.reshape(len(coef), coef.shape[1] * coef.shape[2])
-        slopes = features.dot(name, flat) - self.mean @ flat
-        return odds(slopes.reshape(len(slopes), *coef.shape[1:]))
+        return RidgeOdds(members, name, coef, self.mean)
 
     def gaps(self, Z: Any, rows: LabeledRows) -> Array:
         """Return the relative duality gap of each member.
@@ -173,14 +178,6 @@ def sizes_of(left_out: Array, fitted: Array) -> tuple[Array, Array]:
     scored = size > SAME
     plain = np.sqrt(np.mean(fitted**2, axis=(0, 2)))
     return np.where(scored, size, np.where(plain > 0.0, plain, 1.0)) / USUAL, scored
-
-
-def odds(slopes: Array) -> Array:
-    """Return log-odds of all classes, members first, from rows × members × targets."""
-    slopes = np.moveaxis(slopes, 1, 0)
-    if slopes.shape[2] == 1:
-        return np.concatenate((-0.5 * slopes, 0.5 * slopes), axis=2)
-    return slopes
 
 
 def _factors(Z: Any, s: Array) -> tuple[Array, Array, Any]:

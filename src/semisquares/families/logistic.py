@@ -22,7 +22,8 @@ from sklearn.linear_model import LogisticRegression
 from .._utils.typing import Array
 from ..core import _dense as dense
 from ..representations._distances import centred_products
-from .protocol import Features, LabeledRows, Member
+from ._odds import LogisticOdds
+from .protocol import LabeledRows, Member
 
 __all__ = ["Logistic"]
 
@@ -59,28 +60,15 @@ class Logistic:
             left_out.append(scores - log_shares)
         members = [Member("columns", f"C = {C:g}") for C in self.Cs]
         return FittedLogistic(
-            members, np.stack(left_out), np.stack(coef, axis=1), np.stack(intercept), log_shares
+            members, np.stack(coef, axis=1), np.stack(intercept), log_shares, np.stack(left_out)
         )
 
 
 @dataclass(frozen=True, eq=False)
-class FittedLogistic:
+class FittedLogistic(LogisticOdds):
     """Logistic regressions that were fitted to the labeled rows."""
 
-    members: list[Member]
     left_out: Array
-    coef: Array
-    """Weights of the scaled columns: columns × members × classes."""
-    intercept: Array
-    log_shares: Array
-
-    def log_odds(self, features: Features, members: Array) -> Array:
-        """Return the log-odds of other rows."""
-        coef = self.coef[:, members]
-        flat = coef.reshape(len(coef), coef.shape[1] * coef.shape[2])
-        scores = np.asarray(features.columns @ flat)
-        scores = scores.reshape(len(scores), *coef.shape[1:]) + self.intercept[members]
-        return np.moveaxis(scores, 1, 0) - self.log_shares
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._utils.typing import Array
-from ..representations._base import Points, Representation
-from ..representations._scaling import Scaling
+from ..representations._maps import FeatureMap, Points
+from ..representations._scaling import Coordinates
 
 __all__ = ["Family", "Features", "FittedFamily", "LabeledRows", "Member", "UnlabeledRows"]
 
@@ -29,7 +29,7 @@ class Features:
     """Features of some rows by the name of a representation, computed on first use."""
 
     def __init__(
-        self, X: Any, scaling: Scaling, representations: Mapping[str, Representation]
+        self, X: Any, scaling: Coordinates, representations: Mapping[str, FeatureMap]
     ) -> None:
         self.X = X
         """The rows as they were given: dense or CSR."""
@@ -58,7 +58,7 @@ class Features:
 
     def prior(self, name: str) -> float:
         """Return the prior weight of a representation."""
-        return self._representations[name].prior
+        return float(getattr(self._representations[name], "prior", 1.0))
 
     def dot(self, name: str, weights: Array) -> Array:
         """Return the features of a representation times some weights."""
@@ -151,6 +151,9 @@ class FittedFamily(Protocol):
     def log_odds(self, features: Features, members: Array) -> Array:
         """Return the log-odds of other rows by some members: members × rows × classes."""
         ...
+
+    # Models of tables can be stored if all families also have a method keep(members), which returns
+    # the members as classes of `_odds`: without the rows that they were fitted to.
 
 
 class Family(Protocol):

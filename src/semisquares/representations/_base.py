@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -11,28 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._inputs.arrays import explain_overflow, read_columns, read_table, read_weight
 from .._utils.typing import Array
+from ._maps import Points
 from ._scaling import Scaling
 from ._summary import SAMPLE_ROWS, Summary, summarize
 
 __all__ = ["Points", "Representation"]
-
-
-class Points:
-    """Rows, with a cache of their scaled columns and other intermediate results."""
-
-    def __init__(self, X: Any, scaling: Scaling) -> None:
-        self.X, self.scaling = X, scaling
-        self._known: dict[Any, Any] = {}
-
-    def along(self, power: int) -> Any:
-        """Return X_p of these rows."""
-        return self.once(power, lambda: self.scaling.apply(self.X, power))
-
-    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Return the cached result for this key, computing it on first use."""
-        if key not in self._known:
-            self._known[key] = compute()
-        return self._known[key]
 
 
 class Representation(TransformerMixin, BaseEstimator):

@@ -24,7 +24,7 @@ from ..core import _dense as dense
 from ._distances import centred_products
 from ._summary import Summary
 
-__all__ = ["Scaling", "leading", "with_signs"]
+__all__ = ["Coordinates", "FixedScaling", "Scaling", "leading", "with_signs"]
 
 
 MOST_DIRECTIONS = 300
@@ -35,23 +35,17 @@ GAP = 1e-6
 """A list of directions may be cut only between eigenvalues that differ by more, relatively."""
 
 
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """Centre and scale of each column, and the covariance of the scaled columns."""
+class Coordinates:
+    """Rows in scaled columns, and along directions: what prediction needs of a scaling."""
 
     mean: Array
     scale: Array
     """Divisor of each column: its standard deviation, or 1 for columns with at most two values."""
-    summary: Summary
 
-    @classmethod
-    def of(cls, summary: Summary) -> Scaling:
-        """Return the scaling for a summary of all rows."""
-        deviation = np.sqrt(summary.squares / summary.weight)
-        # a column whose spread is at the level of rounding is constant
-        rounding = 1e-15 * np.maximum(abs(summary.low), abs(summary.high))
-        free = ~summary.two_valued & (deviation > rounding)
-        return cls(summary.mean, np.where(free, deviation, 1.0), summary)
+    @property
+    def axes(self) -> tuple[Array, Array]:
+        """V, columns × directions, and s, largest first."""
+        raise NotImplementedError
 
     def apply(self, X: Any, power: int) -> Any:
         """Return X_p of some rows: dense, or for power 0 of sparse rows sparse and not centred."""
@@ -71,15 +65,33 @@ class Scaling:
 
     def components(self, power: int, most: int | None = None) -> Array:
         """Return the matrix that maps centred columns to X_p, or to its `most` first columns."""
-        directions, spectrum = self._directions
+        directions, spectrum = self.axes
         if most is not None:
             kept = leading(spectrum, most)
             directions, spectrum = directions[:, :kept], spectrum[:kept]
         return directions * spectrum ** (power / 2) / self.scale[:, None]
 
+
+@dataclass(frozen=True, eq=False)
+class Scaling(Coordinates):
+    """Centre and scale of each column, and the covariance of the scaled columns."""
+
+    mean: Array
+    scale: Array
+    summary: Summary
+
+    @classmethod
+    def of(cls, summary: Summary) -> Scaling:
+        """Return the scaling for a summary of all rows."""
+        deviation = np.sqrt(summary.squares / summary.weight)
+        # a column whose spread is at the level of rounding is constant
+        rounding = 1e-15 * np.maximum(abs(summary.low), abs(summary.high))
+        free = ~summary.two_valued & (deviation > rounding)
+        return cls(summary.mean, np.where(free, deviation, 1.0), summary)
+
     @cached_property
-    def _directions(self) -> tuple[Array, Array]:
-        """V and s, largest first."""
+    def axes(self) -> tuple[Array, Array]:
+        """V, columns × directions, and s, largest first."""
         summary = self.summary
         if summary.scatter is not None:
             covariance = summary.scatter / summary.weight / np.outer(self.scale, self.scale)
@@ -96,6 +108,22 @@ class Scaling:
         spectrum, left = spectrum[:kept], left[:, :kept] * rooted
         directions = rows.T @ left - np.outer(origin, left.sum(axis=0))
         return with_signs(directions / np.sqrt(spectrum)), spectrum
+
+
+@dataclass(frozen=True, eq=False)
+class FixedScaling(Coordinates):
+    """A scaling that was computed before; it holds nothing of the rows."""
+
+    mean: Array
+    scale: Array
+    directions: Array
+    """V, columns × directions."""
+    spectrum: Array
+    """s, largest first."""
+
+    @property
+    def axes(self) -> tuple[Array, Array]:
+        return self.directions, self.spectrum
 
 
 def with_signs(vectors: Array) -> Array:

@@ -12,6 +12,7 @@ from .._utils.typing import Array
 from ..core import _dense as dense
 from ._base import Points, Representation
 from ._distances import squared_distances
+from ._maps import KernelMap, laplace_kernel
 from ._summary import SAMPLE_ROWS, Summary
 from .linear import POWER
 
@@ -82,7 +83,11 @@ class KernelRepresentation(Representation):
 
     def features(self, points: Points) -> Array:
         """Return the features of rows that are validated already."""
-        return self._kernel(points.along(self.power)) @ self._root
+        return self.as_map().features(points)
+
+    def as_map(self) -> KernelMap:
+        """Return what computes the features."""
+        return KernelMap(self.power, self.landmarks_, self.width_, self._root)
 
     def _learn(self, summary: Summary) -> None:
         rows = self.scaling_.apply(summary.sample[:MEASURED_ROWS], self.power)
@@ -93,13 +98,8 @@ class KernelRepresentation(Representation):
         self.landmarks_ = (
             rows[:n] if n <= rows.shape[0] else self.scaling_.apply(summary.sample[:n], self.power)
         )
-        spectrum, vectors = dense.eigh(self._kernel(self.landmarks_))
+        spectrum, vectors = dense.eigh(
+            laplace_kernel(self.landmarks_, self.landmarks_, self.width_)
+        )
         spectrum = np.maximum(spectrum, 0.0) + JITTER
         self._root = (vectors / np.sqrt(spectrum)) @ vectors.T
-
-    def _kernel(self, rows: Any) -> Array:
-        similar = squared_distances(rows, self.landmarks_)
-        similar /= self.width_
-        np.sqrt(similar, out=similar)
-        np.negative(similar, out=similar)
-        return np.exp(similar, out=similar)

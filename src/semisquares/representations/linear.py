@@ -5,11 +5,10 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .._inputs.checks import Number
 from .._utils.typing import Array
 from ._base import Points, Representation
+from ._maps import LinearMap
 
 __all__ = ["LinearRepresentation"]
 
@@ -62,11 +61,12 @@ class LinearRepresentation(Representation):
 
     def features(self, points: Points) -> Any:
         """Return the features of rows that are validated already."""
-        return points.along(self.power)
+        return self.as_map().features(points)
+
+    def as_map(self) -> LinearMap:
+        """Return what computes the features."""
+        return LinearMap(self.power)
 
     def dot(self, points: Points, weights: Array) -> Array:
         """Return ``features(points) @ weights``, by weights of the columns themselves."""
-        if self.power == 0:
-            return super().dot(points, weights)
-        weights = self.scaling_.components(self.power) @ weights
-        return np.asarray(points.X @ weights) - self.scaling_.mean @ weights
+        return self.as_map().dot(points, weights)
