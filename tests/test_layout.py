@@ -15,6 +15,7 @@ PAGES = SOURCE.parents[1] / "docs" / "api"
 
 ONE_FILE_EACH = (
     "cli", "core/solvers", "families", "paper/figures", "tables/columns", "tables/compare/notices",
+    "tables/models/predictors",
 )  # fmt: skip
 """Rooms with one file per command, algorithm, family, figure, column type and notice."""
 STAGES = {

@@ -23,14 +23,22 @@ import sklearn
 from sklearn.linear_model import RidgeClassifier
 
 from semisquares import (
+    AveragedClassifier,
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
+from semisquares.families import Forest
+from semisquares.representations import (
+    GraphRepresentation,
+    KernelRepresentation,
+    LinearRepresentation,
+)
 from semisquares.tables import TableError, fit_table, make_table_pipeline, prepare
 from semisquares.tables.models import TableModel, files, load, save
 from semisquares.tables.models.files import dumps, loads
+from support.plain_predictors import KINDS
 
 CLASSIFIERS = (
     LeastSquaresClassifier(0.5),
@@ -38,6 +46,18 @@ CLASSIFIERS = (
     HardLabelClassifier(0.5),
     SoftLabelClassifierCV([0.1, 10.0], cv=3),
 )
+ALL_KINDS = KINDS | {
+    "averaged": lambda: AveragedClassifier(  # all members, of all families and representations
+        ("least_squares", Forest(5), "logistic", "hard_labels"),
+        representations=[
+            LinearRepresentation(1),
+            KernelRepresentation(n_landmarks=9),
+            GraphRepresentation(1, n_rows=20),
+            GraphRepresentation(1, n_rows=20, sharp=True),
+        ],
+        sharpness=0.0,
+    )
+}
 CLASSES = (("no", "yes"), (3, 5, 12), (False, True), (0.5, 1.5), ("ä", "b", "c", "d"))
 
 
@@ -79,13 +99,23 @@ def fitted(place=1, classes=("no", "yes"), n_rows=200):
 
 
 @functools.cache
-def stored():
-    return dumps(fitted())
+def fitted_kind(kind):
+    """Fit a classifier of a kind that can be stored, on the labeled rows alone."""
+    frame = table()
+    known = codes(frame, 3)
+    pipeline = make_table_pipeline(ALL_KINDS[kind]())
+    pipeline.fit(frame[known >= 0], known[known >= 0])
+    return TableModel.from_pipeline(pipeline, "sick", ("a", "b", "c"))
 
 
-def content():
+@functools.cache
+def stored(kind=None):
+    return dumps(fitted() if kind is None else fitted_kind(kind))
+
+
+def content(kind=None):
     """Return the members of a good file, the document as an object, to be changed."""
-    with ZipFile(io.BytesIO(stored())) as archive:
+    with ZipFile(io.BytesIO(stored(kind))) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     return members | {"model.json": json.loads(members["model.json"])}
 
@@ -238,21 +268,34 @@ def test_the_same_fit_gives_the_same_bytes(monkeypatch):
     assert loads(made[0]).about["created"] == "1970-01-02"
 
 
-def test_a_stored_model_predicts_without_scikit_learn(tmp_path):
-    save(fitted(), tmp_path / "model")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stored_model_of_any_kind_predicts_the_same_bits(kind, tmp_path):
+    model, frame = fitted_kind(kind), table(50, seed=1)
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert_same(again.predict(frame), model.predict(frame))
+    assert again.classifier.type == kind
+    assert dumps(again) == (tmp_path / "model").read_bytes()
+
+
+def test_stored_models_of_all_kinds_predict_without_scikit_learn(tmp_path):
+    for kind in KINDS:
+        save(fitted_kind(kind), tmp_path / f"{kind}.model")
     table(5).to_parquet(tmp_path / "rows.parquet")
     script = """
 import sys
 import pandas as pd
 from semisquares.tables import load
-print(*load("model").predict(pd.read_parquet("rows.parquet")).labels)
+for kind in sys.argv[1:]:
+    print(*load(f"{kind}.model").predict(pd.read_parquet("rows.parquet")).labels)
 print(*{"sklearn", "scipy.optimize", "matplotlib", "skops"} & set(sys.modules))
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    labels = " ".join(fitted().predict(table(5)).labels)
-    assert done.stdout.splitlines() == [labels, ""]
+        [sys.executable, "-c", script, *KINDS],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    labels = [" ".join(fitted_kind(kind).predict(table(5)).labels) for kind in KINDS]
+    assert done.stdout.splitlines() == [*labels, ""]
 
 
 def test_every_flipped_byte_is_noticed():
@@ -379,6 +422,100 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED)
 def test_a_signed_file_whose_parts_do_not_fit_is_one_sentence(name):
     assert "makes no sense" in refusal(signed(zipped(FORGED[name]())))
+
+
+def wrong_arrays(array):
+    """Return arrays that do not fit in the place of one: too short, too deep, of another type."""
+    yield array[:-1]
+    yield array[None]
+    yield np.full(array.shape, np.nan)
+    yield array.astype(np.float32)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_array_anywhere_in_a_classifier_is_one_sentence(kind):
+    good = content(kind)
+    names = [name for name in good if name.startswith("classifier/")]
+    assert names
+    for name in names:
+        for wrong in wrong_arrays(np.load(io.BytesIO(good[name]))):
+            assert "makes no sense" in refusal(signed(zipped(good | {name: wrong}))), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_missing_entry_anywhere_in_a_classifier_is_one_sentence(kind):
+    def entries(value, way=()):
+        for key in value if isinstance(value, dict) and "$npy" not in value else ():
+            yield (*way, key)
+            yield from entries(value[key], (*way, key))
+
+    for *way, last in entries(content(kind)["model.json"]["classifier"]):
+        changed = content(kind)
+        place = functools.reduce(operator.getitem, way, changed["model.json"]["classifier"])
+        removed = place.pop(last)
+        for name in re.findall(r"'\$npy': '([^']+)'", str(removed)):
+            del changed[name]
+        assert "makes no sense" in refusal(signed(zipped(changed))), (*way, last)
+
+
+LOST = {
+    "its own child": ("left", 0, 0),
+    "a cycle": ("right", 2, 0),
+    "a child out of range": ("left", 0, 2**31 - 1),
+    "a negative child": ("right", 0, -7),
+    "one child": ("left", 0, -1),
+    "a feature out of range": ("feature", 0, 99),
+    "a negative feature": ("feature", 0, -2),
+    "a threshold without end": ("threshold", 0, np.inf),
+    "a threshold that is no number": ("threshold", 0, np.nan),
+    "a value without end": ("value", 1, np.inf),
+    "a tree that starts elsewhere": ("root", 0, 1),
+    "a tree without nodes": ("root", 1, 0),
+}
+
+
+@pytest.mark.parametrize("kind", ["forest", "boosting", "averaged"])
+@pytest.mark.parametrize("name", LOST)
+def test_trees_in_which_rows_get_lost_are_one_sentence(kind, name):
+    part, node, number = LOST[name]
+    changed = content(kind)
+    file = next(one for one in changed if one.endswith(f"trees/{part}.npy"))
+    array = np.load(io.BytesIO(changed[file]))
+    array[node] = number
+    assert "makes no sense" in refusal(signed(zipped(changed | {file: array})))
+
+
+def wrong_entries():
+    """Yield the way to an entry of an averaged classifier, and a wrong value."""
+    inside = content("averaged")["model.json"]["classifier"]
+    for key, one in inside["representations"].items():
+        for wrong in (-1, 9, "0", 0.5, None, True):
+            yield ("representations", key, "power"), wrong
+        yield ("representations", key, "name"), "another"
+        yield ("representations", key, "type"), "os.system"
+        for wrong in (0.0, -1.0, "1", None) if one["type"] == "kernel" else ():
+            yield ("representations", key, "width"), wrong
+        if one["type"] == "graph":
+            yield ("representations", key, "graph"), "99"
+    for key in inside["graphs"]:
+        for wrong in (0, -1, 1.5, "7", None):
+            yield ("graphs", key, "n_neighbors"), wrong
+    for key in inside["parts"]:
+        yield ("parts", key, "type"), "os.system"
+        for wrong in (0, -1, 10**9, "1", None):
+            yield ("parts", key, "n_members"), wrong
+    yield ("members", "family"), ["forest"]
+    yield ("members", "setting"), [1] * len(inside["members"]["setting"])
+
+
+def test_a_wrong_entry_anywhere_in_an_averaged_classifier_is_one_sentence():
+    ways = list(wrong_entries())
+    assert {"graphs", "parts", "representations"} <= {way[0] for way, _ in ways}
+    for (*way, last), wrong in ways:
+        changed = content("averaged")
+        place = functools.reduce(operator.getitem, way, changed["model.json"]["classifier"])
+        place[last] = wrong
+        assert "makes no sense" in refusal(signed(zipped(changed))), (*way, last, wrong)
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from semisquares.tables import TableError, make_table_pipeline
 from semisquares.tables.models import TableModel, export_onnx
 from semisquares.tables.models import _graph as operators
 from semisquares.tables.models import onnx as module
+from support.plain_predictors import KINDS, predictor
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -176,6 +178,14 @@ def test_a_graph_says_what_it_is(tmp_path):
     assert json.loads(about["classes"]) == ["a", "b", "ü"]
     assert "town = Köln; town = Lyon; town = Ulm; town = other (1 rare" in graph.graph.doc_string
     assert json.loads(about["features"]) == [f.name for f in model.encoder.features]
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"linear"}))
+def test_a_classifier_without_a_graph_is_refused_in_a_sentence(kind, tmp_path):
+    model = replace(fitted(("no", "yes")), classifier=predictor(kind, 2))
+    with pytest.raises(TableError, match=f"type {kind} cannot be written as ONNX yet; .*'soft'"):
+        export_onnx(model, tmp_path / "model.onnx")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("part", [0, 1])

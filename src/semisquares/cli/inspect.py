@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..tables._strengths import Strength
     from ..tables.models import TableModel
+    from ..tables.models._contents import MemberWeight
     from ._output import Output
 
 _METRICS = {
@@ -39,15 +41,19 @@ _METRICS = {
 @click.argument("model", type=FILE)
 @click.option(
     "--top", type=click.IntRange(min=1), default=12, show_default=True, metavar="N",
-    help="Number of features to show, the strongest first.",
+    help="Number of features, or of members of an average, to show; the strongest first.",
 )  # fmt: skip
 @click.option("--plot", type=FILE, metavar="FILE", help="Plot them to a .png or .svg file.")
 @options.output
 def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
-    """Show what MODEL predicts, from which columns, how well, and which features count most."""
+    """Show what MODEL predicts, from which columns, how well, and which features count most.
+
+    A model without coefficients has no features to list: for an average its members are shown.
+    """
     format = None if plot is None else _image_format(plot)
     with checked_paths(reads=[model], writes={"--plot": plot}):
         from ..tables._strengths import strengths
+        from ..tables.models._contents import summarize
         from ._models import open_model
 
         if plot is not None:
@@ -56,21 +62,34 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
 
     stored = open_model(model)
     names = tuple(map(str, stored.classes))
-    ranked = strengths(stored.classifier.coef, stored.encoder.features, names)
+    inside = summarize(stored.classifier)
+    ranked: tuple[Strength, ...] = ()
+    if inside.coef is not None:
+        ranked = strengths(inside.coef, stored.encoder.features, names)
+    elif plot is not None:
+        raise UserError(
+            f"{model} has no coefficients that could be plotted ({inside.sentence}); leave --plot "
+            "out, or fit with --method logistic, soft, hard or supervised."
+        )
     _print(output, stored)
     for note in stored.about.get("notes", ()):
         output.warn(note)
-    direction = f" towards {names[1]!r}" if len(names) == 2 else ""
-    output.info(
-        f"Strongest features. Strength: change of the decision value{direction} per standard "
-        "deviation of a number, or for a level. Effect: the same per unit.",
-        "dim",
-    )
     shown = tuple(one for one in ranked if one.weight != 0.0)[:top]
-    if shown:
-        output.info(_features(shown, names))
-    if without := _without_effect(ranked):
-        output.info(without, "dim")
+    if ranked:
+        direction = f" towards {names[1]!r}" if len(names) == 2 else ""
+        output.info(
+            f"Strongest features. Strength: change of the decision value{direction} per standard "
+            "deviation of a number, or for a level. Effect: the same per unit.",
+            "dim",
+        )
+        if shown:
+            output.info(_features(shown, names))
+        if without := _without_effect(ranked):
+            output.info(without, "dim")
+    else:
+        output.info(f"{inside.sentence[0].upper()}{inside.sentence[1:]}.", "dim")
+    if inside.members:
+        output.info(_members(inside.members[:top]))
     output.info()
     if plot is not None and format is not None:
         _plot(shown, plot, format)
@@ -81,7 +100,10 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
             "group": stored.group,
             "unlabeled": stored.unlabeled,
             **stored.about,
+            "classifier": stored.classifier.type,
+            "rows_held": stored.classifier.n_rows_held,
             "features": [asdict(strength) for strength in ranked],
+            "members": [asdict(member) for member in inside.members],
         }
     )
 
@@ -153,6 +175,21 @@ def _features(ranked: tuple[Strength, ...], names: tuple[str, ...]) -> Table:
         strength, effect = (f"{n:+.4g}".replace("-", "−") for n in (one.weight, one.effect))
         towards = [one.class_name] if len(names) > 2 else []
         table.add_row(one.feature, *towards, strength, effect, one.unit)
+    return table
+
+
+def _members(members: Sequence[MemberWeight]) -> Table:
+    """Return a table of the members of an average, those with the largest weights first."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("family", "representation", "setting"):
+        table.add_column(name, overflow="fold")
+    for name in ("weight", "log loss", "accuracy"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in members:
+        scores = (f"{one.log_loss:.3f}", f"{one.accuracy:.3f}")
+        table.add_row(one.family, one.representation, one.setting, f"{one.weight:.3f}", *scores)
     return table
 
 

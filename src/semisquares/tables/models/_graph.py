@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._utils.messages import Parameter
 from ..._utils.typing import Array
 from ..columns._onnx import OnnxGraph
+from ..errors import TableError
 from .model import TableModel
+from .predictors import LinearScores
 
-__all__ = ["add_classifier", "add_encoder", "class_values"]
+__all__ = ["add_classifier", "add_encoder", "class_values", "linear_scores"]
 
 
 def add_encoder(graph: OnnxGraph, model: TableModel) -> str:
@@ -55,7 +58,21 @@ def _project(graph: OnnxGraph, z: str, n_classes: int) -> None:
 
 
 def _weights(model: TableModel) -> tuple[Array, Array]:
-    return model.classifier.coef, model.classifier.intercept
+    scores = linear_scores(model)
+    return scores.coef, scores.intercept
+
+
+def linear_scores(model: TableModel) -> LinearScores:
+    """Return the classifier of a model; raise TableError if its graph cannot be written."""
+    if isinstance(model.classifier, LinearScores):
+        return model.classifier
+    raise TableError(
+        "A model of type {type} cannot be written as ONNX yet; store it without ONNX, or fit it "
+        "with {method}, hard or supervised.",
+        code="onnx_unsupported",
+        type=model.classifier.type,
+        method=Parameter("method", "soft"),
+    )
 
 
 def class_values(model: TableModel) -> Array:

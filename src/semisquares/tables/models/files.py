@@ -64,7 +64,7 @@ def save(model: TableModel, path: str | Path, *, write: Callable[[Parameter], st
     Parameters
     ----------
     model : TableModel
-        It is written without any of its rows: see `TableModel.to_plain`.
+        See `TableModel.to_plain` for what of its rows is written.
     path : str or Path
     write : callable, default=str
         Writes the parameters that the model's notes name: the command line stores options.

@@ -26,7 +26,7 @@ from ..compare.notices.majority import compare_with_majority
 from ..dataset import PREPARED, Prepared, TableInfo
 from ._calibrating import calibrate_fit
 from ._calibration import DecisionCalibration
-from ._linear import LinearScores
+from ._converting import predictor_of
 from ._measuring import (
     METHODS,
     FitOptions,
@@ -144,7 +144,7 @@ def assemble(
     about = _about(table, options, measured, fit, notices)
     return TableModel(
         table.encoder,
-        LinearScores(fit.classifier.coef_, fit.classifier.intercept_),
+        predictor_of(fit.classifier),
         table.target.name,
         table.target.classes,
         group=table.group,

@@ -15,7 +15,7 @@ from .._arguments import instance, optional_text, refuse, text, texts, whole_num
 from .._drift import Drift
 from .._encoding import Encoding, as_frame, listed_columns
 from ._calibration import DecisionCalibration
-from ._linear import LinearScores
+from .predictors import Predictor, read_predictor
 
 __all__ = ["Prediction", "TableModel", "ignored_note"]
 
@@ -38,7 +38,8 @@ class Prediction:
     codes: Array
     """(n,) the places of the labels among the classes."""
     soft_labels: Array
-    """(n, n_classes): not negative, each row sums to one."""
+    """(n, n_classes): not negative, each row sums to one. Probabilities, if the classifier has
+    them: if it is not linear least squares."""
     decision: Array
     """(n,), positive for the second class; (n, n_classes) if there are more than two."""
     probabilities: Array
@@ -74,8 +75,8 @@ class TableModel:
     ----------
     encoder : Encoding
         Turns the columns of a table into numbers: ``encoding_`` of a fitted `TableEncoder`.
-    classifier : LinearScores
-        Turns encoded rows into decision values.
+    classifier : Predictor
+        Turns encoded rows into decision values and probabilities.
     target : str
         The column that it predicts.
     classes : tuple
@@ -105,7 +106,7 @@ class TableModel:
     """
 
     encoder: Encoding
-    classifier: LinearScores
+    classifier: Predictor
     target: str
     classes: tuple[Any, ...]
     group: str | None = None
@@ -116,7 +117,7 @@ class TableModel:
 
     def __post_init__(self) -> None:
         instance("encoder", self.encoder, Encoding, "the encoding_ of a fitted TableEncoder")
-        instance("classifier", self.classifier, LinearScores, "the weights of a classifier")
+        instance("classifier", self.classifier, Predictor, "the weights of a classifier")  # type: ignore[type-abstract]
         text("target", self.target, "the name of a column, a text")
         classes = "the classes as a tuple of texts or numbers"
         if not all(
@@ -146,8 +147,9 @@ class TableModel:
         Parameters
         ----------
         pipeline : Pipeline
-            Fitted steps "encoder" (a `TableEncoder`) and "classifier" (linear, fitted with the
-            classes 0, 1, …), as `make_table_pipeline` returns it.
+            Fitted steps "encoder" (a `TableEncoder`) and "classifier" (of semisquares, or logistic
+            regression, a random forest or histogram gradient boosting, fitted with the classes
+            0, 1, …), as `make_table_pipeline` returns it.
         target, classes
             As in `TableModel`.
         **details
@@ -155,11 +157,13 @@ class TableModel:
         """
         steps = getattr(pipeline, "named_steps", {})
         encoding = getattr(steps.get("encoder"), "encoding_", None)
-        coef = getattr(steps.get("classifier"), "coef_", None)
-        if encoding is None or coef is None:
+        fitted = hasattr(steps.get("classifier"), "classes_")
+        if encoding is None or not fitted:
             needed = "a fitted pipeline with the steps encoder and classifier"
             raise refuse("pipeline", pipeline, needed)
-        scores = LinearScores(coef, steps["classifier"].intercept_)
+        from ._converting import predictor_of  # which needs scikit-learn
+
+        scores = predictor_of(steps["classifier"])
         return cls(encoding, scores, target, classes, **details)
 
     def features(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -186,9 +190,8 @@ class TableModel:
         features = self.features(frame)
         unseen = self.encoder.unseen(features)
         cells = self.encoder.clean(features)
-        decision = self.classifier.decision(self.encoder.encode(cells))
+        decision, soft = self.classifier.evaluate(self.encoder.encode(cells))
         codes = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0.0).astype(np.intp)
-        soft = self.classifier.soft_labels(decision)
         known = self.calibration
         return Prediction(
             self.class_values()[codes],
@@ -256,8 +259,9 @@ class TableModel:
     def to_plain(self, write: Callable[[Parameter], str] = str) -> dict[str, Any]:
         """Return JSON values and arrays from which `from_plain` restores the model.
 
-        They hold no row. Of single cells they hold the levels of categories, and of each column of
-        numbers or dates the range and some quantiles.
+        They hold no row of the table, unless ``classifier.holds_rows``: then they hold encoded and
+        standardised rows. Of single cells they hold the levels of categories, and of each column
+        of numbers or dates the range and some quantiles.
 
         Parameters
         ----------
@@ -282,7 +286,7 @@ class TableModel:
         stored = plain.get("calibration")  # not in files of the first versions
         model = cls(
             encoder=Encoding.from_plain(plain["encoder"]),
-            classifier=LinearScores.from_plain(plain["classifier"]),
+            classifier=read_predictor(plain["classifier"]),
             target=plain["target"],
             classes=tuple(plain["classes"]),
             group=plain["group"],

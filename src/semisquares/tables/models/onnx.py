@@ -32,7 +32,7 @@ from .._encoding import as_frame, clean
 from ..columns import COLUMN_TYPES, most_specific_first
 from ..columns._onnx import OUTPUTS, OnnxGraph, element_type, import_onnx
 from ..errors import TableError
-from ._graph import add_classifier, add_encoder, class_values
+from ._graph import add_classifier, add_encoder, class_values, linear_scores
 from .files import write_whole
 from .model import MODEL, Prediction, TableModel
 
@@ -79,7 +79,8 @@ def export_onnx(
     Raises
     ------
     TableError
-        If graph and model disagree, or if onnx or onnxruntime is not installed.
+        If graph and model disagree, if onnx or onnxruntime is not installed, or if the classifier
+        is not linear least squares.
 
     Examples
     --------
@@ -97,6 +98,7 @@ def export_onnx(
     instance("model", model, TableModel, MODEL)
     path = path_text("path", path)
     sample = None if sample is None else as_frame(sample, "sample")
+    linear_scores(model)  # raises an error if there is no graph for it
     import_onnx()
     graph = OnnxGraph()
     reason = _why_partial(model)
