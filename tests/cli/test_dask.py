@@ -71,6 +71,20 @@ def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, grou
         assert flat_entry(found, key) == pytest.approx(flat_entry(expected, key), rel=1e-9), key
 
 
+@pytest.mark.parametrize("method", ["averaged", "logistic", "forest", "boosting"])
+@pytest.mark.parametrize("group", [None, "clinic"], ids=["alone", "in groups"])
+def test_a_table_in_chunks_gives_the_probabilities_of_the_whole_table(folder, method, group):
+    source = find(str(folder / "rows*.parquet"))
+    prepared = prepare(read(source, labels=["ill"]), "ill", group=group)
+    table = prepare_chunks(split(source, labels=["ill"], n_bytes=4096), "ill", group=group)
+    order = FitOptions(method, folds=2, repeats=1)
+    expected, found = fit_prepared(prepared, order), fit_streamed(table, order)
+    one, other = (model.predict(frame()).soft_labels for model in (expected, found))
+    np.testing.assert_allclose(other, one, rtol=0, atol=1e-9)
+    for key in ("method", "rows", "labeled", "metrics", "notes", "summary"):
+        assert flat_entry(found, key) == pytest.approx(flat_entry(expected, key), rel=1e-9), key
+
+
 def test_notes_about_a_table_in_chunks_are_those_of_the_whole_table(folder):
     ill = frame()["ill"]
     rows = frame().assign(ill_filled=np.arange(600) % 2 == 0, ill_predicted=ill.fillna("no"))

@@ -16,8 +16,10 @@ import pandas as pd
 import pytest
 
 from semisquares import cli
+from semisquares.cli.fit import METHODS, NOT_IN_ONNX
 from semisquares.tables import load, save
 from semisquares.tables._example import TABLE, TARGET, example_truth
+from semisquares.tables.models import _measuring as measuring
 from support.command_line import PATIENCE, begin, refused
 from support.comparisons import binary
 
@@ -255,6 +257,56 @@ def test_a_model_goes_through_a_pipe(semisquares, table, model, capfdbinary, mon
     stored = capfdbinary.readouterr().out
     code, printed, _ = semisquares("inspect", "-", "--quiet", stdin=stored)
     assert (code, printed) == (0, "Predicts 'state': ill, well\n")
+
+
+def test_inspect_shows_the_members_of_an_average(semisquares, table, tmp_path):
+    words = ("--target", "state", "--method", "averaged", "--drop", "pulse", "-o", "m.model")
+    code, printed, _ = semisquares("fit", table, *words)
+    assert code == 0
+    assert "Averaged classifier: error " in printed
+    code, printed, _ = semisquares("inspect", "m.model", "--top", "3")
+    assert code == 0
+    assert re.search(r"^An average of \d+ members\.$", printed, re.MULTILINE)
+    assert re.search(r"^family +representation +setting +weight +log loss +acc", printed, re.M)
+    assert "Strongest features" not in printed
+    assert "certificate" not in printed
+    facts = json.loads(semisquares("inspect", "m.model", "--json")[1])
+    assert (facts["classifier"], facts["features"]) == ("averaged", [])
+    assert sum(member["weight"] for member in facts["members"]) == pytest.approx(1.0)
+    assert facts["rows_held"] == load("m.model").classifier.n_rows_held
+    code, _, errors = semisquares("inspect", "m.model", "--plot", "m.png")
+    assert code == 2
+    assert re.search(r"m\.model has no coefficients .*\(an average of .*; leave --plot", errors)
+    code, _, errors = semisquares("export", "m.model", "-o", "m.onnx")
+    assert code == 2
+    assert "type averaged cannot be written as ONNX yet; " in errors
+    assert "with --method soft, hard or supervised." in errors
+    code, _, _ = semisquares("predict", "m.model", table, "-o", "out.csv")
+    assert code == 0
+    soft = pd.read_csv("out.csv")["state_soft_well"]
+    assert soft.between(0.0, 1.0).all()
+
+
+def test_inspect_counts_the_trees_of_a_forest(semisquares, table):
+    words = ("--method", "forest", "--folds", "2", "--repeats", "1", "--jobs", "1")
+    code, printed, _ = semisquares("fit", table, "--target", "state", "-o", "m.model", *words)
+    assert code == 0
+    assert "Random forest: error " in printed
+    _, printed, _ = semisquares("inspect", "m.model")
+    assert re.search(r"^100 trees with \d+ leaves\.$", printed, re.MULTILINE)
+
+
+@pytest.mark.parametrize("method", NOT_IN_ONNX)
+def test_fit_refuses_onnx_before_the_work(semisquares, table, method):
+    words = ("--target", "state", "-o", "m.model", "--method", method, "--onnx", "m.onnx")
+    code, printed, errors = semisquares("fit", table, *words)
+    assert (code, printed) == (2, "")
+    assert f"--method {method} cannot be written as ONNX yet; leave --onnx out" in errors
+
+
+def test_the_methods_of_the_command_are_those_of_the_function():
+    assert METHODS == measuring.METHODS
+    assert NOT_IN_ONNX == measuring.WITHOUT_ALPHA
 
 
 # -- compare ------------------------------------------------------------------------------------

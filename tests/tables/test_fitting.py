@@ -7,12 +7,20 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
+from semisquares import (
+    AveragedClassifier,
+    HardLabelClassifier,
+    LeastSquaresClassifier,
+    SoftLabelClassifier,
+)
 from semisquares.tables import TableError, compare_table, fit_table, prepare
 from semisquares.tables._predicting import PredictionCounts, predict_rows
 from semisquares.tables.compare import _evaluation as evaluation
+from semisquares.tables.compare import _rivals as rivals
 from semisquares.tables.compare._evaluation import evaluate
+from semisquares.tables.compare._rivals import RivalFits, Training
 from semisquares.tables.compare._rows import TableRows, subsample
 from semisquares.tables.compare._tuning import tune
 from semisquares.tables.compare.comparison import METRICS
@@ -21,6 +29,7 @@ from semisquares.tables.compare.notices import NoticeContext, find_notices
 from semisquares.tables.compare.notices.leak import leaks
 from semisquares.tables.compare.splits import plan, training_mask
 from semisquares.tables.models import fitting
+from semisquares.tables.models._left_out import measure_left_out
 from semisquares.tables.models._measuring import FitOptions, Setting, choose
 from semisquares.tables.models.files import dumps, loads
 from support.table_files import csv_of
@@ -135,9 +144,161 @@ def test_soft_labels_of_weight_zero_are_the_tuned_ridge():
     assert setting == expected
 
 
+# -- classifiers of other kinds -----------------------------------------------------------------
+
+ALONE = {
+    "logistic": lambda rows: RivalFits(Training(rows, rows.codes >= 0)).fit("logistic").model,
+    "forest": lambda rows: RandomForestClassifier(random_state=0).fit(*labeled(rows)),
+    "boosting": lambda rows: HistGradientBoostingClassifier(random_state=0).fit(*labeled(rows)),
+}
+
+
+def labeled(rows):
+    return rows.X[rows.codes >= 0], rows.codes[rows.codes >= 0]
+
+
+@pytest.mark.parametrize(
+    ("method", "n_classes"), [("logistic", 2), ("forest", 3), ("boosting", 2), ("boosting", 3)]
+)
+def test_methods_of_scikit_learn_are_fitted_to_the_labels_and_stored(method, n_classes):
+    rows = prepared(n_classes=n_classes, n_labels=60)
+    model = loads(dumps(fit_table(rows, method=method, folds=2, repeats=1)))
+    expected = ALONE[method](TableRows(rows.X, rows.codes))
+    found = model.predict(table(n_classes=n_classes, n_labels=60)).soft_labels
+    np.testing.assert_allclose(found, expected.predict_proba(rows.X), atol=1e-12)
+    about = model.about
+    assert (about["method"], about["alpha"], about["unlabeled_weight"]) == (method, None, None)
+    assert about["certificate"] is None
+    assert re.search(r"^(Logistic r|Random f|Gradient b)\w+: error .* had not", about["summary"])
+
+
+@pytest.mark.parametrize("method", ["forest", "boosting"])
+def test_their_scores_are_those_of_cross_validation_by_hand(method):
+    rows = prepared(n_labels=60)
+    model = fit_table(rows, method=method, folds=3, repeats=1)
+    planned = plan(rows.codes, folds=3, repeats=1)
+    right = []
+    for test in planned.tests:
+        inside = training_mask(test, rows.codes)
+        part = TableRows(rows.X[inside], rows.codes[inside])
+        right.append(np.mean(ALONE[method](part).predict(rows.X[test]) == rows.codes[test]))
+    assert model.about["metrics"]["accuracy"]["mean"] == pytest.approx(np.mean(right))
+    assert model.about["verdict"] is None
+
+
+@pytest.mark.parametrize("method", ["logistic", "boosting"])
+def test_the_stored_model_is_fitted_to_all_labels_however_many(method, monkeypatch):
+    monkeypatch.setattr(rivals, "MOST_LOGISTIC", 30)
+    rows = prepared(n_labels=100)
+    known = TableRows(rows.X, rows.codes)
+    everything = np.ones(120, dtype=bool)
+    seen = [
+        RivalFits(Training(known, everything, all_labels=all_labels)).fit(method).model
+        for all_labels in (False, True)
+    ]
+    model = fit_table(rows, method=method, folds=2, repeats=1)
+    found = model.classifier.probabilities(rows.X)
+    np.testing.assert_allclose(found, seen[1].predict_proba(rows.X), atol=1e-12)
+    assert abs(seen[0].predict_proba(rows.X) - found).max() > 1e-3
+
+
+def test_ridge_is_another_name_of_supervised():
+    one, other = (
+        fit_table(prepared(), method=method, folds=2, repeats=1)
+        for method in ("ridge", "supervised")
+    )
+    np.testing.assert_array_equal(one.classifier.coef, other.classifier.coef)
+    assert one.about["metrics"] == other.about["metrics"]
+    assert (one.about["asked"], one.about["method"]) == ("ridge", "supervised")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_averaged_classifier_is_stored_with_its_own_left_out_scores(n_classes, monkeypatch):
+    monkeypatch.setattr(evaluation, "ordered_map", None)  # nothing is cross-validated
+    rows = prepared(n_classes=n_classes)
+    model = loads(dumps(fit_table(rows, method="averaged")))
+    expected = AveragedClassifier().fit(rows.X, rows.codes)
+    found = model.predict(table(n_classes=n_classes))
+    np.testing.assert_allclose(found.soft_labels, expected.predict_proba(rows.X), atol=1e-12)
+    metrics = model.about["metrics"]
+    assert metrics["accuracy"]["mean"] == pytest.approx(expected.loo_score_)
+    assert set(metrics) == set(METRICS)
+    for one in metrics.values():
+        assert one["low"] <= one["mean"] <= one["high"]
+        assert one["low"] < one["high"]
+    assert model.about["summary"].startswith("Averaged classifier: error ")
+
+
+def test_the_averaged_classifier_leaves_groups_out_together():
+    frame = table(n_labels=60).assign(site=np.arange(120) // 6)
+    rows = prepare(frame, "label", group="site")
+    model = fit_table(rows, method="averaged")
+    expected = AveragedClassifier().fit(rows.X, rows.codes, groups=rows.groups)
+    assert model.about["metrics"]["accuracy"]["mean"] == pytest.approx(expected.loo_score_)
+
+
+def test_intervals_of_left_out_scores_cover_what_they_should():
+    """Of 95 % intervals for a known accuracy nearly all cover it, and they are not too wide."""
+    rng = np.random.default_rng(0)
+    covered, widths = [], []
+    for seed in range(60):
+        codes = rng.integers(2, size=150)
+        p = np.clip(0.5 + 0.4 * (2 * codes - 1) * rng.choice([1, -1], 150, p=[0.8, 0.2]), 0, 1)
+        found = measure_left_out(np.c_[1 - p, p], codes, None, "ab", seed).metrics["accuracy"]
+        covered.append(found.low <= 0.8 <= found.high)
+        widths.append(found.high - found.low)
+    assert np.mean(covered) >= 0.9
+    assert np.mean(widths) < 0.16
+
+
+def test_rows_of_one_group_make_intervals_wider():
+    rng = np.random.default_rng(0)
+    groups = np.arange(200) // 20
+    codes = rng.integers(2, size=200)
+    p = np.where(groups % 3 > 0, codes, 1 - codes) * 0.8 + 0.1  # right or wrong together
+    proba = np.c_[1 - p, p]
+    alone, together = (measure_left_out(proba, codes, g, "ab").metrics for g in (None, groups))
+    assert together["accuracy"].mean == alone["accuracy"].mean
+    widths = [one["accuracy"].high - one["accuracy"].low for one in (alone, together)]
+    assert widths[1] > 2 * widths[0]
+
+
+def test_classes_that_cannot_be_left_out_are_named():
+    frame = table(n_classes=3)
+    frame.loc[frame["label"].eq("z") & (frame.index > 2), "label"] = None
+    notes = fit_table(prepare(frame, "label"), method="averaged").about["notes"]
+    assert any(note.startswith("Class 'z' has a single labeled row") for note in notes)
+    one_each = table().assign(label=["x", "y", *[None] * 118])
+    about = fit_table(prepare(one_each, "label"), method="averaged").about
+    assert about["metrics"] == {}
+    assert any(note.startswith("No scores could be measured.") for note in about["notes"])
+
+
+def test_rows_that_an_average_stores_are_named():
+    angle = np.linspace(0.0, 2.0 * np.pi, 300)
+    ring = np.arange(300) % 2
+    X = np.c_[np.cos(angle), np.sin(angle)] * (1.0 + ring[:, None])
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(
+        label=np.where(np.arange(300) % 10 < 4, np.array(["in", "out"])[ring], None)
+    )
+    model = fit_table(prepare(frame, "label"), method="averaged")
+    assert model.classifier.holds_rows
+    held = f"{model.classifier.n_rows_held} rows of the table are stored with the model, encoded"
+    (note,) = (note for note in model.about["notes"] if note.startswith(held))
+    assert note.endswith("method='ridge' stores none.")
+
+
+def test_an_average_on_noise_is_called_no_better_than_one_answer():
+    notes = fit_table(prepare(noise(), "label"), method="averaged").about["notes"]
+    assert any("no better than always answering 'ok'" in note for note in notes)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"method": "averaged", "alpha": 1.0}, "Method averaged has neither alpha nor weight; le"),
+        ({"method": "forest", "weight": 1.0}, "Method forest has neither alpha nor weight; leave"),
+        ({"method": "ridge", "weight": 1.0}, "Method ridge leaves the unlabeled rows out"),
         ({"method": "best"}, "no method 'best'"),
         ({"alpha": 1.0}, "Method auto chooses"),
         ({"weight": 1.0}, "Method auto chooses"),

@@ -17,8 +17,11 @@ from .export import load_onnx, refuse_standard_output, write_onnx
 if TYPE_CHECKING:
     from ._output import Output
 
-METHODS = ("auto", "soft", "hard", "supervised")
+METHODS = (
+    "auto", "averaged", "ridge", "logistic", "forest", "boosting", "soft", "hard", "supervised",
+)  # fmt: skip
 """The methods of `fit_table`, repeated here so that shells complete them without its imports."""
+NOT_IN_ONNX = ("averaged", "logistic", "forest", "boosting")
 
 
 class _NumberOrAuto(click.ParamType):
@@ -59,7 +62,8 @@ class _NumberOrAuto(click.ParamType):
     type=click.Choice(METHODS),
     default="auto",
     show_default=True,
-    help="auto: soft labels if compare would find that they help, otherwise the tuned ridge.",
+    help="auto: soft labels if compare would find that they help, otherwise the tuned ridge "
+    "(another name is supervised). averaged: many classifiers, weighted by their errors.",
 )
 @click.option(
     "--alpha", type=_NumberOrAuto(), default="auto", show_default=True, metavar="NUMBER",
@@ -98,10 +102,16 @@ def fit(
     TABLE is a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or Feather file, a quoted pattern
     such as 'data/*.csv', or - for standard input. The model file contains the cleaning, encoding
     and scaling of the columns, the classifier, its scores on held-out labeled rows, its certificate
-    of optimality and the versions of all packages, but no row of the table. Reading it executes no
-    code.
+    of optimality and the versions of all packages, but no row of the table, unless the method is
+    averaged and members of the average compare new rows with some of it; the command says so.
+    Reading it executes no code.
     """
     refuse_standard_output("--onnx", onnx)
+    if onnx is not None and method in NOT_IN_ONNX:
+        raise click.UsageError(
+            f"--method {method} cannot be written as ONNX yet; leave --onnx out, or give --method "
+            "soft, hard or ridge."
+        )
     with checked_paths(
         reads=[table],
         writes={"-o": out, "--onnx": onnx},

@@ -64,8 +64,8 @@ class PredictionCounts:
         calibration = []
         if not self.calibrated:
             calibration.append(
-                "The model was stored without a calibration, so its probabilities are soft labels: "
-                "fit it again for calibrated ones."
+                "The model was stored without a calibration: its probabilities are the "
+                "classifier's own, and may be too sure."
             )
         return [*ignored_note(self.ignored), *signs, *calibration, *self.drift.notes]
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold
@@ -22,7 +23,7 @@ from ._rows import TableRows, sample_rows
 from ._tuning import FOLDS, fit_pair, fit_rows
 from .splits import grouped_folds, stratified_order
 
-__all__ = ["ALL", "LABELS", "CaughtWarning", "FittedRival", "RivalFits", "Training"]
+__all__ = ["ALL", "ALONE", "LABELS", "CaughtWarning", "FittedRival", "RivalFits", "Training"]
 
 
 LABELS = {
@@ -35,13 +36,15 @@ LABELS = {
 }
 """What each rival is called."""
 ALL = tuple(LABELS)
+ALONE = ("logistic", "forest", "boosting")
+"""Methods of scikit-learn that can be stored; they use the labeled rows alone."""
 DECIDING = ("ridge", "soft_cv")
 """The two that the verdict compares: if one of them fails, there is no answer."""
 MOST_HARD = 50_000
 MOST_SELF_TRAINING = 5_000
 """More unlabeled rows than this are sampled: these two methods are slow."""
 MOST_LOGISTIC = 20_000
-"""More labeled rows than this are sampled for logistic regression and self-training."""
+"""More labeled rows than this are sampled for logistic regression, trees and self-training."""
 PENALTIES = np.logspace(-3, 3, 7)
 """The values of C that logistic regression chooses from."""
 MAX_ITER = 1000
@@ -56,6 +59,8 @@ class Training:
     inside: Array
     """A mask of the rows to learn from; all others are off limits."""
     seed: int = 0
+    all_labels: bool = False
+    """Whether to fit all labels however many there are, as a model that is stored should."""
 
     @cached_property
     def labeled(self) -> Array:
@@ -118,6 +123,8 @@ class RivalFits:
             "hard": self._hard,
             "soft_cv": self._soft_cv,
             "self_training": self._self_training,
+            "forest": lambda: self._trees(_forest),
+            "boosting": lambda: self._trees(_boosting),
         }
 
     def fit(self, name: str) -> FittedRival:
@@ -171,11 +178,21 @@ class RivalFits:
             max_iter=MAX_ITER,
             use_legacy_attributes=False,
         )
-        return _timed(lambda: model.fit(X, codes))
+        chosen = _timed(lambda: model.fit(X, codes))
+        if not self.training.all_labels or len(X) == len(self.training.labeled):
+            return chosen
+        whole, penalty = self.training.rows.take(self.training.labeled), float(model.C_)
+        final = _logistic_regression(penalty)
+        return _timed(lambda: final.fit(whole.X, whole.codes), after=chosen)
+
+    def _trees(self, make: Callable[[int], Any]) -> FittedRival:
+        t = self.training
+        rows = t.rows.take(t.labeled if t.all_labels else self._logistic_rows)
+        return _timed(lambda: make(t.seed).fit(rows.X, rows.codes))
 
     @cached_property
     def _logistic_rows(self) -> Array:
-        """The labeled rows that logistic regression sees."""
+        """The labeled rows that logistic regression, forests and boosting see."""
         labeled = self.training.labeled
         if len(labeled) <= MOST_LOGISTIC:
             return labeled
@@ -196,6 +213,15 @@ class RivalFits:
 
 def _logistic_regression(penalty: float) -> LogisticRegression:
     return LogisticRegression(C=penalty, max_iter=MAX_ITER)
+
+
+def _forest(seed: int) -> Any:
+    return RandomForestClassifier(random_state=seed)
+
+
+def _boosting(seed: int) -> Any:
+    # without early stopping: it would set labels aside, and a class may have a single one
+    return HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
 
 
 def _logistic_splits(

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from ..._utils.typing import Array
 from ...estimators._base import LinearLeastSquares
 
-__all__ = ["score"]
+__all__ = ["score", "score_predictions"]
 
 
 def score(model: Any, X: Array, codes: Array) -> tuple[float, float, float, float]:
@@ -37,8 +37,32 @@ def score(model: Any, X: Array, codes: Array) -> tuple[float, float, float, floa
     >>> [round(value, 3) for value in score(model, X, codes)]
     [1.0, 1.0, 1.0, 0.045]
     """
-    hits = model.predict(X) == codes
     soft = model.predict_proba(X)
+    return score_predictions(model.predict(X), soft, _ranking(model, X, soft), codes)
+
+
+def score_predictions(
+    predicted: Array, soft: Array, ranking: Array, codes: Array
+) -> tuple[float, float, float, float]:
+    """Score predictions for labeled rows, as `score` does.
+
+    Parameters
+    ----------
+    predicted : ndarray of shape (n_rows,)
+    soft : ndarray of shape (n_rows, n_classes)
+        Soft labels or probabilities.
+    ranking : ndarray of shape (n_rows, 1 or n_classes)
+        Values that rank the rows, for the AUC: one column for two classes.
+    codes : ndarray of shape (n_rows,)
+        The class of each row; all are labeled.
+
+    Examples
+    --------
+    >>> p = np.array([[0.9, 0.1], [0.4, 0.6]])
+    >>> [round(x, 3) for x in score_predictions(p.argmax(axis=1), p, p[:, 1:], np.array([0, 1]))]
+    [1.0, 1.0, 1.0, 0.085]
+    """
+    hits = predicted == codes
     truth = np.eye(soft.shape[1])[codes]
     losses = (soft - truth) ** 2
     loss = losses[:, 1] if soft.shape[1] == 2 else losses.sum(axis=1)
@@ -46,13 +70,15 @@ def score(model: Any, X: Array, codes: Array) -> tuple[float, float, float, floa
     return (
         float(hits.mean()),
         float(np.mean(by_class)),
-        _auc(_ranking(model, X, soft), truth),
+        _auc(ranking, truth),
         float(loss.mean()),
     )
 
 
 def _ranking(model: Any, X: Array, soft: Array) -> Array:
     """Return the values that rank rows: one column if binary, else one per class."""
+    if not hasattr(model, "decision_function"):
+        return soft[:, 1:] if soft.shape[1] == 2 else soft
     if soft.shape[1] == 2:
         return model.decision_function(X)[:, None]
     # logistic decision values have no common zero across rows; probabilities are comparable

@@ -13,7 +13,14 @@ from ..._utils.typing import Array
 from ...model_selection import LabeledRepeatedStratifiedKFold, LabeledStratifiedGroupKFold
 from ..errors import TableError
 
-__all__ = ["Plan", "grouped_folds", "plan", "stratified_order", "training_mask"]
+__all__ = [
+    "Plan",
+    "check_testable",
+    "grouped_folds",
+    "plan",
+    "stratified_order",
+    "training_mask",
+]
 
 
 LABELED_TESTS = 4000
@@ -94,7 +101,7 @@ def plan(
     >>> found.folds, found.repeats, [test.size for test in found.tests]
     (3, 2, [2, 2, 2, 2, 2, 2])
     """
-    _check(codes, groups, names)
+    check_testable(codes, groups, names)
     n_labeled = int((codes >= 0).sum())
     wanted = repeats or int(np.clip(round(LABELED_TESTS / n_labeled), 2, 10))
     held = (codes >= 0) & ~rows_to_test(codes, groups)
@@ -187,8 +194,8 @@ def stratified_order(codes: Array, rng: np.random.Generator, *, least: int = 2) 
     return order[np.argsort(place, kind="stable")]
 
 
-def _check(codes: Array, groups: Array | None, names: Sequence[Any] | None) -> None:
-    """Raise TableError if no folds can answer the question."""
+def check_testable(codes: Array, groups: Array | None, names: Sequence[Any] | None) -> None:
+    """Raise TableError if there are not two classes whose rows can be tested."""
     classes = np.unique(codes[codes >= 0])
     if len(classes) < 2:
         raise TableError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from ..._utils.typing import Array
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from .._arguments import amount, check_splits, some_function, text
 from ..compare._evaluation import evaluate, ordered_map
+from ..compare._rivals import ALONE, RivalFits, Training
 from ..compare._rows import TableRows
 from ..compare._tuning import fit_rows, move_intercept, tune
 from ..compare.comparison import METRICS, Estimate, Verdict
@@ -26,6 +28,7 @@ from ..errors import TableError
 
 __all__ = [
     "METHODS",
+    "WITHOUT_ALPHA",
     "FitOptions",
     "Measurement",
     "Setting",
@@ -33,10 +36,15 @@ __all__ = [
     "fit_setting",
     "measure",
     "resolve_method",
+    "without_alpha",
 ]
 
 Progress = Callable[[int, int], None]
-METHODS = ("auto", "soft", "hard", "supervised")
+METHODS = (
+    "auto", "averaged", "ridge", "logistic", "forest", "boosting", "soft", "hard", "supervised",
+)  # fmt: skip
+WITHOUT_ALPHA = ("averaged", *ALONE)
+"""Methods that have neither an alpha nor a weight of unlabeled rows."""
 _RIVALS = {"soft": "soft_cv", "hard": "hard", "supervised": "ridge"}
 
 
@@ -73,11 +81,22 @@ class FitOptions:
                 weight=Parameter("weight"),
                 method=Parameter("method", "soft"),
             )
-        if self.method == "supervised" and self.weight is not None:
+        if self.method in WITHOUT_ALPHA and (self.alpha is not None or self.weight is not None):
             raise TableError(
-                "Method supervised leaves the unlabeled rows out, so it has no weight for them; "
+                "Method {name} has neither alpha nor weight; leave {alpha} and {weight} out, or "
+                "use them with {method}.",
+                code="method_without_alpha",
+                name=self.method,
+                alpha=Parameter("alpha"),
+                weight=Parameter("weight"),
+                method=Parameter("method", "soft"),
+            )
+        if self.method in ("supervised", "ridge") and self.weight is not None:
+            raise TableError(
+                "Method {name} leaves the unlabeled rows out, so it has no weight for them; "
                 "leave {weight} out, or give {method} or hard.",
                 code="method_supervised",
+                name=self.method,
                 weight=Parameter("weight"),
                 method=Parameter("method", "soft"),
             )
@@ -91,8 +110,9 @@ class Setting:
     """A method with all its parameters, ready to be fitted."""
 
     method: str
-    """"soft", "hard" or "supervised"."""
+    """One of `METHODS`, but neither "auto" nor "ridge"."""
     alpha: float
+    """NaN if the method has none, as has the weight."""
     unlabeled_weight: float
     seed: int
     shift: tuple[float, ...] = ()
@@ -110,9 +130,16 @@ class Setting:
 
 def resolve_method(method: str, verdict: Verdict | None) -> str:
     """Return the method itself or, for "auto", the one that the verdict recommends."""
+    if method == "ridge":
+        return "supervised"
     if method != "auto":
         return method
     return "soft" if verdict is not None and verdict.answer == "yes" else "supervised"
+
+
+def without_alpha(method: str, seed: int) -> Setting:
+    """Return the setting of a method that has neither alpha nor weight."""
+    return Setting(method, math.nan, math.nan, seed)
 
 
 def choose(
@@ -124,7 +151,7 @@ def choose(
     ----------
     rows : TableRows
     method : str
-        "soft", "hard" or "supervised".
+        As returned by `resolve_method`.
     options : FitOptions
     inside : ndarray of shape (n_rows,), optional
         A mask of the rows to learn from; None for all rows.
@@ -136,6 +163,8 @@ def choose(
     >>> choose(rows, "soft", FitOptions("soft", alpha=2.0, weight=0.5))
     Setting(method='soft', alpha=2.0, unlabeled_weight=0.5, seed=0, shift=())
     """
+    if method in WITHOUT_ALPHA:
+        return without_alpha(method, options.seed)
     alpha, weight = options.alpha, options.weight
     shift: tuple[float, ...] = ()
     if alpha is None or (method == "soft" and weight is None):
@@ -154,7 +183,29 @@ def choose(
 
 def fit_setting(setting: Setting, rows: TableRows, inside: Array | None = None) -> Any:
     """Fit a classifier with chosen parameters to all rows, or to those of a mask."""
+    if setting.method in ALONE:
+        return _fit_alone(setting, rows, inside)
     return move_intercept(fit_rows(setting.classifier(rows.count), rows, inside), setting.shift)
+
+
+def _fit_alone(setting: Setting, rows: TableRows, inside: Array | None) -> Any:
+    """Fit a method of scikit-learn to the labels; give its warnings again, each once."""
+    mask = np.ones(len(rows.codes), dtype=bool) if inside is None else inside
+    training = Training(rows, mask, setting.seed, all_labels=inside is None)
+    found = RivalFits(training).fit(setting.method)
+    if found.failed:
+        raise TableError(found.failed, code="method_failed")
+    kinds = {one.kind: one.message for one in found.warnings}
+    if kinds.pop("convergence", None):
+        warnings.warn(
+            f"Method {setting.method} did not converge within its iterations, so its coefficients "
+            "are approximate.",
+            UserWarning,
+            stacklevel=2,
+        )
+    for message in kinds.values():
+        warnings.warn(message, UserWarning, stacklevel=2)
+    return found.model
 
 
 # -- measuring ----------------------------------------------------------------------------------
@@ -175,7 +226,7 @@ def measure(rows: TableRows, names: Sequence[Any], options: FitOptions) -> Measu
     """Cross-validate the fit that the options describe, if the labels allow it."""
     given = options.alpha is not None or options.weight is not None
     try:
-        if given or not (rows.codes < 0).any():
+        if given or options.method in ALONE or not (rows.codes < 0).any():
             return _measure_settings(rows, names, options)
         return _measure_rival(rows, names, options)
     except TableError as error:
@@ -199,7 +250,7 @@ def _measure_settings(rows: TableRows, names: Sequence[Any], options: FitOptions
 
 def _measure_rival(rows: TableRows, names: Sequence[Any], options: FitOptions) -> Measurement:
     """Take the scores of the rival that is the same method, and the verdict."""
-    rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS.get(options.method, "ridge")))
+    rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS[resolve_method(options.method, None)]))
     found = evaluate(
         rows, folds=options.folds, repeats=options.repeats, seed=options.seed, jobs=options.jobs,
         progress=options.progress, rivals=tuple(rivals), names=names,

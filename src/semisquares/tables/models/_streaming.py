@@ -22,9 +22,16 @@ from ..compare._tuning import move_intercept
 from ..errors import TableError
 from ..io import Chunk
 from ._calibrating import calibrate_fit
-from ._measuring import FitOptions, choose, measure, resolve_method
+from ._measuring import (
+    WITHOUT_ALPHA,
+    FitOptions,
+    choose,
+    fit_setting,
+    measure,
+    resolve_method,
+)
 from ._noticing import sample_of
-from .fitting import Fit, assemble, capture_warnings
+from .fitting import Fit, assemble, average_rows, capture_warnings
 from .model import TableModel
 
 __all__ = ["fit_streamed", "on_dask"]
@@ -73,13 +80,20 @@ def fit_streamed(
     """
     options = options or FitOptions()
     rows = _subsample(table, options.seed)
+    if options.method == "averaged":
+        groups = None if table.group is None else _group_blocks(table, table.group)
+        fit, measured = average_rows((*_blocks(table), groups), rows, table.target.classes, options)
+        return assemble(table, sample_of(table, rows), options, measured, fit, missing)
     measured = measure(rows, table.target.classes, options)
     method = resolve_method(options.method, measured.verdict)
     with capture_warnings() as notes:
         setting = choose(rows, method, options)
-        classifier = setting.classifier().fit(*_blocks(table))
-    move_intercept(classifier, setting.shift)
-    calibration = calibrate_fit(rows, setting, classifier)
+        if method in WITHOUT_ALPHA:  # they use the labeled rows alone, which are all in the sample
+            classifier = fit_setting(setting, rows)
+        else:
+            classifier = setting.classifier().fit(*_blocks(table))
+            move_intercept(classifier, setting.shift)
+    calibration = None if method in WITHOUT_ALPHA else calibrate_fit(rows, setting, classifier)
     fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
     return assemble(table, sample_of(table, rows), options, measured, fit, missing)
 
@@ -97,6 +111,25 @@ def _blocks(table: ChunkedTable) -> tuple[Any, Any]:
         X.append(da.from_delayed(rows[0], (chunk.n_rows, width), dtype=np.float64))
         y.append(da.from_delayed(rows[1], (chunk.n_rows,), dtype=np.intp))
     return da.concatenate(X), da.concatenate(y)
+
+
+def _group_blocks(table: ChunkedTable, group: str) -> Any:
+    """Return the groups of the rows as a Dask array, one block per chunk."""
+    import dask
+    import dask.array as da
+
+    read = dask.delayed(partial(_group_names, group=group), pure=False)
+    return da.concatenate(
+        [da.from_delayed(read(chunk), (chunk.n_rows,), dtype=object) for chunk in table.chunks]
+    )
+
+
+def _group_names(chunk: Chunk, group: str) -> Array:
+    """Return the group of each row of a chunk; a row without one is alone in its own."""
+    places, texts = factorize_texts(chunk.read([group])[group], text_of)
+    # its number differs from every text
+    alone = chunk.start + np.arange(len(places))
+    return np.where(places >= 0, np.append(texts, "")[places], alone)
 
 
 def _subsample(table: ChunkedTable, seed: int) -> TableRows:
@@ -128,8 +161,5 @@ def _sample_chunk(
     kept |= codes >= 0
     names = np.empty(0, dtype=object)
     if table.group is not None:
-        places, texts = factorize_texts(chunk.read([table.group])[table.group], text_of)
-        # a row without a group gets its number, which differs from every text
-        alone = chunk.start + np.arange(len(places))
-        names = np.where(places >= 0, np.append(texts, "")[places], alone)[kept]
+        names = _group_names(chunk, table.group)[kept]
     return X[kept], codes[kept], names

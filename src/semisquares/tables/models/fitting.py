@@ -17,7 +17,8 @@ from ..._utils.errors import CollapsedLabelsWarning
 from ..._utils.messages import Message, Parameter
 from ..._utils.typing import Array
 from ..._utils.versions import versions
-from ..._utils.words import percent
+from ..._utils.words import counted, percent
+from ...estimators import AveragedClassifier
 from .._arguments import instance, texts
 from ..compare._rows import TableRows, subsample
 from ..compare.comparison import Notice, plain
@@ -27,8 +28,10 @@ from ..dataset import PREPARED, Prepared, TableInfo
 from ._calibrating import calibrate_fit
 from ._calibration import DecisionCalibration
 from ._converting import predictor_of
+from ._left_out import measure_left_out
 from ._measuring import (
     METHODS,
+    WITHOUT_ALPHA,
     FitOptions,
     Measurement,
     Setting,
@@ -36,15 +39,33 @@ from ._measuring import (
     fit_setting,
     measure,
     resolve_method,
+    without_alpha,
 )
 from ._noticing import Remark, notice_texts, record_notices, sample_of
 from .model import TableModel
+from .predictors import Predictor
 
-__all__ = ["METHODS", "Fit", "assemble", "capture_warnings", "fit_prepared", "fit_table"]
+__all__ = [
+    "METHODS",
+    "Fit",
+    "assemble",
+    "average_rows",
+    "capture_warnings",
+    "fit_prepared",
+    "fit_table",
+]
 
 
 Progress = Callable[[int, int], None]
-_NAMES = {"soft": "Soft labels", "hard": "Hard labels", "supervised": "Ridge on the labels alone"}
+_NAMES = {
+    "soft": "Soft labels",
+    "hard": "Hard labels",
+    "supervised": "Ridge on the labels alone",
+    "averaged": "Averaged classifier",
+    "logistic": "Logistic regression",
+    "forest": "Random forest",
+    "boosting": "Gradient boosting",
+}
 
 
 def fit_table(
@@ -65,11 +86,14 @@ def fit_table(
     Parameters
     ----------
     prepared : Prepared
-    method : {"auto", "soft", "hard", "supervised"}
+    method : str, default="auto"
+        One of "auto", "averaged", "ridge", "logistic", "forest", "boosting", "soft" and "hard".
         "auto" compares soft labels with the tuned ridge as `compare_table` does, with the same
-        verdict, and takes soft labels if that is "yes".
+        verdict, and takes soft labels if that is "yes". "averaged" is `AveragedClassifier`, whose
+        scores are measured by leaving rows out. "supervised" is another name of "ridge". The
+        others, of scikit-learn, use the labeled rows alone.
     alpha : float, optional
-        The ridge; by default chosen by cross-validation.
+        The ridge; by default chosen by cross-validation. Only for "ridge", "soft" and "hard".
     weight : float, optional
         The weight of an unlabeled row; by default chosen by cross-validation for soft labels, and 1
         for hard labels.
@@ -102,15 +126,48 @@ def fit_prepared(
     """Fit a classifier to a prepared table, as `fit_table` does."""
     rows = TableRows(np.asarray(prepared.X), prepared.codes, prepared.groups)
     tested = subsample(rows, options.seed)
+    sample = prepared if tested is rows else sample_of(prepared, tested)
+    if options.method == "averaged":
+        fit, measured = average_rows(
+            (rows.X, rows.codes, rows.groups), rows, prepared.target.classes, options
+        )
+        return assemble(prepared, sample, options, measured, fit, missing)
     measured = measure(tested, prepared.target.classes, options)
     method = resolve_method(options.method, measured.verdict)
     with capture_warnings() as notes:
         setting = choose(rows, method, options)
         classifier = fit_setting(setting, rows)
-    calibration = calibrate_fit(tested, setting, classifier)
+    known = method not in WITHOUT_ALPHA  # the others have probabilities of their own
+    calibration = calibrate_fit(tested, setting, classifier) if known else None
     fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
-    sample = prepared if tested is rows else sample_of(prepared, tested)
     return assemble(prepared, sample, options, measured, fit, missing)
+
+
+def average_rows(
+    table: tuple[Any, Any, Any], rows: TableRows, names: Sequence[Any], options: FitOptions
+) -> tuple[Fit, Measurement]:
+    """Fit the averaged classifier to all rows of a table; its scores are its own, out of sample.
+
+    Parameters
+    ----------
+    table : tuple
+        X, codes and groups of all rows, in memory or as Dask arrays.
+    rows : TableRows
+        All labeled rows in the same order, and all or some of the others.
+    names : sequence
+        The classes.
+    options : FitOptions
+    """
+    X, codes, groups = table
+    with capture_warnings() as notes:
+        classifier = AveragedClassifier(n_jobs=options.jobs).fit(X, codes, groups=groups)
+    labeled = rows.codes >= 0
+    known = None if rows.groups is None else rows.groups[labeled]
+    measured = measure_left_out(
+        classifier.loo_proba_, rows.codes[labeled], known, names, options.seed
+    )
+    setting = without_alpha("averaged", options.seed)
+    return Fit("averaged", setting, classifier, classifier.predict(rows.X), notes), measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +198,12 @@ def assemble(
     `sample` has all labeled rows of the table, and all or many of the others.
     """
     notices = _notices(table, sample, options, measured, fit)
+    classifier = predictor_of(fit.classifier)
+    notices += [Remark("stored_rows", note) for note in _held_rows(classifier)]
     about = _about(table, options, measured, fit, notices)
     return TableModel(
         table.encoder,
-        predictor_of(fit.classifier),
+        classifier,
         table.target.name,
         table.target.classes,
         group=table.group,
@@ -177,6 +236,23 @@ def _for_users(warning: warnings.WarningMessage) -> str:
             weight=Parameter("weight"),
         )
     return str(warning.message)
+
+
+def _held_rows(classifier: Predictor) -> list[str]:
+    """Say so if rows of the table are stored."""
+    if not classifier.holds_rows:
+        return []
+    rows = counted(classifier.n_rows_held, "row")
+    verb = "is" if classifier.n_rows_held == 1 else "are"
+    return [
+        Message(
+            "{rows} of the table {verb} stored with the model, encoded and standardised: members "
+            "of the average compare new rows with them; {method} stores none.",
+            rows=rows,
+            verb=verb,
+            method=Parameter("method", "ridge"),
+        )
+    ]
 
 
 def _notices(
@@ -216,7 +292,7 @@ def _about(
             "columns": [column.as_dict() for column in table.columns],
             "metrics": {name: asdict(one) for name, one in measured.metrics.items()},
             "verdict": None if measured.verdict is None else measured.verdict.as_dict(),
-            "certificate": float(getattr(fit.classifier, "certificate_", math.nan)),
+            "certificate": _certificate(fit),
             "seed": options.seed,
             "versions": versions("pandas"),
             "created": _today().isoformat(),
@@ -225,6 +301,13 @@ def _about(
             "notes": notice_texts(notices),
         }
     )
+
+
+def _certificate(fit: Fit) -> float:
+    """Return the proven gap of the fit; NaN if its method does not minimise one objective."""
+    if fit.method in WITHOUT_ALPHA:
+        return math.nan
+    return float(getattr(fit.classifier, "certificate_", math.nan))
 
 
 def _today() -> date:
@@ -237,13 +320,14 @@ def _today() -> date:
 def _summary(table: TableInfo, measured: Measurement, fit: Fit) -> str:
     """Say in a sentence what the model is and how well it does."""
     weight = fit.setting.unlabeled_weight
-    if fit.method == "supervised":
+    if fit.method in WITHOUT_ALPHA or fit.method == "supervised":
         counts = ""
     elif not table.target.n_unlabeled:
         counts = ", no unlabeled rows"
     else:
         counts = f", an unlabeled row counts {weight:g}" if weight else ", unlabeled rows left out"
-    model = f"{_NAMES[fit.method]}, alpha {fit.setting.alpha:.3g}{counts}"
+    alpha = "" if fit.method in WITHOUT_ALPHA else f", alpha {fit.setting.alpha:.3g}"
+    model = f"{_NAMES[fit.method]}{alpha}{counts}"
     accuracy = measured.metrics.get("accuracy")
     if accuracy is None:
         return f"{model}."

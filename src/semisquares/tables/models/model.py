@@ -206,8 +206,8 @@ class TableModel:
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether its probabilities are calibrated; otherwise they are soft labels."""
-        return self.calibration is not None
+        """Whether its probabilities are calibrated; otherwise they are the classifier's own."""
+        return self.calibration is not None or self.classifier.type == "averaged"
 
     def class_values(self) -> Array:
         """Return the classes as an array, of objects if they are texts."""

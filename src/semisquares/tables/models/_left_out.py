@@ -1,0 +1,106 @@
+"""Scores of a classifier that predicts its labeled rows itself, each as if it were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._inputs.untested import rows_to_test
+from ..._utils.messages import join
+from ..._utils.typing import Array
+from ..compare.comparison import METRICS, Estimate
+from ..compare.intervals import honest_gain, honest_scores
+from ..compare.notices.majority import Majority
+from ..compare.scores import score_predictions
+from ..compare.splits import check_testable
+from ..errors import TableError
+from ._measuring import Measurement
+
+__all__ = ["measure_left_out"]
+
+
+RESAMPLES = 200
+WIDTH = 1.959963984540054
+"""Half the width of a 95 % interval, in standard errors."""
+
+
+def measure_left_out(
+    probabilities: Array,
+    codes: Array,
+    groups: Array | None,
+    names: Sequence[Any],
+    seed: int = 0,
+) -> Measurement:
+    """Score left-out probabilities; intervals come from resampling the rows, or the groups.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_labeled, n_classes)
+        `AveragedClassifier.loo_proba_`.
+    codes : ndarray of shape (n_labeled,)
+        The class of each row.
+    groups : ndarray of shape (n_labeled,), optional
+        Rows that were left out together.
+    names : sequence
+        The names of the classes.
+    seed : int, default=0
+        Draws the resamples.
+
+    Examples
+    --------
+    >>> codes = np.arange(100) % 2
+    >>> right = np.where(np.arange(100) < 90, 0.9, 0.2)  # probability of the own class
+    >>> second = np.where(codes == 1, right, 1.0 - right)
+    >>> found = measure_left_out(np.c_[1.0 - second, second], codes, None, ["a", "b"])
+    >>> accuracy = found.metrics["accuracy"]
+    >>> accuracy.mean, round(accuracy.low, 2), round(accuracy.high, 2)
+    (0.9, 0.82, 0.95)
+    """
+    try:
+        check_testable(codes, groups, names)
+    except TableError as error:
+        return Measurement({}, failure=join(" ", ("No scores could be measured.", error.message)))
+    tested = rows_to_test(codes, groups)
+    p, known = probabilities[tested], codes[tested]
+    most = int(np.bincount(known).argmax())
+    values = _measure(p, known, most)
+    errors = _standard_errors(p, known, most, None if groups is None else groups[tested], seed)
+    estimates = [
+        Estimate(value, value - WIDTH * error, value + WIDTH * error)
+        for value, error in zip(values, errors, strict=True)
+    ]
+    scores = dict(zip(METRICS, estimates[:-1], strict=True))
+    loss = scores["squared_loss"]
+    scores["squared_loss"] = Estimate(loss.mean, max(loss.low, 0.0), loss.high)
+    return Measurement(
+        honest_scores(scores, len(known)),
+        majority=Majority(
+            most, float(np.mean(known != most)), honest_gain(estimates[-1], len(known))
+        ),
+    )
+
+
+def _measure(p: Array, codes: Array, most: int) -> list[float]:
+    """Return the metrics, and the gain in accuracy over always answering the class `most`."""
+    predicted = p.argmax(axis=1)
+    ranking = p[:, 1:] if p.shape[1] == 2 else p
+    found = score_predictions(predicted, p, ranking, codes)
+    return [*found, found[0] - float(np.mean(codes == most))]
+
+
+def _standard_errors(
+    p: Array, codes: Array, most: int, groups: Array | None, seed: int
+) -> list[float]:
+    """Return the standard error of each of these numbers, by the bootstrap."""
+    rng = np.random.default_rng(seed)
+    _, block = np.unique(np.arange(len(codes)) if groups is None else groups, return_inverse=True)
+    order = np.argsort(block, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(block))[:-1])
+    drawn = []
+    for _ in range(RESAMPLES):
+        picked = rng.integers(len(members), size=len(members))
+        some = picked if groups is None else np.concatenate([members[k] for k in picked])
+        drawn.append(_measure(p[some], codes[some], most))
+    return [float(column[np.isfinite(column)].std()) for column in np.array(drawn).T]
