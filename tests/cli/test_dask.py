@@ -110,9 +110,13 @@ def test_notices_about_a_table_in_chunks_are_those_of_the_whole_table(folder):
     chunks = split(source, labels=["ill"], n_bytes=4096)
     expected = fit_prepared(prepare(read(source, labels=["ill"]), "ill"), order).about["notices"]
     found = fit_streamed(prepare_chunks(chunks, "ill"), order).about["notices"]
-    assert [one["kind"] for one in found][:2] == ["shift", "copies_labeled"]
+    assert {"shift", "copies_labeled"} <= {one["kind"] for one in found}
     assert [one["sentence"] for one in found] == [one["sentence"] for one in expected]
-    assert found[0]["facts"]["auc"] == pytest.approx(expected[0]["facts"]["auc"], rel=1e-9)
+    found, expected = (
+        next(one["facts"]["auc"] for one in notices if one["kind"] == "shift")
+        for notices in (found, expected)
+    )
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 def flat_entry(model, key):
