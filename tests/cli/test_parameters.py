@@ -33,7 +33,7 @@ def test_errors_name_options(semisquares, tmp_path):
     code, _, errors = semisquares("compare", "t.csv", "--target", "y")
     assert code == 2
     assert errors.endswith(
-        "name the text that means missing with --missing '?', treat it as text with "
+        "name the text that means missing with --missing '?', treat it as categories with "
         "--kind 'my age=category', or leave it out with --drop 'my age'.\n"
     )
 

@@ -51,6 +51,18 @@ def test_a_stored_model_is_used_without_what_fitted_it(folder, words):
     assert modules & SLOW == set()
 
 
+def test_texts_are_encoded_without_what_fitted_the_model(tmp_path):
+    words = ["red shirt of wool", "blue shoe", "red shoe of felt", "blue shirt", "wool and felt"]
+    frame = pd.DataFrame({"item": words * 2, "size": range(10), "kind": ["a", "b"] * 5})
+    options = {"method": "supervised", "alpha": 1.0, "folds": 2, "repeats": 1}
+    model = fit_table(prepare(frame, "kind", kinds={"item": "text"}), **options)
+    save(model, tmp_path / "kind.model")
+    frame[["item", "size"]].to_csv(tmp_path / "rows.csv", index=False)
+    modules = imported(tmp_path, "predict", "kind.model", "rows.csv", "-o", "out.csv")
+    assert "scipy.sparse" in modules
+    assert modules & SLOW == set()
+
+
 def test_a_picture_is_drawn_with_matplotlib(folder):
     modules = imported(folder, "inspect", "kind.model", "--plot", "features.png")
     assert "matplotlib" in modules

@@ -126,7 +126,7 @@ def binary(**other):
             column("site", "category", n_distinct=9, example="Leiden"),
             column("admitted", "date", n_distinct=700, example="2021-03-04"),
             column("record", "id", "each of its 2,000 values occurs once", 0, 2000, "R-00017"),
-            column("notes", "text", "1,812 different texts of about 40 words", 188, 1812, "pain …"),
+            column("notes", "text", n_missing=188, n_distinct=1812, example="pain …"),
         ),
         folds=5,
         repeats=10,
@@ -204,7 +204,7 @@ def hostile():
     names += [f"feature_{k}_of_a_machine" for k in range(192)]
     columns = [column(name, n_missing=k % 3) for k, name in enumerate(names[:150])]
     columns += [column(name, "constant", f"all are {HOSTILE}") for name in names[150:]]
-    columns += [column(HOSTILE + " 2", "text", "a & b <i>")]
+    columns += [column(HOSTILE + " 2", "dropped", "a & b <i>")]
     classes = (HOSTILE, "$x_1$ & " + LONG)
     return binary(
         source=f"{HOSTILE}.csv",

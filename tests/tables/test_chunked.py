@@ -120,7 +120,8 @@ def assert_equal_encoders(one, other):
     assert [replace(f, scale=0.0) for f in one.features] == [
         replace(f, scale=0.0) for f in other.features
     ]
-    assert list(one.encoders) == list(other.encoders) == ["number", "category", "boolean", "date"]
+    kinds = ["number", "category", "boolean", "date", "text"]
+    assert list(one.encoders) == list(other.encoders) == kinds
     for kind in one.encoders:
         found, expected = (table.encoders[kind].to_plain() for table in (one, other))
         assert found.keys() == expected.keys()

@@ -80,9 +80,10 @@ def test_the_kind_of_a_column(kind, cells):
     assert kind_of(cells).kind == kind
 
 
-def test_only_the_four_kinds_are_used():
-    found = [Column("x", kind).used for kind in (*COLUMN_TYPES, "id", "constant", "empty", "text")]
-    assert found == [True] * 4 + [False] * 4
+def test_only_the_five_kinds_are_used():
+    left_out = ("id", "constant", "empty", "dropped")
+    found = [Column("x", kind).used for kind in (*COLUMN_TYPES, *left_out)]
+    assert found == [True] * 5 + [False] * 4
 
 
 def test_columns_come_in_the_order_of_the_table():
@@ -321,7 +322,7 @@ def test_a_kind_can_be_settled():
 def test_nothing_is_learned_from_a_constant_even_on_request():
     assert kind_of([1] * N, kinds={"x": "category"}).kind == "constant"
     found = [kind_of([None] * N, kinds={"x": kind}).kind for kind in COLUMN_TYPES]
-    assert found == ["empty"] * 4
+    assert found == ["empty"] * 5
 
 
 def test_a_column_can_be_dropped_for_a_reason():
@@ -377,7 +378,8 @@ def test_a_dropped_column_is_not_looked_at():
         (
             "zzz",
             [1, 2],
-            "Column 'x' cannot be of kind 'zzz'; choose from number, category, boolean, date.",
+            "Column 'x' cannot be of kind 'zzz'; choose from number, category, boolean, date, "
+            "text.",
         ),
     ],
 )
@@ -410,8 +412,8 @@ def test_a_column_of_numbers_and_text_is_refused_with_ways_out():
     assert error_of(cells, "age") == (
         "Column 'age' mixes numbers and text: 498 cells are numbers and 2 are not (the first is "
         "'unknown', row 17); clean it, name the text that means missing with "
-        "missing=['unknown'], treat it as text with kinds={'age': 'category'}, or leave it out "
-        "with drop=['age']."
+        "missing=['unknown'], treat it as categories with kinds={'age': 'category'}, or leave it "
+        "out with drop=['age']."
     )
 
 
@@ -423,7 +425,7 @@ def test_objects_of_both_types_are_refused_and_names_are_quoted_for_the_shell():
     assert in_options(caught.value) == (
         "Column 'my age' mixes numbers and text: 6 cells are numbers and 3 are not (the first is "
         "'?', row 4); clean it, name the text that means missing with --missing '?', treat it as "
-        "text with --kind 'my age=category', or leave it out with --drop 'my age'."
+        "categories with --kind 'my age=category', or leave it out with --drop 'my age'."
     )
 
 
@@ -450,11 +452,13 @@ def test_below_one_half_numbers_among_text_are_remarked_on_from_a_tenth_on():
     assert (asked.kind, asked.reason) == ("category", "")
 
 
-def test_a_mix_that_is_left_out_says_that_it_is_one():
+def test_a_mix_that_is_read_as_text_says_that_it_is_one():
     cells = [f"{k}.5" for k in range(40)] + [f"about {k}" for k in range(50)]
     column = kind_of(cells)
     assert column.kind == "text"
-    assert column.reason.startswith("40 of its 90 cells are numbers and the others text: name")
+    assert column.reason.startswith(
+        "40 of its 90 cells are numbers and the others text, and all are read as text: name"
+    )
 
 
 # -- numbers as people write them ---------------------------------------------------------------

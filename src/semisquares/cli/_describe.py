@@ -86,8 +86,8 @@ def why(column: Column) -> str:
 
     Examples
     --------
-    >>> why(Column("remark", "text", "free text, 90 different ones in 99 cells", 0, 90))
-    'free text, 90 different ones in 99 cells'
+    >>> why(Column("filled", "dropped", "it marks the labels that were filled in by a model"))
+    'it marks the labels that were filled in by a model'
     >>> why(Column("nr", "id", "it counts the rows"))
     'an id (it counts the rows)'
     """

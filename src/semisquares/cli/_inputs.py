@@ -67,8 +67,8 @@ def read_in_chunks(
 
 
 def _reading(reading: Reading, columns: Columns) -> dict[str, Any]:
-    """Return how cells are read: labels and categories as text, so that 007 does not become 7."""
-    levels = [name for name, kind in columns.kinds.items() if kind == "category"]
+    """Return how to read cells; labels, categories and texts as written: 007 does not become 7."""
+    levels = [name for name, kind in columns.kinds.items() if kind in ("category", "text")]
     return {"missing": reading.missing, "text": levels, "labels": (columns.target,)}
 
 

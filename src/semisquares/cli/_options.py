@@ -143,7 +143,7 @@ def columns(command: Command) -> Command:
         ),
         click.option(
             "--kind", "kinds", multiple=True, metavar="COLUMN=KIND", callback=_kinds,
-            help="Read a column as number, category, boolean or date; repeatable.",
+            help="Read a column as number, category, boolean, date or text; repeatable.",
         ),
         click.option(
             "--unlabeled", multiple=True, metavar="TEXT", callback=_single,

@@ -79,7 +79,9 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
         direction = f" towards {names[1]!r}" if len(names) == 2 else ""
         output.info(
             f"Strongest features. Strength: change of the decision value{direction} per standard "
-            "deviation of a number, or for a level. Effect: the same per unit.",
+            "deviation of a number, or for a level. Effect: the same per unit."
+            + " A text: of all its features together, without a sign."
+            * any(not one.signed for one in shown),
             "dim",
         )
         if shown:
@@ -172,7 +174,8 @@ def _features(ranked: tuple[Strength, ...], names: tuple[str, ...]) -> Table:
     table.add_column("effect", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for one in ranked:
-        strength, effect = (f"{n:+.4g}".replace("-", "−") for n in (one.weight, one.effect))
+        sign = "+" if one.signed else ""
+        strength, effect = (f"{n:{sign}.4g}".replace("-", "−") for n in (one.weight, one.effect))
         towards = [one.class_name] if len(names) > 2 else []
         table.add_row(one.feature, *towards, strength, effect, one.unit)
     return table

@@ -183,10 +183,19 @@ class Encoding:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Encoding:
-        """Restore a fitted encoder."""
+        """Restore a fitted encoder.
+
+        Models that were fitted before free text became features have left such columns out.
+        """
+        columns = (Column(**one) for one in plain["columns"])
         return cls(
             tuple(plain["names"]),
-            tuple(Column(**one) for one in plain["columns"]),
+            tuple(
+                replace(one, kind="dropped")
+                if one.used and one.kind not in plain["encoders"]
+                else one
+                for one in columns
+            ),
             {
                 kind: COLUMN_TYPES[kind].encoder.from_plain(one)
                 for kind, one in plain["encoders"].items()

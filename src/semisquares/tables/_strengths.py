@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._utils.typing import Array
+from .._utils.words import counted
 from .columns import Feature
 
 __all__ = ["Strength", "strengths"]
@@ -28,6 +30,8 @@ class Strength:
     unit: str
     weight: float
     """Change of the decision value for one standard deviation of the feature."""
+    signed: bool = True
+    """Whether the sign has a meaning; it has none for all features of a text together."""
 
 
 def strengths(
@@ -41,7 +45,9 @@ def strengths(
 
     With two classes there is one for each feature, and a positive one speaks for the second class;
     with more there is one for each feature and class. Coefficients that are rounding errors
-    relative to the largest are 0.
+    relative to the largest are 0. A single feature of a text has no meaning, so those of a column
+    are listed as one: the standard deviation of what they contribute to the decision value
+    together, without a sign.
 
     Parameters
     ----------
@@ -68,7 +74,7 @@ def strengths(
     weight = coef * (1.0 if spread is None else np.asarray(spread))
     effect = coef / np.array([feature.scale for feature in features])
     order = np.argsort(-np.abs(weight), axis=None, kind="stable")
-    return tuple(
+    found = [
         Strength(
             feature=features[j].name,
             column=features[j].column,
@@ -78,4 +84,22 @@ def strengths(
             weight=float(weight[k, j]),
         )
         for k, j in zip(*np.unravel_index(order, coef.shape), strict=True)
-    )
+        if features[j].role != "text"
+    ]
+    texts: dict[str, list[int]] = {}
+    for j, feature in enumerate(features):
+        if feature.role == "text":
+            texts.setdefault(feature.column, []).append(j)
+    found += [
+        _together(column, str(name), effect[k, places])
+        for column, places in texts.items()
+        for k, name in enumerate(towards)
+    ]
+    return tuple(sorted(found, key=lambda one: -abs(one.weight)))
+
+
+def _together(column: str, class_name: str, effects: Array) -> Strength:
+    """Describe all features of a text, which are uncorrelated up to their means."""
+    size = float(np.sqrt(np.square(effects).sum()))
+    name = f"{column}, text ({counted(len(effects), 'feature')} together)"
+    return Strength(name, column, class_name, size, "per standard deviation", size, signed=False)

@@ -21,15 +21,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn the columns of a table into numbers.
 
     `fit` infers the type of each column (see `infer_schema`) and how to encode it: numbers are
-    filled with the mean and scaled, booleans become 0 and 1, dates become parts, and categories are
-    one-hot with rare levels pooled. If `fit` saw missing cells in a column, they become a feature
+    filled with the mean and scaled, booleans become 0 and 1, dates become parts, categories are
+    one-hot with rare levels pooled, and free text becomes at most 10 features (the leading singular
+    vectors of its character n-grams). If `fit` saw missing cells in a column, they become a feature
     of their own (in a category one more level, which may be rare). All rows take part, whether
     labeled or not; labels are not used.
 
     Parameters
     ----------
     kinds : mapping of column to column type, optional
-        Sets the types of some columns: "number", "category", "boolean" or "date".
+        Sets the types of some columns: "number", "category", "boolean", "date" or "text".
     drop : sequence of str, or mapping of str to str, default=()
         Columns to leave out, and why.
     max_levels : int, default=50

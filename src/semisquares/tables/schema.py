@@ -34,13 +34,14 @@ def infer_schema(
       the column is a category.
     * boolean: true/false, and text that is true/false, yes/no, y/n or t/f only. 0/1 are numbers.
     * date: dates, and text that is dates throughout, all in one format. If no day is beyond the
-      12th, days and months cannot be told apart, and the column stays text unless `dates` names
+      12th, days and months cannot be distinguished, and the column stays text unless `dates` names
       their order. So do dates whose years have two digits.
-    * category: other text whose values repeat, and pandas' categoricals. If at least half of the
-      cells are numbers, the column is refused; from a tenth on it gets a remark.
+    * category: other text whose values repeat, and pandas' categoricals.
+    * text: free text, whose values hardly repeat. If at least half of the cells of a category or a
+      text are numbers, the column is refused; from a tenth on it gets a remark.
     * Left out are columns without any value ("empty") or with the same value in all rows
-      ("constant"), free text ("text"), and identifiers ("id"): whole numbers that count the rows or
-      have the name of an identifier, and single words that never repeat.
+      ("constant"), and identifiers ("id"): whole numbers that count the rows or have the name of an
+      identifier, and single words that never repeat.
 
     Parameters
     ----------

@@ -27,6 +27,8 @@ def frame():
             "site": rng.choice(["n", "s"], n),
             "smokes": rng.choice(["yes", "no", None], n),
             "joined": pd.Series(dates).where(rng.random(n) < 0.9),
+            "note": [f"seen {k} times by {k % 7} of us" if k % 8 else None for k in range(n)],
+            "title": [f"a {k % 50} of {k % 11} and more" for k in range(n)],
         }
     )
 

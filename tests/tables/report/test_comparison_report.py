@@ -110,7 +110,7 @@ def test_without_notices_that_is_said(text_of):
 def test_rows_classes_kinds_and_empty_cells_are_counted(page):
     assert "Rows 2,000 Rows with a label 370 (18.5 %) Rows without one 1,630" in page.text
     assert "benign 232 62.7 % malignant 138 37.3 %" in page.text
-    assert "Columns used 5 of 7 Empty cells in them 44 (0.4 %)" in page.text
+    assert "Columns used 6 of 7 Empty cells in them 232 (1.9 %)" in page.text
     assert "numbers 2 41 radius_mean, x_1" in page.text
 
 
@@ -298,7 +298,7 @@ def test_names_are_shown_and_not_obeyed(odd, odd_text):
     assert "<script" not in odd_text
     for shown in (f"Column {HOSTILE} gives it away.", "a & b <b>no</b>", f"compare '{HOSTILE}'"):
         assert shown in odd.text
-    assert f"{HOSTILE} 2 free text a & b <i>" in odd.text
+    assert f"{HOSTILE} 2 left out a & b <i>" in odd.text
     assert " ".join(LONG.split()) in odd.text
 
 

@@ -6,6 +6,7 @@ from .category import CategoryType
 from .date import DateType
 from .excluded import TITLES
 from .number import NumberType
+from .text import TextType
 
 __all__ = [
     "COLUMN_TYPES",
@@ -19,7 +20,7 @@ __all__ = [
 ]
 
 COLUMN_TYPES: dict[str, ColumnType] = {
-    one.name: one for one in (NumberType(), CategoryType(), BooleanType(), DateType())
+    one.name: one for one in (NumberType(), CategoryType(), BooleanType(), DateType(), TextType())
 }
 """By name, in the order of their features in the encoded matrix."""
 

@@ -93,13 +93,18 @@ class ValueCounts:
         first = np.full(len(values), np.iinfo(np.int64).max)
         np.minimum.at(first, codes, np.concatenate([self.first, other.first]))
         bound = min(self.bound, other.bound)
-        both = ValueCounts(np.asarray(values), counts, first, bound, self.most)._in_order()
-        if both.complete and (both.most is None or len(values) <= both.most):
-            return both
-        hashes = pd.util.hash_array(both.values, categorize=False)
-        if both.most is not None and np.count_nonzero(hashes < bound) > both.most:
-            bound = int(np.partition(hashes, both.most)[both.most])
-        return replace(both._take(hashes < bound), bound=bound)
+        both = ValueCounts(np.asarray(values), counts, first, bound, self.most)
+        return both._in_order().trimmed()
+
+    def trimmed(self) -> ValueCounts:
+        """Keep the values with a hash below `bound`, which is lowered to keep at most `most`."""
+        most, bound = self.most, self.bound
+        if self.complete and (most is None or len(self.values) <= most):
+            return self
+        hashes = pd.util.hash_array(self.values, categorize=False)
+        if most is not None and np.count_nonzero(hashes < bound) > most:
+            bound = int(np.partition(hashes, most)[most])
+        return replace(self._take(hashes < bound), bound=bound)
 
     def _in_order(self) -> ValueCounts:
         return self._take(np.argsort(self.first, kind="stable"))

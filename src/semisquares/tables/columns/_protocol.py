@@ -32,7 +32,7 @@ from ._summary import ColumnSummary
 Plain = dict[str, Any]
 """JSON values and numpy arrays by name."""
 
-EXCLUDED = ("id", "constant", "empty", "text", "dropped")
+EXCLUDED = ("id", "constant", "empty", "dropped")
 """Why a column may be left out, as a value of `Column.kind`."""
 
 _LONG_TABLE, _SAMPLE = 100_000, 20_000
@@ -85,7 +85,7 @@ class Feature:
     unit: str
     """What the effect refers to: "per unit", "against not missing", "per day"."""
     role: str = "value"
-    """What it encodes: "value", "level" (of a category), "date part", or "missing" (a flag)."""
+    """What it encodes: "value", "level" (of a category), "date part", "text", "missing" (flag)."""
 
 
 def missing_flag(column: str, scale: float = 1.0) -> Feature:

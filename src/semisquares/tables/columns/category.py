@@ -105,15 +105,15 @@ class CategoryType(ColumnType):
     takes_the_rest = True
     encoder = CategoryEncoder
 
-    def infer(self, profile: Profile, name: str, *, requested: bool) -> Column:
-        """Accept any text whose values repeat; leave out identifiers and free text."""
+    def infer(self, profile: Profile, name: str, *, requested: bool) -> Column | None:
+        """Accept any text whose values repeat; leave out identifiers."""
         column = unless_constant(profile.describe(name, self.name), profile.n_rows)
         if not column.used or profile.counts is None:
             return column
         if not requested:
             counts, n_distinct = profile.counts, column.n_distinct
             kind, reason = classify_words(name, counts, n_distinct, profile.n_filled)
-            return replace(column, kind=kind, reason=reason)
+            return None if kind == "text" else replace(column, kind=kind, reason=reason)
         if not profile.counts.complete:
             raise TableError(
                 "Column {name!r} holds about {n_distinct:,} different values, too many for "

@@ -1,4 +1,4 @@
-"""Columns that are left out: dropped, empty, constant, identifiers and free text."""
+"""Columns that are left out: dropped, empty, constant and identifiers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ TITLES = {
     "id": "identifier",
     "constant": "one value only",
     "empty": "empty",
-    "text": "free text",
     "dropped": "left out",
 }
 """What the report calls them."""
@@ -54,7 +53,7 @@ def unless_constant(column: Column, n_rows: int) -> Column:
 def classify_words(
     name: str, counts: ValueCounts, n_distinct: int, n_filled: int
 ) -> tuple[str, str]:
-    """Tell whether text is "id", "text" (free text) or "category", and why it is left out."""
+    """Tell whether text is "id", "text" (free text) or "category", and why an "id" is left out."""
     texts = counts.values
     about = "" if counts.complete else "about "
     share = n_distinct / n_filled
@@ -70,7 +69,7 @@ def classify_words(
         return "id", Message(why, group=Parameter("group", name))
     wordy = np.average(n_words, weights=counts.counts[sample]) >= 4.0
     if many or (share > 0.2 and wordy) or not counts.complete:  # not all levels are known
-        return "text", f"free text, {about}{n_distinct:,} different ones in {n_filled:,} cells"
+        return "text", ""
     return "category", ""
 
 

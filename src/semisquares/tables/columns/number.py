@@ -396,14 +396,14 @@ class NumberType(ColumnType):
             return _codes(column, profile)
         if found.n_numbers < _REMARKED * profile.n_filled:
             return ""
-        taken = ", and all are taken for categories" if column.used else ""
+        taken = {"category": "taken for categories", "text": "read as text"}.get(column.kind, "")
         return Message(
             "{n_numbers:,} of its {n_cells:,} cells are numbers and the others text{taken}: name "
             "the text that means missing with {missing}, or give {kinds} if all of them are "
             "categories",
             n_numbers=found.n_numbers,
             n_cells=profile.n_filled,
-            taken=taken,
+            taken=taken and f", and all are {taken}",
             missing=Parameter("missing", ["TEXT"]),
             kinds=Parameter("kinds", {column.name: "category"}),
         )
@@ -500,7 +500,7 @@ def _mixed(name: str, n_good: int, bad: BadCells) -> TableError:
     return TableError(
         "Column {name!r} mixes numbers and text: {n_good:,} cells are numbers and {n_bad:,} {are} "
         "not (the first is {cell!r}, row {row}); clean it, name the text that means missing with "
-        "{missing}, treat it as text with {kinds}, or leave it out with {drop}.",
+        "{missing}, treat it as categories with {kinds}, or leave it out with {drop}.",
         code="mixed_column",
         name=name,
         n_good=n_good,

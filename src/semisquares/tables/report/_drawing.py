@@ -124,7 +124,10 @@ def changes(comparison: Comparison, *, narrow: bool = False) -> Picture:
 
 
 def strengths(shown: Sequence[Strength]) -> Picture:
-    """Draw features as bars: to the right if they speak for a class, to the left if against it."""
+    """Draw features as bars: to the right if they speak for a class, to the left if against it.
+
+    Bars of texts are grey, because they have no sign.
+    """
     classes = list(dict.fromkeys(plain(item.class_name, 16) for item in shown))
     names = [plain(item.feature) for item in shown]
     if len(classes) > 1:
@@ -135,6 +138,7 @@ def strengths(shown: Sequence[Strength]) -> Picture:
         panel = picture.subplots()
         for place, item in enumerate(shown):
             colour, hatch = (BLUE, "") if item.weight > 0 else (ORANGE, "////")
+            colour = colour if item.signed else GREY
             panel.barh(place, item.weight, 0.7, color=colour, hatch=hatch, ec="white", lw=0)
         _name_rows(panel, names)
         panel.axvline(0.0, color=INK, linewidth=0.8)

@@ -146,7 +146,8 @@ def strengths(found: Comparison, first: int, last: int) -> Grid:
             shortened(one.class_name, 40),
             Markup('<span class="whole">{}</span> {}').format(few_digits(one.effect), one.unit),
             Markup('{} <span class="bar{}" style="width: {:.1f}%"></span>').format(
-                signed(one.weight, 3), "" if one.weight > 0 else " against",
+                signed(one.weight, 3) if one.signed else few_digits(one.weight),
+                "" if one.weight > 0 else " against",
                 100 * abs(one.weight) / most,
             ),
         )

@@ -181,6 +181,8 @@ def strength_words(comparison: Comparison) -> str:
         f"The classifier is that of {which}, fitted to all rows; the bars show what one standard "
         "deviation of a feature does. This holds for levels, too; “semisquares inspect” shows the "
         "whole step from rows without a level to rows with it."
+        + " The features of a text are shown as one, without a sign: a single one has no meaning."
+        * any(not one.signed for one in comparison.strengths)
     )
 
 
