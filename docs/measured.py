@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from benchmarks.peers import choosing
 
-from . import billion, label_members, pages, readme, reproduction, verdict
+from . import billion, label_members, pages, readme, reproduction, text_columns, verdict
 from .marks import Number, Registry
 from .stored import SCALE, costs, listing, numbers, ratio, table
 
@@ -72,6 +72,8 @@ BLOCKS = {
     "methods.table": lambda: pages.table(pages.read_numbers()),
     # docs/theory/averaging.md
     "averaging.labels": label_members.table,
+    # docs/guide/tables.md
+    "tables.text": text_columns.table,
     # docs/choosing.md
     **{name: choosing.block(name) for name in choosing.BLOCKS},
     # docs/reproduction.md
