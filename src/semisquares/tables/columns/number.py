@@ -393,7 +393,7 @@ class NumberType(ColumnType):
         if found is None or column.kind == "id" or found.enumerates:
             return ""
         if found.are_codes:
-            return _codes(column, profile)
+            return _codes(column)
         if found.n_numbers < _REMARKED * profile.n_filled:
             return ""
         taken = {"category": "taken for categories", "text": "read as text"}.get(column.kind, "")
@@ -485,10 +485,8 @@ def _with_form(column: Column, form: str | None) -> Column:
     return replace(column, format=form, reason=note)
 
 
-def _codes(column: Column, profile: Profile) -> str:
+def _codes(column: Column) -> str:
     """Return a remark on numbers with leading zeros."""
-    if not column.used:
-        return f"codes with leading zeros, {column.n_distinct:,} different in {profile.n_filled:,}"
     return Message(
         "its numbers have leading zeros, so they are taken for categories: give {kinds} if they "
         "are quantities",

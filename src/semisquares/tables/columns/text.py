@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -289,8 +289,14 @@ class TextType(ColumnType):
     encoder = TextEncoder
 
     def infer(self, profile: Profile, name: str, *, requested: bool) -> Column:
-        """Accept all text."""
-        return unless_constant(profile.describe(name, self.name), profile.n_rows)
+        """Accept all text, but leave out codes that hardly repeat."""
+        column = unless_constant(profile.describe(name, self.name), profile.n_rows)
+        numbers = profile.evidence.get("number")
+        if requested or not column.used or not getattr(numbers, "are_codes", False):
+            return column
+        n_distinct, n_filled = column.n_distinct, profile.n_filled
+        reason = f"codes with leading zeros, {n_distinct:,} different in {n_filled:,}"
+        return replace(column, kind="id", reason=reason)
 
     def clean(self, values: pd.Series, column: Column) -> pd.Categorical:
         """Return the different texts and the code of each cell, -1 if missing."""
