@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ._utils.lazy import import_on_first_use
+
 TYPE_CHECKING = False  # importing it from typing would slow down the command line
 if TYPE_CHECKING:
-    from typing import Any
-
     from .estimators import (
         AveragedClassifier,
         HardLabelClassifier,
@@ -24,15 +24,5 @@ __all__ = [
     "SoftLabelClassifierCV",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import the classifiers on first use: tab completion must not wait for scikit-learn."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(".estimators", __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# tab completion must not wait for scikit-learn
+__getattr__, __dir__ = import_on_first_use(__name__, dict.fromkeys(__all__, "estimators"), __all__)

@@ -1,8 +1,8 @@
 """Families: classifiers that score themselves out of sample, the members of an average."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .._utils.lazy import import_on_first_use
 from .protocol import Family, Features, FittedFamily, LabeledRows, Member, UnlabeledRows
 
 if TYPE_CHECKING:
@@ -32,12 +32,4 @@ _ON_FIRST_USE = {
 }
 """Some of these need scikit-learn, which predicting with a stored model does not wait for."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _ON_FIRST_USE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_ON_FIRST_USE[name]}", __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = import_on_first_use(__name__, _ON_FIRST_USE, __all__)

@@ -1,7 +1,8 @@
 """Representations: features that are learned from all rows, without labels."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .._utils.lazy import import_on_first_use
 
 if TYPE_CHECKING:
     from .graph import GraphRepresentation
@@ -17,12 +18,4 @@ _ON_FIRST_USE = {
 }
 """Modules that need scikit-learn, which predicting with a stored model does not wait for."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _ON_FIRST_USE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_ON_FIRST_USE[name]}", __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = import_on_first_use(__name__, _ON_FIRST_USE, __all__)

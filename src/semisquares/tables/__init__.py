@@ -11,9 +11,9 @@ What ``semisquares compare``, ``fit`` and ``predict`` do, for use in Python:
 ['a', 'b']
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .._utils.lazy import import_on_first_use
 from .dataset import Prepared, prepare
 from .errors import TableError
 from .io import find, read
@@ -50,12 +50,4 @@ _ON_FIRST_USE = {
 }
 """Modules that need scikit-learn, which predicting with a stored model does not wait for."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _ON_FIRST_USE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_ON_FIRST_USE[name]}", __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = import_on_first_use(__name__, _ON_FIRST_USE, __all__)
