@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._utils.typing import Array
-from .._utils.words import counted
 from .columns import Feature
 
 __all__ = ["Strength", "strengths"]
@@ -101,5 +100,5 @@ def strengths(
 def _together(column: str, class_name: str, effects: Array) -> Strength:
     """Describe all features of a text, which are uncorrelated up to their means."""
     size = float(np.sqrt(np.square(effects).sum()))
-    name = f"{column}, text ({counted(len(effects), 'feature')} together)"
+    name = f"{column} (text)"
     return Strength(name, column, class_name, size, "per standard deviation", size, signed=False)

@@ -244,7 +244,7 @@ def test_the_features_of_a_text_have_one_strength_without_a_sign():
     ]
     found = strengths([[1.0, -6.0, 16.0, -2.0]], features, ["no", "yes"])
     assert [(one.feature, one.weight, one.signed) for one in found] == [
-        ("note, text (2 features together)", 5.0, False),
+        ("note (text)", 5.0, False),
         ("note is missing", -2.0, True),
         ("size", 1.0, True),
     ]

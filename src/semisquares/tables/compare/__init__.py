@@ -75,7 +75,7 @@ def compare_table(
     if not target.n_unlabeled:
         raise TableError(
             "Every row has a label, so there is nothing that unlabeled rows could help with; "
-            "use `semisquares fit` to get a model.",
+            "fit a model to the table instead.",
             code="no_unlabeled_rows",
         )
     names = tuple(map(str, target.classes))
