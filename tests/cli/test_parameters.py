@@ -10,7 +10,7 @@ from semisquares.cli._parameters import option
 from semisquares.tables.report._page import render_comparison
 from support.comparisons import binary
 
-GIVEN = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
+GIVEN = ("--method", "ridge", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
 HINT = "rows may belong together, see --group 'customer id'"
 
 

@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
             "kind": ["a", "a", "a", "b", "b", "b"],
         }
     )
-    options = {"method": "supervised", "alpha": 1.0, "folds": 2, "repeats": 1}
+    options = {"method": "ridge", "alpha": 1.0, "folds": 2, "repeats": 1}
     save(fit_table(prepare(frame, "kind"), **options), folder / "kind.model")
     frame[["size", "age"]].to_csv(folder / "rows.csv", index=False)
     return folder
@@ -54,7 +54,7 @@ def test_a_stored_model_is_used_without_what_fitted_it(folder, words):
 def test_texts_are_encoded_without_what_fitted_the_model(tmp_path):
     words = ["red shirt of wool", "blue shoe", "red shoe of felt", "blue shirt", "wool and felt"]
     frame = pd.DataFrame({"item": words * 2, "size": range(10), "kind": ["a", "b"] * 5})
-    options = {"method": "supervised", "alpha": 1.0, "folds": 2, "repeats": 1}
+    options = {"method": "ridge", "alpha": 1.0, "folds": 2, "repeats": 1}
     model = fit_table(prepare(frame, "kind", kinds={"item": "text"}), **options)
     save(model, tmp_path / "kind.model")
     frame[["item", "size"]].to_csv(tmp_path / "rows.csv", index=False)

@@ -108,7 +108,7 @@ def test_the_names_of_all_rivals_fit_in_any_terminal(capsys, width):
 
 def test_columns_that_do_not_fit_are_listed(capsys):
     lines = printed_rivals(binary(), 60, capsys)
-    assert lines[0].split("  ")[-1].strip() == "gain, in points"
+    assert lines[0].split("  ")[-1].strip() == "points better"
     assert lines[-1] == "A wider terminal shows more: balanced acc.; AUC; squared loss."
 
 
@@ -118,8 +118,8 @@ def test_the_reason_why_a_rival_failed_is_below_the_table(capsys):
     why = "5 of 5 fits failed: There is no way to do this with so few rows."
     found = replace(found, rivals=(*others, replace(first, failed=why)))
     lines = printed_rivals(found, 60, capsys)
-    assert lines[lines.index("") - 1].split() == ["tuned", "ridge", "failed"]
-    assert f"tuned ridge failed: {why}" in lines
+    assert lines[lines.index("") - 1].split() == ["averaged", "classifier", "failed"]
+    assert f"averaged classifier failed: {why}" in lines
 
 
 def test_one_repeat_is_singular_and_a_gain_of_zero_has_no_sign(capsys):

@@ -19,6 +19,7 @@ from semisquares import cli
 from semisquares.cli.fit import METHODS, NOT_IN_ONNX
 from semisquares.tables import load, save
 from semisquares.tables._example import TABLE, TARGET, example_truth
+from semisquares.tables.compare._rivals import LABELS
 from semisquares.tables.models import _measuring as measuring
 from support.command_line import PATIENCE, begin, refused
 from support.comparisons import binary
@@ -242,7 +243,7 @@ def test_fit_and_inspect_warn_about_a_worthless_model(semisquares):
     frame, _ = patients()
     frame["state"] = np.where(np.arange(80) < 50, np.where(np.arange(80) % 5, "ok", "worn"), None)
     frame[["age", "state"]].to_csv("noise.csv", index=False)
-    words = ("--target", "state", "-o", "noise.model", "--method", "supervised", "--alpha", "60")
+    words = ("--target", "state", "-o", "noise.model", "--method", "ridge", "--alpha", "60")
     runs = [semisquares("fit", "noise.csv", *words), semisquares("inspect", "noise.model")]
     for code, _, errors in runs:
         assert code == 0
@@ -280,7 +281,7 @@ def test_inspect_shows_the_members_of_an_average(semisquares, table, tmp_path):
     code, _, errors = semisquares("export", "m.model", "-o", "m.onnx")
     assert code == 2
     assert "type averaged cannot be written as ONNX yet; " in errors
-    assert "with --method soft, hard or supervised." in errors
+    assert "with --method soft, hard or ridge." in errors
     code, _, _ = semisquares("predict", "m.model", table, "-o", "out.csv")
     assert code == 0
     soft = pd.read_csv("out.csv")["state_soft_well"]
@@ -320,23 +321,21 @@ def test_compare_describes_the_table_then_answers_and_writes_the_report(semisqua
     assert "patients.csv: 80 rows, 30 with a label in 'state' (ill " in printed
     assert "5 columns are used: 2 numbers, 1 category, 1 boolean, 1 date;" in printed
     assert "left out: patient, an id (each of its 80 values occurs once)" in printed
-    assert re.search(
-        r"^Too few labels to tell: 30; about [\d,]+ more would be", printed, re.MULTILINE
-    )
-    for rival in ("tuned ridge", "logistic regression", "soft labels", "hard labels",
-                  "soft labels, chosen by the labels", "self-training"):  # fmt: skip
+    assert re.search(r"^Use the averaged classifier: error \d", printed, re.MULTILINE)
+    few = "Too few labels to tell what unlabeled rows are worth: 30"
+    assert re.search(rf"^{few}; about [\d,]+ more would be", printed, re.MULTILINE)
+    for rival in LABELS.values():
         assert re.search(rf"^{rival} +\d+\.\d %", printed, re.MULTILINE), rival
-    assert "the verdict compares 'tuned ridge' with 'soft labels, chosen by the labels'" in printed
     assert "bold" not in printed  # styles are for terminals
     assert "Report: patients.report.html" in printed
     page = Path("patients.report.html").read_text()
-    assert "Too few labels to tell: 30" in page
+    assert few in page
 
 
 def test_json_is_the_same_with_any_number_of_jobs_and_check_exits_with_1(semisquares, table):
     found, texts = [], []
     for jobs in (1, 2):
-        words = ("--json", "--check", "--no-report", "--jobs", jobs)
+        words = ("--json", "--check", "--no-report", "--quick", "--jobs", jobs)
         code, printed, _ = semisquares("compare", table, *FAST, *words)
         assert code == 1  # the answer is not yes
         found.append(json.loads(printed))
@@ -344,8 +343,9 @@ def test_json_is_the_same_with_any_number_of_jobs_and_check_exits_with_1(semisqu
     assert texts[0] == texts[1]
     assert found[0]["verdict"]["answer"] == "unclear"
     assert [rival["name"] for rival in found[0]["rivals"]] == [
-        "ridge", "logistic", "soft", "hard", "soft_cv", "self_training",
+        "averaged", "labeled_only", "ridge", "logistic",
     ]  # fmt: skip
+    assert found[0]["recommendation"]["method"] == "averaged"
     assert found[0]["report"] is None
     assert not list(Path().iterdir())
 
@@ -354,7 +354,7 @@ def test_two_runs_give_the_same_bytes(table, tmp_path):
     answers = []
     for seed in ("1", "2"):  # sets are in another order in each process
         environment = os.environ | {"PYTHONHASHSEED": seed}
-        words = ("compare", table, *FAST, "--json", "-o", "page.html")
+        words = ("compare", table, *FAST, "--quick", "--json", "-o", "page.html")
         printed, _ = begin(*words, folder=tmp_path, env=environment).communicate(timeout=PATIENCE)
         answers.append((printed, (tmp_path / "page.html").read_bytes()))
     assert json.loads(answers[0][0])["report"] == "page.html"
@@ -362,30 +362,28 @@ def test_two_runs_give_the_same_bytes(table, tmp_path):
 
 
 def test_compare_prints_the_seconds_per_fit(semisquares, table):
-    _, printed, _ = semisquares("compare", table, *FAST, "--no-report")
-    assert re.search(r"^Seconds per fit: tuned ridge \d\S*, .*\d\.$", printed, re.MULTILINE)
+    _, printed, _ = semisquares("compare", table, *FAST, "--quick", "--no-report")
+    assert re.search(r"^Seconds per fit: averaged cl\w+ \d\S*, .*\d\.$", printed, re.MULTILINE)
+    assert "a quick comparison" in printed
 
 
-def test_yes_is_exit_code_0_with_check_and_one_line_with_quiet(semisquares, table, monkeypatch):
+def test_yes_is_exit_code_0_with_check_and_two_lines_with_quiet(semisquares, table, monkeypatch):
     monkeypatch.setattr(
         "semisquares.tables.compare.compare_table", lambda *a, **k: binary(notices=())
     )
     words = ("--target", "state", "--check", "--quiet", "--no-report")
     code, printed, errors = semisquares("compare", table, *words)
     assert (code, errors) == (0, "")
-    assert printed == f"{binary().verdict.sentence}\n"
+    assert printed == f"{binary().recommendation.sentence}\n{binary().verdict.sentence}\n"
     assert binary().verdict.answer == "yes"
 
 
-def test_fit_auto_uses_soft_labels_if_they_help(semisquares, tmp_path):
+def test_fit_averages_by_default(semisquares, tmp_path):
     semisquares("example", tmp_path)
-    code, _, _ = semisquares("fit", TABLE, "--target", TARGET, "--repeats", "2", "-o", "m")
+    code, _, _ = semisquares("fit", TABLE, "--target", TARGET, "-o", "m")
     about = load("m").about
     assert code == 0
-    assert about["verdict"]["answer"] == "yes"
-    assert (about["asked"], about["method"]) == ("auto", "soft")
-    assert about["unlabeled_weight"] > 0
-    assert about["certificate"] < 1e-10
+    assert about["method"] == "averaged"
     right = load("m").predict(pd.read_csv(TABLE)).labels == example_truth()[TABLE]
     assert right.mean() > 0.9
 
@@ -455,27 +453,27 @@ def test_the_message_about_a_wrong_delimiter_names_the_option(semisquares):
     assert "--delimiter" in message
 
 
-def test_a_fully_labeled_table_can_be_fitted_but_not_compared(semisquares):
+def test_a_fully_labeled_table_can_be_fitted_and_compared(semisquares):
     frame, truth = patients()
     frame.assign(state=truth).to_csv("t.csv", index=False)
-    assert "Every row has a label" in refused(
-        semisquares("compare", "t.csv", "--target", "state", "--quiet")
-    )
+    code, printed, _ = semisquares("compare", "t.csv", "--quick", *FAST)
+    assert code == 0
+    assert re.search(r"^Use the averaged classifier: error \d", printed, re.MULTILINE)
+    assert "Every row has a label, so there are no unlabeled rows to learn from." in printed
+    assert "Every row has a label." in Path("t.report.html").read_text()
     code, _, _ = semisquares("fit", "t.csv", "--target", "state", "-o", "m", *FAST[2:])
     assert code == 0
     about = load("m").about
-    assert about["method"] == "supervised"
+    assert about["method"] == "averaged"
     assert about["metrics"]["accuracy"]["mean"] > 0.9
 
 
-def test_a_class_with_one_row_is_compared_and_fitted_but_not_tested(semisquares, monkeypatch):
-    # the curves, most of the work, are tested with two classes
-    monkeypatch.setattr("semisquares.tables.compare.unlabeled_curve", lambda *a, **k: ())
+def test_a_class_with_one_row_is_compared_and_fitted_but_not_tested(semisquares):
     frame, _ = patients()
     frame.loc[70, "state"] = "odd"
     frame.to_csv("t.csv", index=False)
     notice = "Class 'odd' has a single labeled row, so it is always trained on and never tested;"
-    command = ("compare", "t.csv", "--target", "state", "-o", "r.html", *FAST)
+    command = ("compare", "t.csv", "-o", "r.html", *FAST, "--quick")
     code, _, errors = semisquares(*command)
     assert code == 0
     assert errors.count(notice) == 1

@@ -260,7 +260,8 @@ def test_what_cannot_be_called_is_refused(folder, name, argument, value):
         (
             "Comparison.rival",
             {"name": "x"},
-            "name is 'x'; give one of ridge, logistic, soft, hard, soft_cv, self_training.",
+            "name is 'x'; give one of averaged, labeled_only, ridge, logistic, forest, boosting, "
+            "soft, hard.",
         ),
     ],
 )

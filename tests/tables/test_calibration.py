@@ -21,7 +21,7 @@ from semisquares.tables.models._calibration import DecisionCalibration
 from semisquares.tables.models._measuring import FitOptions, Setting, choose, fit_setting
 from semisquares.tables.models.files import dumps, loads
 
-RIDGE = Setting("supervised", 1.0, 0.0, seed=0)
+RIDGE = Setting("ridge", 1.0, 0.0, seed=0)
 
 
 def clouds(n_rows, n_classes=2, shares=None, seed=0, part=0):
@@ -36,8 +36,8 @@ def fitted(method, n_labeled, alpha=None, n_classes=2, shares=None, seed=0):
     """Return a classifier of some labels and its calibration."""
     X, truth = clouds(600, n_classes, shares, seed)
     rows = TableRows(X, np.where(np.arange(600) < n_labeled, truth, -1))
-    weight = None if alpha is None or method == "supervised" else 0.1
-    setting = choose(rows, method, FitOptions(method, alpha, weight))
+    weight = None if alpha is None or method == "ridge" else 0.1
+    setting = choose(rows, FitOptions(method, alpha, weight))
     classifier = fit_setting(setting, rows)
     return classifier, calibrate_fit(rows, setting, classifier)
 
@@ -45,7 +45,7 @@ def fitted(method, n_labeled, alpha=None, n_classes=2, shares=None, seed=0):
 # -- calibrated ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["supervised", "soft", "hard"])
+@pytest.mark.parametrize("method", ["ridge", "soft", "hard"])
 @pytest.mark.parametrize(
     ("n_classes", "shares"), [(2, None), (2, (0.85, 0.15)), (3, (0.5, 0.3, 0.2))]
 )
@@ -68,7 +68,7 @@ def reliability(method, n_classes, shares, seed):
 def test_few_labels_give_probabilities_that_are_right_on_average(n_labeled):
     sure, right = [], []
     for seed in range(12):
-        classifier, calibration = fitted("supervised", n_labeled, seed=seed)
+        classifier, calibration = fitted("ridge", n_labeled, seed=seed)
         X, truth = clouds(4_000, seed=seed, part=1)
         p = calibration.probabilities(classifier.decision_function(X))
         sure.append(p.max(axis=1).mean())
@@ -113,7 +113,7 @@ def test_the_predicted_class_of_a_tuned_classifier_is_the_most_probable(n_classe
 # -- shape --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["supervised", "soft", "hard"])
+@pytest.mark.parametrize("method", ["ridge", "soft", "hard"])
 def test_probabilities_sum_to_one_and_rise_with_the_decision_value(method):
     _, calibration = fitted(method, 40, 1.0)
     p = calibration.probabilities(np.linspace(-3.0, 3.0, 101))
@@ -222,7 +222,7 @@ def test_a_stored_model_gives_the_same_probabilities():
     [{"slope": -1.0}, {"slope": np.inf}, {"doubt": 0.0}, {"offsets": np.zeros(3)}],
 )
 def test_a_file_with_a_calibration_that_makes_no_sense_is_refused(changes):
-    _, model = model_of(method="supervised", alpha=1.0)
+    _, model = model_of(method="ridge", alpha=1.0)
     wrong = replace(model, calibration=replace(model.calibration, **changes))
     assert model.calibration.fits(2)
     assert not wrong.calibration.fits(2)
@@ -231,7 +231,7 @@ def test_a_file_with_a_calibration_that_makes_no_sense_is_refused(changes):
 
 
 def test_a_file_without_a_calibration_can_be_read():
-    frame, model = model_of(method="supervised", alpha=1.0)
+    frame, model = model_of(method="ridge", alpha=1.0)
     plain = model.to_plain()
     del plain["calibration"]
     old = type(model).from_plain(plain)
@@ -241,7 +241,7 @@ def test_a_file_without_a_calibration_can_be_read():
 
 
 def test_a_calibration_of_another_type_is_refused():
-    _, model = model_of(method="supervised", alpha=1.0)
+    _, model = model_of(method="ridge", alpha=1.0)
     with pytest.raises(TableError, match="calibration is of type dict"):
         replace(model, calibration={"slope": 1.0})
     assert isinstance(model.calibration, DecisionCalibration)

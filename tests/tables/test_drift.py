@@ -44,7 +44,7 @@ def rows(n, seed):
 @pytest.fixture(scope="module")
 def model():
     table = prepare(rows(1000, 0), "label")
-    fitted = fit_table(table, method="supervised", alpha=1.0, folds=2, repeats=1)
+    fitted = fit_table(table, method="ridge", alpha=1.0, folds=2, repeats=1)
     return loads(dumps(fitted))
 
 
@@ -213,7 +213,7 @@ def test_the_test_of_two_shares_is_fishers(counts):
 def test_the_command_says_what_differs_and_gives_the_numbers(semisquares):
     rows(300, 0).to_csv("t.csv", index=False)
     rows(100, 1).assign(size=90.0).to_csv("new.csv", index=False)
-    given = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1")
+    given = ("--method", "ridge", "--alpha", "1", "--folds", "2", "--repeats", "1")
     semisquares("fit", "t.csv", "--target", "label", "-o", "m", "--jobs", "1", *given)
     code, _, notes = semisquares("predict", "m", "new.csv", "-o", "out.csv")
     assert code == 0

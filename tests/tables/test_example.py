@@ -93,7 +93,7 @@ def test_unlabeled_rows_help_on_rows_whose_label_is_hidden(folder, pumps):
         (new, np.array(truth[NEW_ROWS])),
     ):
         ridge, soft = (
-            np.mean(classes[model.predict(X)] != states) for model in (pair.ridge, pair.soft_cv)
+            np.mean(classes[model.predict(X)] != states) for model in (pair.ridge, pair.soft)
         )
         assert soft < 0.12
         assert ridge - soft > 0.05
@@ -101,7 +101,7 @@ def test_unlabeled_rows_help_on_rows_whose_label_is_hidden(folder, pumps):
 
 def test_a_remark_that_says_nothing_costs_little(pumps):
     prepared = prepare(pumps, TARGET)
-    found = fit_pair(TableRows(prepared.X, prepared.codes)).soft_cv.predict(prepared.X)
+    found = fit_pair(TableRows(prepared.X, prepared.codes)).soft.predict(prepared.X)
     truth = np.array(example_truth()[TABLE])
     hidden = prepared.codes < 0
     errors = np.array(prepared.target.classes)[found] != truth

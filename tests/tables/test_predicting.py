@@ -19,7 +19,7 @@ from semisquares.tables.io import find, read
 from semisquares.tables.models.files import dumps, loads
 from support.table_files import csv_of
 
-GIVEN = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
+GIVEN = ("--method", "ridge", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
 
 
 def damages(n_rows=60):
@@ -38,7 +38,7 @@ def damages(n_rows=60):
 
 def fitted(frame, target="damage", **wishes):
     rows = prepare(frame, target, **wishes)
-    return fit_table(rows, method="supervised", alpha=1.0, folds=2, repeats=1)
+    return fit_table(rows, method="ridge", alpha=1.0, folds=2, repeats=1)
 
 
 def filled(model, source, **wishes):

@@ -1,4 +1,4 @@
-"""``semisquares compare``: do the unlabeled rows of a table help?"""
+"""``semisquares compare``: which classifier suits a table, and do its unlabeled rows help?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._utils.words import counted, percent, points
 from . import NO
 from . import _options as options
 from ._options import Columns, Reading
-from ._parameters import option
+from ._parameters import in_options, option
 from ._paths import FILE, STANDARD, checked_paths
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..tables.compare.comparison import Comparison, Estimate, Rival
     from ._output import Output
 
-_STYLES = {"yes": "bold green", "no": "bold", "unclear": "bold yellow"}
-_SCORES = ("error", "gain, in points", "balanced acc.", "AUC", "squared loss")
+_STYLES = {"yes": "bold green", "no": "bold", "unclear": "bold yellow", "none": "bold"}
+_SCORES = ("error", "points better", "balanced acc.", "AUC", "squared loss")
 _NAME, _GAP = 19, 2
 """Characters per line of the names, which wrap between words, and between columns."""
 
@@ -33,9 +33,10 @@ _NAME, _GAP = 19, 2
 @click.command(
     epilog=options.examples(
         "semisquares compare churn.csv --target churned",
+        "semisquares compare churn.csv --target churned --quick --no-report",
         "semisquares compare 'visits/*.parquet' --target diagnosis --group patient",
         "semisquares compare churn.csv --target churned --check --quiet && echo worth it",
-        "semisquares compare churn.csv --target churned --json | jq .verdict",
+        "semisquares compare churn.csv --target churned --json | jq .recommendation.method",
     )
 )
 @click.argument("table", type=FILE)
@@ -46,7 +47,14 @@ _NAME, _GAP = 19, 2
     ".report.html.",
 )  # fmt: skip
 @click.option("--no-report", is_flag=True, help="Write no report.")
-@click.option("--check", is_flag=True, help="Exit with code 1 unless the answer is yes.")
+@click.option(
+    "--quick", is_flag=True,
+    help="Compare only the averaged classifier, the tuned ridge and logistic regression, with "
+    "fewer repeats and without learning curves.",
+)  # fmt: skip
+@click.option(
+    "--check", is_flag=True, help="Exit with code 1 unless the unlabeled rows clearly help."
+)
 @options.splits
 @options.reading
 @options.seed
@@ -59,22 +67,23 @@ def compare(
     output: Output,
     out: str | None,
     no_report: bool,
+    quick: bool,
     check: bool,
     folds: int,
     repeats: int | None,
     seed: int,
     jobs: int,
 ) -> int:
-    """Find out whether the unlabeled rows of TABLE help, and write a report.
+    """Find out which classifier suits TABLE and what its unlabeled rows are worth.
 
     TABLE is a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or Feather file, a quoted pattern
     such as 'data/*.csv', or - for standard input. Labels are in the target column; rows whose cell
     there is empty are unlabeled.
 
-    Six classifiers are cross-validated on the labeled rows; unlabeled rows are only used for
-    training. The verdict compares two of them, chosen in advance: soft labels, with the ridge
-    penalty and the weight of unlabeled rows tuned on the labeled rows, and a ridge classifier that
-    is tuned on and fitted to the labeled rows alone.
+    Seven classifiers are cross-validated on the labeled rows; unlabeled rows are only used for
+    training. The first answer names the one to use: the averaged classifier, unless another is
+    better by more than chance. The second compares the averaged classifier with the same one
+    learned from the labeled rows alone. A page shows all the rest.
     """
     page = None if no_report else out if out is not None else _default_report(table)
     with checked_paths(reads=[table], writes={"-o": page}, endings={"-o": ".html"}):
@@ -89,15 +98,16 @@ def compare(
     describe(output, prepared)
     comparison = compare_table(
         prepared,
+        quick=quick,
         folds=folds,
         repeats=repeats,
         seed=seed,
         jobs=jobs,
-        stage=lambda what: output.progress(what, "fits"),
+        stage=lambda what: output.progress(what, "steps"),
     )
     _print(output, comparison)
     splits = options.arguments(("--seed", seed), ("--folds", folds), ("--repeats", repeats))
-    arguments = [*columns.arguments(), *reading.arguments(), *splits]
+    arguments = [*columns.arguments(), *reading.arguments(), *splits, *["--quick"] * quick]
     command = shlex.join(["semisquares", "compare", table, *arguments])
     if page is not None:
         _report(output, comparison, page, command)
@@ -131,29 +141,30 @@ def _report(output: Output, comparison: Comparison, out: str, command: str) -> N
 
 
 def _print(output: Output, comparison: Comparison) -> None:
-    verdict = comparison.verdict
-    output.result(verdict.sentence, _STYLES[verdict.answer])
+    found, verdict = comparison.recommendation, comparison.verdict
+    output.result(in_options(found.sentence), "bold green" if found.clear else "bold")
+    output.result(in_options(verdict.sentence), _STYLES[verdict.answer])
     for notice in comparison.notices:
         output.warn(notice.text)
     _print_rivals(output, comparison)
-    output.info(comparison.label_sentence)
+    if comparison.label_sentence:
+        output.info(comparison.label_sentence)
 
 
 def _print_rivals(output: Output, comparison: Comparison) -> None:
-    """Print a row for each rival: error, gain over the tuned ridge, and the other scores."""
-    from ..tables.compare._rivals import DECIDING
-
-    first, second = (rival.label for rival in comparison.rivals if rival.name in DECIDING)
+    """Print a row for each rival: error, gain over the averaged classifier, other scores."""
+    quick = "; a quick comparison" if comparison.quick else ""
     output.info(
         f"\n{comparison.folds} folds × {counted(comparison.repeats, 'repeat')}, 95 % intervals; "
-        f"the verdict compares {first!r} with {second!r}",
+        f"points better than the averaged classifier{quick}",
         "dim",
     )
     rows = [(rival.label, _cells(rival)) for rival in comparison.rivals]
     n_shown = _n_fitting([cells for _, cells in rows], output.console.width)
     table = _table(n_shown)
     for rival, (label, cells) in zip(comparison.rivals, rows, strict=True):
-        table.add_row(label, *cells[:n_shown], style="bold" if rival.name in DECIDING else None)
+        is_chosen = rival.name == comparison.recommendation.method
+        table.add_row(label, *cells[:n_shown], style="bold" if is_chosen else None)
     output.info(table)
     output.info()
     for rival in comparison.rivals:

@@ -17,9 +17,7 @@ from .export import load_onnx, refuse_standard_output, write_onnx
 if TYPE_CHECKING:
     from ._output import Output
 
-METHODS = (
-    "auto", "averaged", "ridge", "logistic", "forest", "boosting", "soft", "hard", "supervised",
-)  # fmt: skip
+METHODS = ("averaged", "ridge", "logistic", "forest", "boosting", "soft", "hard")
 """The methods of `fit_table`, repeated here so that shells complete them without its imports."""
 NOT_IN_ONNX = ("averaged", "logistic", "forest", "boosting")
 
@@ -60,14 +58,14 @@ class _NumberOrAuto(click.ParamType):
 @click.option(
     "--method",
     type=click.Choice(METHODS),
-    default="auto",
+    default="averaged",
     show_default=True,
-    help="auto: soft labels if compare would find that they help, otherwise the tuned ridge "
-    "(another name is supervised). averaged: many classifiers, weighted by their errors.",
+    help="averaged: many classifiers, weighted by their out-of-sample losses. The others are as in "
+    "compare, which tells which is best.",
 )
 @click.option(
     "--alpha", type=_NumberOrAuto(), default="auto", show_default=True, metavar="NUMBER",
-    help="Ridge penalty; auto: chosen by cross-validation.",
+    help="Ridge penalty of ridge, soft and hard; auto: chosen by cross-validation.",
 )  # fmt: skip
 @click.option(
     "--weight", type=_NumberOrAuto(), default="auto", show_default=True, metavar="NUMBER",

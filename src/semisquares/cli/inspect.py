@@ -69,7 +69,7 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
     elif plot is not None:
         raise UserError(
             f"{model} has no coefficients that could be plotted ({inside.sentence}); leave --plot "
-            "out, or fit with --method logistic, soft, hard or supervised."
+            "out, or fit with --method logistic, soft, hard or ridge."
         )
     _print(output, stored)
     for note in stored.about.get("notes", ()):
@@ -131,8 +131,6 @@ def _print(output: Output, model: TableModel) -> None:
         output.info("  on held-out labeled rows (95 % interval):")
         for name, label in _METRICS.items():
             output.info(f"    {label} {_estimate(about['metrics'][name])}")
-    if about["verdict"]:
-        output.info(f"  verdict on the unlabeled rows: {about['verdict']['sentence']}")
     if about["certificate"] is not None:
         output.info(
             f"  certificate: the fit is proven to be within {about['certificate']:.1e} of its "

@@ -135,6 +135,11 @@ def some_function(name: str, value: Any, needed: str) -> Any:
     return value
 
 
+def flag(name: str, value: Any) -> bool:
+    """Check that a parameter is True or False."""
+    return instance(name, value, bool, "True or False")
+
+
 def check_splits(*, folds: Any, repeats: Any, seed: Any, jobs: Any) -> None:
     """Check the options of cross-validation; see `compare_table`."""
     whole_number("folds", folds, 2)

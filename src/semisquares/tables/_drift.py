@@ -99,7 +99,7 @@ class Drift:
     >>> import pandas as pd
     >>> from semisquares.tables import fit_table, prepare
     >>> frame = pd.DataFrame({"age": range(20, 100, 2), "sick": ["no", "yes"] * 20})
-    >>> model = fit_table(prepare(frame, "sick"), method="supervised", alpha=1.0)
+    >>> model = fit_table(prepare(frame, "sick"), method="ridge", alpha=1.0)
     >>> found = model.predict(pd.DataFrame({"age": range(90, 130)})).drift
     >>> for note in found.notes:
     ...     print(note)

@@ -196,4 +196,4 @@ def test_the_command_line_and_the_report_name_the_type(path):
     assert "compass points: wind" in listed(prepared.columns)
     page = render_comparison(compare_table(prepared, folds=2, repeats=1), "semisquares compare")
     assert "compass points" in page
-    assert "wind, east" in page
+    assert "wind" in page

@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from semisquares import LeastSquaresClassifier, SoftLabelClassifier
+from semisquares import SoftLabelClassifier
 from semisquares.tables._strengths import strengths
 from semisquares.tables.compare._changes import BLOCK, changes
 from semisquares.tables.compare._rows import TableRows
@@ -16,24 +17,25 @@ NAMES = ("red", "green", "blue")
 
 
 def problem(n_classes, n=300, n_labeled=12, seed=0):
-    """Fit a ridge and soft labels to few labels; return rows, codes and both."""
+    """Fit two classifiers, to few labels and to other rows; return rows, codes and both."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(n_classes, size=n)
     X = rng.normal(size=(n, 4)) + 1.5 * rng.normal(size=(n_classes, 4))[truth]
     codes = np.full(n, -1)
     kept = rng.permutation(n)[:n_labeled]
     codes[kept] = truth[kept]
-    before, after = LeastSquaresClassifier(0.1), SoftLabelClassifier(0.1)
-    return X, codes, before.fit(X, codes), after.fit(X, codes)
+    known = np.flatnonzero(codes >= 0)
+    before = LogisticRegression().fit(X[known], codes[known])
+    return X, codes, before, LogisticRegression().fit(X[:, ::-1][::3], truth[::3])
 
 
 def found_in(X, codes, before, after, n_classes, seed=0):
     names = NAMES[:n_classes]
-    return changes(TableRows(X, codes), before, after, used=True, class_names=names, seed=seed)
+    return changes(TableRows(X, codes), before, after, class_names=names, seed=seed)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_flips_are_those_of_predicting_every_unlabeled_row(n_classes):
+def test_moves_are_those_of_predicting_every_unlabeled_row(n_classes):
     X, codes, before, after = problem(n_classes)
     found = found_in(X, codes, before, after, n_classes)
     free = X[codes < 0]
@@ -44,10 +46,10 @@ def test_flips_are_those_of_predicting_every_unlabeled_row(n_classes):
         for b in range(n_classes)
         if a != b and (a, b) in pairs
     }
-    assert {(a, b): n for a, b, n in found.flips} == expected
-    assert found.n_flipped == sum(expected.values()) > 0
+    assert {(a, b): n for a, b, n in found.moves} == expected
+    assert found.n_changed == sum(expected.values()) > 0
     assert found.n_rows == len(free)
-    assert all(one[2] >= next_one[2] for one, next_one in pairwise(found.flips))
+    assert all(one[2] >= next_one[2] for one, next_one in pairwise(found.moves))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -56,15 +58,13 @@ def test_all_rows_are_shown_where_they_are_few(n_classes):
     found = found_in(X, codes, before, after, n_classes)
     free = X[codes < 0]
     for model, shown in ((before, found.before), (after, found.after)):
-        scores = model.decision_function(free)
-        ordered = np.sort(scores.reshape(len(free), -1), axis=1)
-        expected = scores if n_classes == 2 else ordered[:, -1] - ordered[:, -2]
-        np.testing.assert_allclose(shown, expected)
-    assert list(found.flipped) == (before.predict(free) != after.predict(free)).tolist()
+        p = model.predict_proba(free)
+        np.testing.assert_allclose(shown, p[:, 1] if n_classes == 2 else p.max(axis=1))
+    assert list(found.changed) == (before.predict(free) != after.predict(free)).tolist()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_histogram_counts_every_soft_label(n_classes):
+def test_the_histogram_counts_every_row(n_classes):
     X, codes, before, after = problem(n_classes)
     found = found_in(X, codes, before, after, n_classes)
     soft = after.predict_proba(X[codes < 0])
@@ -75,19 +75,18 @@ def test_the_histogram_counts_every_soft_label(n_classes):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_examples_are_the_ten_clearest_flips_with_their_row_of_the_table(n_classes):
+def test_examples_are_the_ten_clearest_changes_with_their_row_of_the_table(n_classes):
     X, codes, before, after = problem(n_classes, n=500)
     found = found_in(X, codes, before, after, n_classes)
     clear = []
     for row in np.flatnonzero(codes < 0):
         one = X[[row]]
         old, new = int(before.predict(one)[0]), int(after.predict(one)[0])
-        values = [np.sort(np.ravel(m.decision_function(one)))[-2:] for m in (before, after)]
-        sizes = [abs(v[0]) if n_classes == 2 else v[1] - v[0] for v in values]
-        clear += [(min(sizes), row + 1, NAMES[old], NAMES[new])] * (old != new)
+        sizes = [m.predict_proba(one).max() for m in (before, after)]
+        clear += [(min(sizes), -row - 1, NAMES[old], NAMES[new])] * (old != new)
     expected = sorted(clear, reverse=True)[:10]
-    assert found.n_flipped > 10
-    assert [example[:3] for example in found.examples] == [one[1:] for one in expected]
+    assert found.n_changed > 10
+    assert [example[:3] for example in found.examples] == [(-one[1], *one[2:]) for one in expected]
 
 
 def test_blocks_and_the_sample_do_not_change_the_counts():
@@ -96,12 +95,12 @@ def test_blocks_and_the_sample_do_not_change_the_counts():
     once = found_in(X, codes, before, after, 2)
     many = found_in(np.tile(X, (n_copies, 1)), np.tile(codes, n_copies), before, after, 2)
     assert many.n_rows == n_copies * once.n_rows > BLOCK
-    assert many.flips == tuple((a, b, n_copies * n) for a, b, n in once.flips)
+    assert many.moves == tuple((a, b, n_copies * n) for a, b, n in once.moves)
     assert many.histogram == tuple(n_copies * n for n in once.histogram)
-    assert len(many.before) == len(many.after) == len(many.flipped) == 2000
+    assert len(many.before) == len(many.after) == len(many.changed) == 2000
     assert len({example[0] for example in many.examples}) == 10
-    # drawn with equal chances: the share of flips in the sample is that of all rows
-    assert np.mean(many.flipped) == pytest.approx(once.n_flipped / once.n_rows, abs=0.03)
+    # drawn with equal chances: the share of changes in the sample is that of all rows
+    assert np.mean(many.changed) == pytest.approx(once.n_changed / once.n_rows, abs=0.03)
 
 
 def test_the_seed_draws_the_sample():
@@ -115,7 +114,7 @@ def test_a_table_without_unlabeled_rows_has_no_changes():
     X, codes, before, after = problem(2)
     known = codes >= 0
     found = found_in(X[known], codes[known], before, after, 2)
-    assert (found.n_rows, found.n_flipped, found.flips, found.before) == (0, 0, (), ())
+    assert (found.n_rows, found.n_changed, found.moves, found.before) == (0, 0, (), ())
 
 
 # -- strengths ----------------------------------------------------------------------------------

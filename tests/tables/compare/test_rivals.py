@@ -9,24 +9,27 @@ from sklearn import metrics
 from sklearn.linear_model import LogisticRegression
 
 from semisquares import (
+    AveragedClassifier,
     HardLabelClassifier,
     LeastSquaresClassifier,
-    SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
 from semisquares._utils.errors import CollapsedLabelsWarning
 from semisquares.tables import TableError
 from semisquares.tables.compare import _evaluation as evaluation
 from semisquares.tables.compare import _rivals as rivals
-from semisquares.tables.compare._evaluation import evaluate, ordered_map
+from semisquares.tables.compare import _tasks as tasks
+from semisquares.tables.compare._evaluation import evaluate
 from semisquares.tables.compare._rivals import ALL, RivalFits, Training
 from semisquares.tables.compare._rows import TableRows
+from semisquares.tables.compare._tasks import ordered_map
 from semisquares.tables.compare._words import describe_fit
 from semisquares.tables.compare.comparison import METRICS, TrainingSize
 from semisquares.tables.compare.scores import score
 from support.made_rows import clusters, needle
 
-TWO = ("ridge", "soft_cv")
+TWO = ("averaged", "labeled_only")
+LINEAR = ("ridge", "soft")
 
 
 def table(n_rows=80, n_labels=30, n_classes=2, d=3, seed=0):
@@ -37,7 +40,7 @@ def fits(X, codes):
     return RivalFits(Training(TableRows(X, codes), inside=np.ones(len(X), dtype=bool)))
 
 
-@pytest.mark.parametrize("name", ["soft", "hard", "soft_cv"])
+@pytest.mark.parametrize("name", ["soft", "hard"])
 def test_a_row_that_counts_twice_is_as_good_as_two_rows(name):
     X, codes = needle()
     twice = np.repeat(np.arange(len(X)), np.where(codes < 0, 2, 1))
@@ -105,8 +108,7 @@ def test_rivals_are_the_classifiers_that_they_are_said_to_be():
     alpha = tuned.supervised_alpha_
     for name, expected in {
         "ridge": tuned.supervised_,
-        "soft_cv": tuned,
-        "soft": SoftLabelClassifier(alpha).fit(X, codes),
+        "soft": tuned,
         "hard": HardLabelClassifier(alpha).fit(X, codes),
     }.items():
         np.testing.assert_allclose(found.fit(name).model.coef_, expected.coef_, atol=1e-10)
@@ -117,8 +119,13 @@ def test_rivals_are_the_classifiers_that_they_are_said_to_be():
         logistic.fit(X[known], codes[known]).predict_proba(X),
         atol=0.02,
     )
-    inside = found.fit("self_training").model.estimator
-    assert inside.C == found.fit("logistic").model.C_
+    averaged = AveragedClassifier().fit(X, codes)
+    for name, model in (("averaged", averaged), ("labeled_only", averaged.supervised_)):
+        expected = model.predict_proba(X)
+        np.testing.assert_allclose(found.fit(name).model.predict_proba(X), expected, atol=1e-10)
+    for name in ("forest", "boosting"):
+        known_alone = fits(X[known], codes[known]).fit(name).model
+        np.testing.assert_array_equal(found.fit(name).model.predict(X), known_alone.predict(X))
 
 
 def test_rivals_never_look_at_rows_outside_the_training_set():
@@ -130,21 +137,21 @@ def test_rivals_never_look_at_rows_outside_the_training_set():
         found = other.fit(name)
         assert not found.failed
         np.testing.assert_array_equal(
-            found.model.decision_function(X), clean.fit(name).model.decision_function(X)
+            found.model.predict_proba(X), clean.fit(name).model.predict_proba(X)
         )
 
 
 def test_slow_rivals_get_a_sample_of_the_unlabeled_rows_and_say_so(monkeypatch):
     monkeypatch.setattr(rivals, "MOST_HARD", 20)
-    monkeypatch.setattr(rivals, "MOST_SELF_TRAINING", 10)
     X, codes, _ = table()
     found = evaluate(TableRows(X, codes), folds=2, repeats=1)
     assert {one.name: one.n_unlabeled for one in found.rivals} == {
-        "ridge": 0, "logistic": 0, "soft": 50, "hard": 20, "soft_cv": 50, "self_training": 10,
+        "averaged": 50, "labeled_only": 0, "ridge": 0, "logistic": 0, "forest": 0, "boosting": 0,
+        "soft": 50, "hard": 20,
     }  # fmt: skip
     how = {one.name: one.how for one in found.rivals}
     assert "20 of the 50 unlabeled rows, drawn at random, counted as all" in how["hard"]
-    assert "10 of the 50 unlabeled rows, drawn at random" in how["self_training"]
+    assert "learned from all 50 unlabeled rows too" in how["averaged"]
     assert "all 50 unlabeled rows" in how["soft"]
 
 
@@ -156,13 +163,14 @@ def test_a_sampled_row_counts_for_the_others_with_hard_labels(monkeypatch):
     np.testing.assert_allclose(fits(X, codes).fit("hard").model.coef_, whole.coef_, atol=1e-10)
 
 
-def test_many_labels_are_sampled_for_logistic_regression(monkeypatch):
+def test_many_labels_are_sampled_for_slow_rivals(monkeypatch):
     X, codes, _ = table()
-    monkeypatch.setattr(rivals, "MOST_LOGISTIC", 12)
-    rows = fits(X, codes)._logistic_rows
+    monkeypatch.setattr(rivals, "MOST_LABELS", 12)
+    rows = fits(X, codes)._sampled_labels
     assert np.bincount(codes[rows]).tolist() == [6, 6]
     size = TrainingSize(30, fewest_labels=9, n_unlabeled=5, most_searched=9)
-    assert "12 of the 30 labeled rows" in describe_fit("logistic", size)
+    for name in ("averaged", "labeled_only", "logistic", "forest", "boosting"):
+        assert "12 of the 30 labeled rows" in describe_fit(name, size)
 
 
 def test_a_class_with_one_label_leaves_c_as_it_is():
@@ -186,32 +194,18 @@ def test_logistic_regression_is_tuned_by_folds_that_keep_groups_together():
 
 def test_scores_are_those_of_fitting_and_testing_by_hand():
     X, codes, _ = table()
-    found = evaluate(TableRows(X, codes), folds=3, repeats=1, rivals=TWO)
+    found = evaluate(TableRows(X, codes), folds=3, repeats=1, rivals=LINEAR)
     for k, test in enumerate(found.plan.tests):
         train = np.setdiff1d(np.arange(len(X)), test)
-        seed = evaluation.split_seed(0, k)
+        seed = tasks.split_seed(0, k)
         model = SoftLabelClassifierCV(random_state=seed).fit(X[train], codes[train])
         expected = score(model.supervised_, X[test], codes[test])
         assert [found.scores["ridge"][m][k] for m in METRICS] == pytest.approx(expected)
 
 
-def test_unlabeled_rows_that_help_are_found_to_help():
-    found = evaluate(TableRows(*needle(d=60)), folds=4, repeats=1, rivals=TWO)
-    assert found.verdict.answer == "yes"
-    assert found.verdict.error < 0.05 < 0.2 < found.verdict.ridge_error
-    assert found.verdict.gain.mean == pytest.approx(found.verdict.ridge_error - found.verdict.error)
-
-
-def test_noise_is_not_found_to_help():
-    rng = np.random.default_rng(1)
-    codes = np.where(np.arange(300) < 200, rng.random(300) < 0.4, -1).astype(int)
-    found = evaluate(TableRows(rng.normal(size=(300, 5)), codes), folds=3, repeats=1, rivals=TWO)
-    assert found.verdict.answer != "yes"
-    assert found.verdict.gain.low <= 0.0
-
-
-def test_the_number_of_jobs_changes_no_digit_and_two_rivals_give_the_verdict_of_six(monkeypatch):
-    monkeypatch.setattr(evaluation, "SHARED", 1000)  # bytes: X is mapped by the processes
+def test_the_number_of_jobs_changes_no_digit_and_no_rival_depends_on_others(monkeypatch):
+    monkeypatch.setattr(tasks, "SHARED", 1000)  # bytes: X is mapped by the processes
+    monkeypatch.setattr(tasks, "WORTH_PROCESSES", 0.0)
     X, codes, _ = table(n_rows=60)
     seen = []
     here = evaluate(
@@ -223,26 +217,27 @@ def test_the_number_of_jobs_changes_no_digit_and_two_rivals_give_the_verdict_of_
     spread = evaluate(TableRows(X, codes), folds=3, repeats=1, jobs=2)
     np.testing.assert_array_equal(as_arrays(here), as_arrays(spread))
     two = evaluate(TableRows(X, codes), folds=3, repeats=1, rivals=TWO)
-    assert here.verdict == spread.verdict == two.verdict
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+    np.testing.assert_array_equal(as_arrays(here)[:2], as_arrays(two))
+    assert seen == [(0, 36), (12, 36), (24, 36), (36, 36)]
 
 
 def test_another_seed_gives_other_folds():
     X, codes, _ = table()
     one, other = (
-        evaluate(TableRows(X, codes), folds=2, repeats=1, seed=seed, rivals=TWO) for seed in (0, 1)
+        evaluate(TableRows(X, codes), folds=2, repeats=1, seed=seed, rivals=LINEAR)
+        for seed in (0, 1)
     )
     assert (as_arrays(one) != as_arrays(other)).any()
 
 
-def test_gains_are_positive_where_a_rival_is_better_than_the_ridge():
-    found = evaluate(TableRows(*needle()), folds=2, repeats=1, rivals=TWO)
-    ridge, chosen = found.rivals
-    assert ridge.gains == {}
+def test_gains_are_positive_where_a_rival_is_better_than_the_averaged_classifier():
+    found = evaluate(TableRows(*needle()), folds=2, repeats=1, rivals=("averaged", "soft"))
+    averaged, soft = found.rivals
+    assert averaged.gains == {}
     for metric in METRICS:
-        assert chosen.gains[metric].mean > 0.0
-    difference = ridge.scores["squared_loss"].mean - chosen.scores["squared_loss"].mean
-    assert chosen.gains["squared_loss"].mean == pytest.approx(difference)
+        sign = -1.0 if metric == "squared_loss" else 1.0
+        difference = sign * (soft.scores[metric].mean - averaged.scores[metric].mean)
+        assert soft.gains[metric].mean == pytest.approx(difference)
 
 
 class Broken(HardLabelClassifier):
@@ -253,7 +248,7 @@ class Broken(HardLabelClassifier):
 def test_a_rival_that_fails_says_why_and_the_others_go_on(monkeypatch):
     monkeypatch.setattr(rivals, "HardLabelClassifier", Broken)
     X, codes, _ = table()
-    found = evaluate(TableRows(X, codes), folds=2, repeats=1)
+    found = evaluate(TableRows(X, codes), folds=2, repeats=1, rivals=("ridge", "hard"))
     failed = {one.name: one.failed for one in found.rivals if one.failed}
     assert failed == {"hard": "There is no way."}
     assert all(set(one.scores) == set(METRICS) for one in found.rivals if one.name != "hard")
@@ -268,7 +263,7 @@ def test_without_the_two_that_decide_there_is_no_answer(monkeypatch):
     def fail(*arguments, **options):
         raise ValueError("X holds numbers whose squares overflow.")
 
-    monkeypatch.setattr(rivals, "fit_pair", fail)
+    monkeypatch.setattr(rivals.AveragedClassifier, "fit", fail)
     X, codes, _ = table()
     with pytest.raises(TableError, match="squares overflow"):
         evaluate(TableRows(X, codes), folds=2, repeats=1)
@@ -284,7 +279,7 @@ class Grumbling(HardLabelClassifier):
 def test_warnings_of_fits_are_counted(monkeypatch):
     monkeypatch.setattr(rivals, "HardLabelClassifier", Grumbling)
     X, codes, _ = table()
-    (found,) = evaluate(TableRows(X, codes), folds=2, repeats=1).warnings
+    (found,) = evaluate(TableRows(X, codes), folds=2, repeats=1, rivals=("hard",)).warnings
     assert (found.rival, found.kind, found.n_fits, found.n_all) == ("hard", "lost_class", 2, 2)
     assert found.warning.startswith("No unlabeled row got the label 1")
 
@@ -293,7 +288,8 @@ def test_unlabeled_rows_of_tested_groups_are_kept_from_the_rivals():
     X, codes, _ = table()
     found = evaluate(TableRows(X, codes, np.arange(len(X)) // 4), folds=2, repeats=1)
     assert found.plan.folds == 2
-    assert {one.name: one.n_unlabeled for one in found.rivals}["soft"] < 50
+    given = {one.name: one.n_unlabeled for one in found.rivals}
+    assert given["soft"] == given["averaged"] < 50
 
 
 def test_an_interrupted_evaluation_closes_its_workers(monkeypatch):
@@ -309,8 +305,8 @@ def test_an_interrupted_evaluation_closes_its_workers(monkeypatch):
         if done > 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluation, "parallel_map", parallel_map)
-    monkeypatch.setattr(evaluation, "WORTH_PROCESSES", 0.0)
+    monkeypatch.setattr(tasks, "parallel_map", parallel_map)
+    monkeypatch.setattr(tasks, "WORTH_PROCESSES", 0.0)
     with pytest.raises(KeyboardInterrupt) as caught:  # which keeps the generator in memory
         ordered_map(partial(pow, 2), [1, 2, 3], jobs=2, progress=interrupt)
     assert closed == [1, 2]

@@ -29,7 +29,7 @@ def test_the_choice_is_that_of_the_classifier(make):
     assert pair.choice.alpha == model.alpha_
     assert pair.choice.unlabeled_weight == model.unlabeled_weight_
     assert pair.choice.n_search == (codes < 0).sum()
-    np.testing.assert_allclose(pair.soft_cv.coef_, model.coef_, atol=1e-12)
+    np.testing.assert_allclose(pair.soft.coef_, model.coef_, atol=1e-12)
     np.testing.assert_array_equal(pair.ridge.coef_, model.supervised_.coef_)
 
 
@@ -40,7 +40,7 @@ def test_the_two_tables_are_one_where_unlabeled_rows_are_used_and_one_where_not(
 
 def test_without_unlabeled_rows_the_chosen_classifier_is_the_ridge():
     pair = fit_pair(TableRows(*table()))
-    assert pair.soft_cv is pair.ridge
+    assert pair.soft is pair.ridge
     assert isinstance(pair.ridge, LeastSquaresClassifier)
 
 
@@ -58,8 +58,8 @@ def test_a_sample_counts_for_all_unlabeled_rows(search_in):
     some, _ = tuning._search(TableRows(X, codes), None, 0)
     assert (some.choice.n_search, whole.choice.n_search) == (7, 140)
     np.testing.assert_allclose(
-        some.soft_cv.cv_results_["mean_test_score"],
-        whole.soft_cv.cv_results_["mean_test_score"],
+        some.soft.cv_results_["mean_test_score"],
+        whole.soft.cv_results_["mean_test_score"],
         rtol=1e-6,
     )
 
@@ -68,8 +68,8 @@ def test_the_seed_shuffles_the_folds_of_the_search():
     X, codes = needle()
     groups = np.arange(len(X)) // 2
     same, again, other = (fit_pair(TableRows(X, codes, groups), seed=seed) for seed in (5, 5, 0))
-    assert same.soft_cv.best_score_ == again.soft_cv.best_score_
-    assert same.soft_cv.best_score_ != other.soft_cv.best_score_
+    assert same.soft.best_score_ == again.soft.best_score_
+    assert same.soft.best_score_ != other.soft.best_score_
 
 
 def test_after_a_search_among_some_rows_the_fit_is_to_all(search_in):
@@ -80,8 +80,8 @@ def test_after_a_search_among_some_rows_the_fit_is_to_all(search_in):
     expected = SoftLabelClassifier(
         pair.choice.alpha, unlabeled_weight=pair.choice.unlabeled_weight
     ).fit(X, codes)
-    np.testing.assert_array_equal(pair.soft_cv.coef_, expected.coef_)
-    on_sample = fit_pair(TableRows(X, codes), all_rows=False).soft_cv
+    np.testing.assert_array_equal(pair.soft.coef_, expected.coef_)
+    on_sample = fit_pair(TableRows(X, codes), all_rows=False).soft
     assert np.abs(on_sample.coef_ - expected.coef_).max() > 1e-6
 
 
@@ -93,7 +93,7 @@ def test_a_row_that_counts_three_times_is_as_good_as_three_rows():
     assert counted.choice.alpha == pytest.approx(repeated.choice.alpha)
     assert counted.choice.unlabeled_weight == repeated.choice.unlabeled_weight > 0.0
     np.testing.assert_allclose(counted.ridge.coef_, repeated.ridge.coef_, atol=1e-9)
-    np.testing.assert_allclose(counted.soft_cv.coef_, repeated.soft_cv.coef_, atol=1e-7)
+    np.testing.assert_allclose(counted.soft.coef_, repeated.soft.coef_, atol=1e-7)
 
 
 def test_with_a_given_weight_a_row_that_counts_three_times_is_as_good_as_three_rows():
@@ -101,7 +101,7 @@ def test_with_a_given_weight_a_row_that_counts_three_times_is_as_good_as_three_r
     three = np.repeat(np.arange(len(X)), np.where(codes < 0, 3, 1))
     options = FitOptions("soft", weight=0.1)
     both = TableRows(X, codes, count=3.0), TableRows(X[three], codes[three])
-    counted, repeated = (choose(rows, "soft", options) for rows in both)
+    counted, repeated = (choose(rows, options) for rows in both)
     assert counted.alpha == pytest.approx(repeated.alpha)
     assert counted.unlabeled_weight == repeated.unlabeled_weight == 0.1
     first, second = (fit_setting(counted, both[0]), fit_setting(repeated, both[1]))
@@ -116,7 +116,7 @@ def test_after_a_search_in_a_sample_of_a_sample_rows_count_as_often_as_was_said(
     weight = 3.0 * pair.choice.unlabeled_weight
     expected = SoftLabelClassifier(pair.choice.alpha, unlabeled_weight=weight).fit(X, codes)
     assert weight > 0.0
-    np.testing.assert_array_equal(pair.soft_cv.coef_, expected.coef_)
+    np.testing.assert_array_equal(pair.soft.coef_, expected.coef_)
 
 
 def test_a_subsampled_table_keeps_all_labels_and_some_of_the_others():
@@ -135,7 +135,7 @@ def test_a_given_alpha_and_a_given_weight_are_taken_as_they_are():
     X, codes = table()
     choice = tune(TableRows(X, codes), alpha=2.0, weight=0.3)
     assert (choice.alpha, choice.unlabeled_weight, choice.supervised_alpha) == (2.0, 0.3, 2.0)
-    setting = choose(TableRows(X, codes), "soft", FitOptions("soft", alpha=2.0, weight=0.3))
+    setting = choose(TableRows(X, codes), FitOptions("soft", alpha=2.0, weight=0.3))
     expected = SoftLabelClassifier(2.0, unlabeled_weight=0.3).fit(X, codes)
     np.testing.assert_array_equal(fit_setting(setting, TableRows(X, codes)).coef_, expected.coef_)
 
@@ -146,7 +146,7 @@ def test_rows_outside_a_mask_are_as_if_they_were_not_there(monkeypatch):
     spoilt = np.where(inside[:, None], X, np.nan)
     expected = fit_pair(TableRows(X[inside], codes[inside]))
     found = fit_pair(TableRows(spoilt, codes), inside=inside)
-    np.testing.assert_array_equal(found.soft_cv.coef_, expected.soft_cv.coef_)
+    np.testing.assert_array_equal(found.soft.coef_, expected.soft.coef_)
     model = SoftLabelClassifier(1.0)
     copied = fit_rows(model, TableRows(X, codes), inside).coef_
     monkeypatch.setattr(tuning, "COPIED", 0)  # rows outside now have the weight 0
@@ -163,8 +163,8 @@ def test_the_order_of_unlabeled_rows_does_not_matter():
         pytest.approx(other.choice.alpha),
         other.choice.unlabeled_weight,
     )
-    np.testing.assert_allclose(one.soft_cv.coef_, other.soft_cv.coef_, atol=1e-9)
-    np.testing.assert_allclose(one.soft_cv.intercept_, other.soft_cv.intercept_, atol=1e-9)
+    np.testing.assert_allclose(one.soft.coef_, other.soft.coef_, atol=1e-9)
+    np.testing.assert_allclose(one.soft.intercept_, other.soft.intercept_, atol=1e-9)
 
 
 def test_where_a_class_has_one_label_and_no_two_others_are_left_the_middle_alpha_is_taken():

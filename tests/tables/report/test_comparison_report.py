@@ -5,12 +5,11 @@ import re
 import sys
 from dataclasses import replace
 from itertools import pairwise
-from statistics import mean
 
 import pytest
 
 from semisquares.tables import TableError
-from semisquares.tables.compare.comparison import Estimate
+from semisquares.tables.compare.comparison import Estimate, Recommendation
 from semisquares.tables.report import _page as comparison_page
 from semisquares.tables.report._page import render_comparison, write_comparison
 from semisquares.tables.report._words import GLOSSARY, curve_words
@@ -19,7 +18,6 @@ from support.comparisons import (
     LONG,
     around,
     binary,
-    changed,
     hostile,
     many_classes,
     rival,
@@ -28,7 +26,7 @@ from support.html_pages import NARROW, WIDE, Sound, contrast, measure_pages, nee
 
 COMMAND = "semisquares compare clinic.csv --target diagnosis --seed 1"
 SECTIONS = [
-    "verdict", "table", "rivals", "curves", "changes", "features", "certificate", "glossary",
+    "verdict", "table", "rivals", "curves", "changes", "importance", "average", "glossary",
     "again",
 ]  # fmt: skip
 UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
@@ -86,21 +84,44 @@ def test_the_verdict_comes_first_and_everything_else_in_its_order(page):
 
 
 @pytest.mark.parametrize(
-    ("answer", "shown"), [("yes", "Yes"), ("no", "No"), ("unclear", "Cannot tell")]
+    ("answer", "shown"),
+    [
+        ("yes", "They help"),
+        ("no", "They do not help"),
+        ("unclear", "Cannot tell"),
+        ("none", "There are none"),
+    ],
 )
-def test_the_answer_is_said_in_the_title_and_above_its_sentence(text_of, answer, shown):
+def test_the_second_answer_is_above_its_sentence(text_of, answer, shown):
     more_labels = 500 if answer == "unclear" else None
     verdict = replace(binary().verdict, answer=answer, more_labels=more_labels, most_to_gain=0.01)
     found = text_of(binary(verdict=verdict))
-    assert f"Do the rows without a label help? Verdict {shown} {verdict.sentence}" in found
-    assert f"Do the unlabeled rows of clinic.csv help? {shown}" in found
+    assert f"Unlabeled rows {shown} {verdict.sentence}" in found
+
+
+def test_the_classifier_is_named_in_the_title_and_above_its_sentence(text_of):
+    other = Recommendation("logistic", "auc", True, 0.9, "averaged", 0.8, around(0.1, 0.05))
+    found = text_of(binary(recommendation=other))
+    assert found.startswith("The classifier for clinic.csv: logistic regression ")
+    assert "Classifier Logistic regression Use logistic regression, method='logistic': AUC" in found
+    assert "The AUC decides, as the rarest class has only 37.3 % of the labels" in found
+    assert "The error decides." in text_of(binary())
+
+
+def test_a_quick_comparison_says_so(text_of):
+    found = text_of(
+        binary(quick=True, repeats=1, unlabeled_curve=(), label_curve=(), label_trend=None)
+    )
+    assert "This is a quick comparison: few rivals, one repeat of the folds, no learning" in found
+    assert "A quick comparison measures no learning curves." in found
+    assert "quick" not in text_of(binary())
 
 
 def test_notices_and_what_they_mean_are_right_below_the_verdict(page):
     (notice,) = binary().notices
     start = page.text.index(binary().verdict.sentence)
     assert start < page.text.index(notice.sentence) < page.text.index("On this page")
-    assert f"{notice.sentence} For the verdict: {notice.meaning}" in page.text
+    assert f"{notice.sentence} What it means: {notice.meaning}" in page.text
 
 
 def test_without_notices_that_is_said(text_of):
@@ -146,18 +167,16 @@ def test_a_name_of_blanks_can_be_seen(text_of):
 
 
 def test_every_rival_has_its_measures_its_gain_and_how_it_was_fitted(page):
-    assert "soft labels, chosen by the labels +1.3 +0.4 to +2.2 91.9 90.5–93.3" in page.text
-    assert "tuned ridge – 90.6 89.2–92.0 88.4 86.5–90.3 0.956 0.948–0.964" in page.text
+    assert "labeled rows only −1.3 −2.2 to −0.4 90.6 89.2–92.0 88.4" in page.text
+    assert "averaged classifier – 91.9 90.5–93.3 89.7 87.8–91.6 0.969 0.961–0.977" in page.text
     for one in binary().rivals:
         assert one.how in page.text
     assert "Unlabeled rows in a fit: none." in page.text
-    assert (
-        "a random sample of the 1,630 unlabeled rows was given to self-training (500)" in page.text
-    )
+    assert "a random sample of the 1,630 unlabeled rows was given to hard labels (500)" in page.text
 
 
 def test_rows_kept_out_by_groups_are_no_samples(text_of):
-    fewer = [replace(one, n_unlabeled=min(one.n_unlabeled, 1300)) for one in binary().rivals[:5]]
+    fewer = [replace(one, n_unlabeled=min(one.n_unlabeled, 1300)) for one in binary().rivals[:7]]
     found = text_of(binary(rivals=tuple(fewer)))
     assert "To save time" not in found
     assert "Unlabeled rows in a fit: 1,300 of 1,630." in found
@@ -165,86 +184,71 @@ def test_rows_kept_out_by_groups_are_no_samples(text_of):
 
 def test_a_rival_that_failed_says_why(text_of):
     *others, _ = binary().rivals
-    failed = rival("self_training", 0.9, failed="It did not converge.")
+    failed = rival("hard", 0.9, failed="It did not converge.")
     found = text_of(binary(rivals=(*others, failed)))
-    assert "self-training has no numbers: It did not converge." in found
-    assert found.count("Unlabeled rows in a fit") == 5
+    assert "hard labels has no numbers: It did not converge." in found
+    assert found.count("Unlabeled rows in a fit") == 7
 
 
-def test_it_says_that_two_were_chosen_beforehand(page):
-    assert "The verdict compares only two of them" in page.text
-    assert "named before any number was seen" in page.text
+def test_it_says_that_the_rules_were_fixed_beforehand(page):
+    assert "recommended unless another one is better by more than chance" in page.text
+    assert "Both rules were fixed before any number was seen" in page.text
 
 
 def test_curves_are_put_into_words(page):
     assert (
-        "Soft labels, chosen by the labels: error 9.4 % with none of the unlabeled rows, 8.1 % "
+        "The error of the averaged classifier is 9.4 % with none of the unlabeled rows, and 8.1 % "
         "with all 1,630." in page.text
     )
-    assert "Tuned ridge, which uses none of them: error 9.4 %." in page.text
     assert binary().label_sentence in page.text
 
 
 def test_curves_of_fewer_repeats_say_why_their_numbers_differ(page):
-    words = "rest on 2 repeats of the folds, not on 10 as the verdict does"
+    words = "rest on 1 repeat of the folds, not on 4 as the verdict does"
     assert page.text.count(words) == 2  # in each of the captions
-    assert curve_words(binary(curve_repeats=10)) == ""
+    assert curve_words(binary(curve_repeats=4)) == ""
 
 
 def test_numbers_stay_on_one_line_with_their_units(undrawn):
     text = undrawn(binary())
-    assert "8.1\N{NO-BREAK SPACE}% against 9.4\N{NO-BREAK SPACE}% for tuned ridge" in text
+    assert "8.1\N{NO-BREAK SPACE}% with them against 9.4\N{NO-BREAK SPACE}% without" in text
     assert "0.4–2.2\N{NO-BREAK SPACE}points" in text
 
 
-def test_flips_are_counted_by_classes_with_examples(page):
-    n_flipped = binary().changes.n_flipped
-    assert f"Of 1,630 unlabeled rows, {n_flipped} (" in page.text
+def test_changes_are_counted_by_classes_with_examples(page):
+    n_changed = binary().changes.n_changed
+    assert f"Of 1,630 unlabeled rows, {n_changed} (" in page.text
     assert "benign malignant 61 malignant benign 26" in page.text
-    assert "1,204 malignant benign +0.280 −0.190" in page.text
+    assert "1,204 malignant 78.0 % benign 69.0 %" in page.text
 
 
-def test_rows_that_were_left_out_would_have_changed_something(text_of):
-    found = text_of(binary(changes=changed(used=False), unlabeled_weight=0.0))
-    assert "The labels chose to leave the unlabeled rows out, so these changed nothing." in found
-    assert "Had they been used: of 1,630 unlabeled rows," in found
-    assert "one system of linear equations" in found
+def test_a_table_without_unlabeled_rows_has_no_changes(text_of):
+    nothing = replace(
+        binary().changes, n_rows=0, n_changed=0, moves=(), before=(), after=(), examples=()
+    )
+    verdict = replace(binary().verdict, answer="none", n_unlabeled=0)
+    found = text_of(binary(changes=nothing, verdict=verdict, n_rows=370))
+    assert "What the unlabeled rows changed Every row has a label." in found
 
 
-def test_features_are_in_the_units_of_the_table(page, text):
-    assert "Features: + speaks for malignant, − against it" in page.text
-    assert "radius_mean 0.12 per unit +0.310 site = Leiden −0.22 against not −0.180" in page.text
-    assert "−2.5·10<sup>−7</sup></span> per unit" in text
+def test_columns_that_matter_are_listed_in_points_of_probability(page):
+    listed = "Columns, the most important first column points of probability radius_mean 12.4 site"
+    assert listed in page.text
 
 
-@pytest.mark.parametrize(
-    ("weight", "which"),
-    [
-        (0.5, "soft labels, chosen by the labels, fitted to all rows;"),
-        (
-            0.0,
-            "tuned ridge (the labels chose to leave the unlabeled rows out), fitted to all rows;",
-        ),
-    ],
-)
-def test_the_page_says_whose_features_these_are_and_what_a_bar_is(text_of, weight, which):
-    words = text_of(binary(unlabeled_weight=weight))
-    assert f"The classifier is that of {which} the bars show what one standard" in words
+def test_the_families_of_the_average_are_listed_with_their_weights(page):
+    assert "ridge classifiers on representations of the columns 71.0 % 35 8.5 %" in page.text
 
 
 def test_a_single_repeat_is_one_split(text_of):
     assert "were split into 5 parts, once. Each" in text_of(binary(repeats=1))
-    assert "were split into 5 parts, 10 times at random. Each" in text_of(binary())
+    assert "were split into 5 parts, 4 times at random. Each" in text_of(binary())
 
 
-def test_features_of_several_classes_name_theirs(text_of):
-    assert "radius_mean class 2 0.1 per unit +0.200" in text_of(many_classes())
-
-
-def test_of_many_features_the_strongest_are_in_sight(undrawn):
-    one = binary().strengths[0]
-    many = [replace(one, feature=f"f{k}", weight=1 / (k + 1)) for k in range(300)]
-    text = undrawn(binary(strengths=tuple(many)))
+def test_of_many_columns_the_most_important_are_in_sight(undrawn):
+    one = binary().importance[0]
+    many = [replace(one, column=f"f{k}", change=1 / (k + 1)) for k in range(300)]
+    text = undrawn(binary(importance=tuple(many)))
     opened = re.sub("<details>.*?</details>", "", text, flags=re.S)
     assert [name in opened for name in (">f14<", ">f15<")] == [True, False]
     assert [name in text for name in (">f199<", ">f200<")] == [True, False]
@@ -256,12 +260,12 @@ def test_the_certificate_is_set_as_print_does(text):
 
 
 def test_settings_versions_and_command_are_there(page):
-    for part in (COMMAND, "5 folds, 10 times", "Seed 1", "method auto", "numpy 2.1.0"):
+    for part in (COMMAND, "5 folds, 4 times", "Seed 1", "method averaged", "numpy 2.1.0"):
         assert part in page.text
 
 
 def test_the_words_are_explained(page):
-    for word in ("Tuned ridge", "Soft label", "95 % interval"):
+    for word in ("Averaged classifier", "Tuned ridge", "Soft labels", "95 % interval"):
         assert f"{word} {GLOSSARY[word]}" in page.text
 
 
@@ -273,15 +277,15 @@ def test_what_is_not_known_is_a_dash(text_of):
         for one in binary().rivals
     ]
     verdict = replace(binary().verdict, gain=UNKNOWN, answer="unclear", more_labels=500)
-    found = binary(rivals=tuple(rivals), verdict=verdict, strengths=(), certificate=float("inf"))
+    found = binary(rivals=tuple(rivals), verdict=verdict, importance=(), certificate=float("inf"))
     words = text_of(found)
     assert not {"nan", "inf"} & set(re.findall(r"\w+", words.lower()))
     assert "No bound on the distance to the optimum was found." in words
-    assert "No feature has any weight." in words
+    assert "No column changes any prediction." in words
 
 
 def test_what_there_is_not_is_not_drawn():
-    nothing = replace(binary().changes, before=(), after=(), flipped=())
+    nothing = replace(binary().changes, before=(), after=(), changed=())
     found = binary(changes=nothing, unlabeled_curve=(), label_curve=(), rivals=())
     page = Page(render_comparison(found, COMMAND))
     assert page.values("src", "img") == []
@@ -304,8 +308,8 @@ def test_names_are_shown_and_not_obeyed(odd, odd_text):
 
 def test_names_are_no_formulas(odd_text, odd):
     assert "<sub>" not in odd_text
-    assert "+ speaks for $x_1$ & a name" in odd.text
-    assert "x_i -1e-05 0.1 per unit" in odd.text
+    assert "Probabilities are those of $x_1$ & a name" in odd.text
+    assert "x_i -1e-05 8.0" in odd.text
 
 
 def test_the_same_comparison_gives_the_same_bytes(text):
@@ -345,13 +349,11 @@ def test_headings_tables_and_language_are_there_for_those_who_listen(page):
 
 def test_pictures_say_in_words_what_they_show(page):
     rivals, unlabeled, labels, changes = page.values("alt", "img")
-    assert "soft labels, chosen by the labels +1.3 (+0.4 to +2.2)" in rivals
-    assert "tuned ridge 9.4 %" in rivals
-    assert "soft labels, chosen by the labels from 9.4 % at 0 to 8.1 % at 1,630" in unlabeled
-    assert "tuned ridge from 22.0 % at 20 to 9.4 % at 296" in labels
-    values = binary().changes.after
-    assert f"{sum(binary().changes.flipped)} marked dots" in changes
-    assert f"{100 * mean(value <= -0.5 for value in values):.0f} % are exactly 0" in changes
+    assert "the same, labeled rows only −1.3 (−2.2 to −0.4)" in rivals
+    assert "tuned ridge 10.3 %" in rivals
+    assert "averaged classifier from 9.4 % at 0 to 8.1 % at 1,630" in unlabeled
+    assert "tuned ridge from 17.0 % at 37 to 10.3 % at 296" in labels
+    assert f"{sum(binary().changes.changed)} marked dots" in changes
 
 
 @pytest.mark.parametrize("scheme", [0, 1])

@@ -1,23 +1,30 @@
-"""Do the unlabeled rows of a table help? This file puts the parts of the answer together."""
+"""Which classifier suits a table, and what are its unlabeled rows worth?
+
+This file puts the parts of the answers together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
 
 from ..._utils.versions import versions
-from ...estimators import LeastSquaresClassifier, SoftLabelClassifier
-from .._arguments import check_splits, instance, some_function
-from .._strengths import strengths
+from .._arguments import check_splits, flag, instance, some_function
 from ..dataset import PREPARED, Prepared
-from ..errors import TableError
 from ._changes import changes
-from ._curves import curve_repeats, label_curve, unlabeled_curve
-from ._evaluation import Progress, evaluate
+from ._curves import Curves, curve_tasks, draw_curves
+from ._evaluation import Evaluation, split_tasks, summarise
+from ._rivals import ALL, QUICK, RivalFits, Training
 from ._rows import TableRows, subsample
-from ._tuning import Pair, fit_pair, fit_rows
-from .comparison import Changes, Comparison
+from ._tasks import Progress, run_tasks
+from .comparison import Comparison, Part, Verdict
+from .intervals import interval
 from .notices import NoticeContext, Results, find_notices
+from .splits import plan
+from .verdict import decide, deciding_metric, recommend
 
 __all__ = ["Comparison", "compare_table"]
 
@@ -31,22 +38,32 @@ def _silent(what: str) -> AbstractContextManager[Progress]:
 def compare_table(
     prepared: Prepared,
     *,
+    quick: bool = False,
     folds: int = 5,
     repeats: int | None = None,
     seed: int = 0,
     jobs: int = 1,
     stage: Stage = _silent,
 ) -> Comparison:
-    """Find out whether the unlabeled rows of a table help.
+    """Find out which classifier suits a table, and what its unlabeled rows are worth.
+
+    Classifiers are cross-validated on the labeled rows; unlabeled rows are only used for training.
+    The averaged classifier is recommended unless another one is better by more than chance. What
+    the unlabeled rows are worth is the gain of the averaged classifier over the same with
+    everything learned from the labeled rows alone.
 
     Parameters
     ----------
     prepared : Prepared
         From `semisquares.tables.prepare`.
+    quick : bool, default=False
+        Whether to compare the averaged classifier only with the tuned ridge and logistic
+        regression, with fewer repeats and without learning curves.
     folds : int, default=5
         Folds of the cross-validation; fewer if a class has fewer labels.
     repeats : int, optional
-        Repeats of the cross-validation; by default 2 to 10, depending on the number of labels.
+        Repeats of the cross-validation; by default 2 to 4, depending on the number of labels, and 1
+        for a quick comparison.
     seed : int, default=0
         Draws splits and samples. The same seed gives the same answer, whatever the number of jobs.
     jobs : int, default=1
@@ -63,35 +80,43 @@ def compare_table(
     >>> sick = rng.random(90) < 0.5
     >>> frame = pd.DataFrame({"pulse": rng.normal(70 + 20 * sick, 8)})
     >>> frame["sick"] = np.where(np.arange(90) < 30, np.where(sick, "yes", "no"), None)
-    >>> found = compare_table(prepare(frame, "sick"), folds=2, repeats=1)
-    >>> found.verdict.answer, len(found.rivals)
-    ('unclear', 6)
+    >>> found = compare_table(prepare(frame, "sick"), folds=2, repeats=1, quick=True)
+    >>> found.recommendation.method, found.verdict.answer, len(found.rivals)
+    ('averaged', 'unclear', 4)
     """
     instance("prepared", prepared, Prepared, PREPARED)
+    flag("quick", quick)
     check_splits(folds=folds, repeats=repeats, seed=seed, jobs=jobs)
     some_function("stage", stage, "a function from a name to a context manager")
     rows = TableRows(prepared.X, prepared.codes, prepared.groups)
     target = prepared.target
-    if not target.n_unlabeled:
-        raise TableError(
-            "Every row has a label, so there is nothing that unlabeled rows could help with; "
-            "fit a model to the table instead.",
-            code="no_unlabeled_rows",
-        )
     names = tuple(map(str, target.classes))
     sample = subsample(rows, seed)
-    with stage("cross-validating") as progress:
-        evaluation = evaluate(
-            sample, folds=folds, repeats=repeats, seed=seed, jobs=jobs, progress=progress,
-            names=target.classes,
-        )  # fmt: skip
-    few = evaluation.plan.first(curve_repeats(target.n_labeled) if repeats is None else 2)
-    with stage("with fewer unlabeled rows") as progress:
-        more_rows = unlabeled_curve(sample, few, seed=seed, jobs=jobs, progress=progress)
-    with stage("with fewer labels") as progress:
-        more_labels, trend = label_curve(sample, few, seed=seed, jobs=jobs, progress=progress)
-    pair = fit_pair(rows, seed=seed)
-    context = NoticeContext(prepared, seed, Results(evaluation, sample.codes, pair))
+    if repeats is None and quick:
+        repeats = 1
+    planned = plan(
+        sample.codes, sample.groups, folds=folds, repeats=repeats, seed=seed, names=target.classes
+    )
+    few = planned.first(1)
+    splits = split_tasks(planned, QUICK if quick else ALL)
+    between = [] if quick else curve_tasks(sample, few)
+    with stage("comparing") as progress:
+        outcomes = run_tasks(sample, splits + between, seed=seed, jobs=jobs, progress=progress)
+    evaluation = summarise(sample, planned, outcomes[: len(splits)])
+    curves = Curves()
+    if not quick:
+        # the first splits measure the ends of the curves
+        shown = [*range(len(few.tests)), *range(len(splits), len(outcomes))]
+        tasks = splits + between
+        curves = draw_curves(sample, few, [tasks[k] for k in shown], [outcomes[k] for k in shown])
+    metric, n_rarest = deciding_metric(target.counts), min(target.counts)
+    recommendation = recommend(evaluation.scores, planned, metric=metric, n_rarest=n_rarest)
+    verdict = _verdict(evaluation, metric, n_rarest, target.n_unlabeled)
+    fits = RivalFits(Training(rows, np.ones(len(rows.codes), dtype=bool), seed))
+    averaged, chosen = fits.fit("averaged").model, fits.fit(recommendation.method).model
+    context = NoticeContext(
+        prepared, seed, Results(evaluation, sample.codes, recommendation.method, chosen)
+    )
     return Comparison(
         source=prepared.source,
         target=target.name,
@@ -101,32 +126,43 @@ def compare_table(
         classes=names,
         counts=target.counts,
         columns=prepared.columns,
-        folds=evaluation.plan.folds,
-        repeats=evaluation.plan.repeats,
+        quick=quick,
+        folds=planned.folds,
+        repeats=planned.repeats,
         curve_repeats=few.repeats,
         seed=seed,
         rivals=evaluation.rivals,
-        verdict=evaluation.verdict,
-        unlabeled_curve=more_rows,
-        label_curve=more_labels,
-        label_trend=trend,
+        recommendation=recommendation,
+        verdict=verdict,
+        unlabeled_curve=curves.unlabeled,
+        label_curve=curves.labels,
+        label_trend=curves.trend,
         notices=find_notices(context),
-        changes=_changes(rows, pair, names, seed),
-        strengths=strengths(
-            pair.soft_cv.coef_, prepared.features, names, spread=rows.X.std(axis=0)
-        ),
-        alpha=pair.choice.alpha,
-        unlabeled_weight=pair.choice.unlabeled_weight,
-        supervised_alpha=pair.choice.supervised_alpha,
-        certificate=float(getattr(pair.soft_cv, "certificate_", float("nan"))),
+        changes=changes(rows, averaged.supervised_, averaged, class_names=names, seed=seed),
+        importance=(),
+        parts=_parts(averaged),
+        certificate=float(averaged.certificate_),
         versions=versions("pandas"),
     )
 
 
-def _changes(rows: TableRows, pair: Pair, names: tuple[str, ...], seed: int) -> Changes:
-    """Compare the ridge with the chosen soft labels or, if that is the ridge, with plain ones."""
-    used = not isinstance(pair.soft_cv, LeastSquaresClassifier)
-    after = pair.soft_cv
-    if not used:
-        after = fit_rows(SoftLabelClassifier(pair.choice.supervised_alpha), rows)
-    return changes(rows, pair.ridge, after, used=used, class_names=names, seed=seed)
+def _verdict(evaluation: Evaluation, metric: str, n_rarest: int, n_unlabeled: int) -> Verdict:
+    """Compare the averaged classifier with and without unlabeled rows."""
+    planned, scores = evaluation.plan, evaluation.scores
+    score, without = scores["averaged"][metric], scores["labeled_only"][metric]
+    return decide(
+        float(score.mean()), float(without.mean()), interval(score - without, planned.ratio),
+        metric=metric, n_labels=planned.n_labeled, n_rarest=n_rarest, n_unlabeled=n_unlabeled,
+    )  # fmt: skip
+
+
+def _parts(averaged: Any) -> tuple[Part, ...]:
+    """Summarise the families of an average, that of the largest weight first."""
+    members = averaged.members_
+    found = []
+    for family in dict.fromkeys(members["family"].tolist()):
+        mine = np.flatnonzero(members["family"] == family)
+        best = mine[members["log_loss"][mine].argmin()]
+        weight, error = members["weight"][mine].sum(), 1.0 - members["accuracy"][best]
+        found.append(Part(family, float(weight), len(mine), float(error)))
+    return tuple(sorted(found, key=lambda part: -part.weight))

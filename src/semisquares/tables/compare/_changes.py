@@ -25,45 +25,34 @@ BINS = 20
 
 
 def changes(
-    rows: TableRows,
-    before: Any,
-    after: Any,
-    *,
-    used: bool,
-    class_names: Sequence[str],
-    seed: int,
+    rows: TableRows, before: Any, after: Any, *, class_names: Sequence[str], seed: int
 ) -> Changes:
     """Compare two classifiers on all unlabeled rows.
 
-    Counts are over all of these rows, block by block; decision values are returned for a random
-    sample. A decision value is z - ½, the distance to the boundary, positive for the second class;
-    with more than two classes it is the lead of the winner over the next class. The examples are
-    the clearest flips: those with the largest decision value of the less certain classifier.
+    Counts are over all of these rows, block by block; probabilities are returned for a random
+    sample: of the second class or, with more than two classes, of the likeliest. The examples are
+    the clearest changes: those in which the less certain of the two classifiers is most certain.
 
     Parameters
     ----------
     rows : TableRows
     before, after : fitted classifiers of the classes 0 to K-1
-        The tuned ridge, and the classifier with unlabeled rows.
-    used : bool
-        Whether `SoftLabelClassifierCV` used the unlabeled rows: `after` is then "soft_cv", else
-        "soft".
+        The average of labeled rows only, and that of all rows.
     class_names : sequence of str
     seed : int
-        Draws the rows whose decision values are returned.
+        Draws the rows whose probabilities are returned.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from semisquares import LeastSquaresClassifier, SoftLabelClassifier
+    >>> from sklearn.linear_model import LogisticRegression
     >>> X = np.array([[0.0], [1.0], [2.0], [6.0], [7.0], [0.8]])
     >>> codes = np.array([0, 1, -1, -1, -1, -1])
-    >>> before = LeastSquaresClassifier(0.01).fit(X, codes)
-    >>> after = SoftLabelClassifier(0.01).fit(X, codes)
-    >>> found = changes(TableRows(X, codes), before, after, used=True,
-    ...                 class_names=["low", "high"], seed=0)
-    >>> found.n_rows, found.n_flipped, found.flips
-    (4, 1, (('high', 'low', 1),))
+    >>> before = LogisticRegression().fit(X[:2], codes[:2])
+    >>> after = LogisticRegression().fit(X[[0, 3]], [0, 1])
+    >>> found = changes(TableRows(X, codes), before, after, class_names=["low", "high"], seed=0)
+    >>> found.n_rows, found.n_changed, found.moves
+    (4, 2, (('high', 'low', 2),))
     """
     names = [str(name) for name in class_names]
     unlabeled = np.flatnonzero(rows.codes < 0)
@@ -77,21 +66,19 @@ def changes(
     examples: list[tuple[float, int, Example]] = []
     for start, block in _blocks(rows.X, unlabeled, before, after):
         np.add.at(counts, (block.old, block.new), 1)
-        histogram += np.histogram(block.soft, edges)[0]
+        histogram += np.histogram(block.after, edges)[0]
         pick = shown[start : start + len(block.old)]
         sample.append(np.stack([block.before, block.after, block.old != block.new])[:, pick])
         examples = heapq.nlargest(MOST_EXAMPLES, [*examples, *_clearest(block, names)])
     drawn = np.concatenate(sample, axis=1) if sample else np.zeros((3, 0))
-    flips = _flips(counts, names)
+    moves = _moves(counts, names)
     return Changes(
-        method="soft_cv" if used else "soft",
-        used=used,
         n_rows=len(unlabeled),
-        n_flipped=sum(n for _, _, n in flips),
-        flips=flips,
+        n_changed=sum(n for _, _, n in moves),
+        moves=moves,
         before=tuple(drawn[0].tolist()),
         after=tuple(drawn[1].tolist()),
-        flipped=tuple((drawn[2] > 0).tolist()),
+        changed=tuple((drawn[2] > 0).tolist()),
         histogram_edges=tuple(edges.tolist()),
         histogram=tuple(histogram.tolist()),
         examples=tuple(example for _, _, example in examples),
@@ -106,48 +93,39 @@ class _Predictions:
     old: Array
     new: Array
     """Classes."""
+    old_sure: Array
+    new_sure: Array
+    """Probabilities of these classes."""
     before: Array
     after: Array
-    """Decision values."""
-    soft: Array
-    """New soft labels for the second class or, with more than two, for the winner."""
+    """Probabilities of the second class or, with more than two, of the likeliest."""
 
 
 def _blocks(X: Array, rows: Array, before: Any, after: Any) -> Iterator[tuple[int, _Predictions]]:
     for start in range(0, len(rows), BLOCK):
         part = rows[start : start + BLOCK]
-        values = X[part]
-        old, old_value = _decide(before.decision_function(values))
-        new, new_value = _decide(after.decision_function(values))
-        soft = after.predict_proba(values)
-        shown = soft[:, 1] if soft.shape[1] == 2 else soft.max(axis=1)
-        soft = np.clip(shown, 0.0, 1.0)
-        yield start, _Predictions(part, old, new, old_value, new_value, soft)
-
-
-def _decide(scores: Array) -> tuple[Array, Array]:
-    """Return the class of each row and its decision value."""
-    if scores.ndim == 1:
-        return (scores > 0.0).astype(np.intp), scores
-    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
-    return scores.argmax(axis=1), first - second
+        old, new = before.predict_proba(X[part]), after.predict_proba(X[part])
+        old_sure, new_sure = old.max(axis=1), new.max(axis=1)
+        shown = (old[:, 1], new[:, 1]) if old.shape[1] == 2 else (old_sure, new_sure)
+        classes = old.argmax(axis=1), new.argmax(axis=1)
+        yield start, _Predictions(part, *classes, old_sure, new_sure, *shown)
 
 
 def _clearest(block: _Predictions, names: list[str]) -> list[tuple[float, int, Example]]:
-    """Return the clearest flips of a block with their decision values; ties go to earlier rows."""
-    flips = np.flatnonzero(block.old != block.new)
-    measure = np.minimum(np.abs(block.before[flips]), np.abs(block.after[flips]))
+    """Return the clearest changes of a block with their certainty; ties go to earlier rows."""
+    places = np.flatnonzero(block.old != block.new)
+    measure = np.minimum(block.old_sure[places], block.new_sure[places])
     order = np.argsort(-measure, kind="stable")[:MOST_EXAMPLES]
     found = []
-    for place, clear in zip(flips[order], measure[order], strict=True):
+    for place, clear in zip(places[order], measure[order], strict=True):
         row = int(block.rows[place])
-        values = float(block.before[place]), float(block.after[place])
+        values = float(block.old_sure[place]), float(block.new_sure[place])
         example = (row + 1, names[block.old[place]], names[block.new[place]], *values)
         found.append((float(clear), -row, example))
     return found
 
 
-def _flips(counts: Array, names: list[str]) -> tuple[tuple[str, str, int], ...]:
+def _moves(counts: Array, names: list[str]) -> tuple[tuple[str, str, int], ...]:
     """Count the changes from each class to another, the most frequent first."""
-    changed = [(names[i], names[j], int(counts[i, j])) for i, j in np.argwhere(counts) if i != j]
-    return tuple(sorted(changed, key=lambda flip: -flip[2]))
+    found = [(names[i], names[j], int(counts[i, j])) for i, j in np.argwhere(counts) if i != j]
+    return tuple(sorted(found, key=lambda move: -move[2]))

@@ -2,53 +2,52 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..._utils.typing import Array
-from ...estimators import SoftLabelClassifier
-from ._evaluation import Progress, ordered_map, split_seed
 from ._rows import TableRows
-from ._tuning import fit_pair, fit_rows
+from ._tasks import Outcome, Task
 from .comparison import CurvePoint, Estimate, LabelTrend
 from .intervals import honest_score, interval
-from .splits import Plan, stratified_order, training_mask
+from .splits import Plan, training_mask
 from .verdict import MARGIN, most_to_gain
 
-__all__ = ["curve_repeats", "label_curve", "label_trend", "unlabeled_curve"]
+__all__ = ["Curves", "curve_tasks", "draw_curves", "label_trend"]
 
 
-N_SIZES = 6
+UNLABELED_SIZES = 3
+"""Numbers of unlabeled rows between none and all of them, each four times the one before."""
 LARGEST = 20_000
 """With more unlabeled rows, the only larger size is all of them."""
-FRACTIONS = (1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)
+FRACTIONS = (1 / 8, 1 / 4, 1 / 2)
 """Shares of the labels of a training set."""
-MANY_LABELS = 5_000
-"""With more labels, one repeat of the folds is exact enough for a curve."""
+WITH_LABELS = ("averaged", "ridge")
+"""The rivals of the curve over labels."""
 
 
-def unlabeled_curve(
-    rows: TableRows,
-    planned: Plan,
-    *,
-    seed: int = 0,
-    jobs: int = 1,
-    progress: Progress | None = None,
-) -> tuple[CurvePoint, ...]:
-    """Return the errors of "soft_cv" and "soft" with more and more unlabeled rows.
+@dataclass(frozen=True)
+class Curves:
+    """Both curves; empty if they were not measured."""
 
-    Smaller sets of rows are nested in larger ones. The tuned ridge, which uses none, has the same
-    error at 0 and at the largest size, so that a line can be drawn.
+    unlabeled: tuple[CurvePoint, ...] = ()
+    """Over the number of unlabeled rows, from none to all of them."""
+    labels: tuple[CurvePoint, ...] = ()
+    """Over the number of labels."""
+    trend: LabelTrend | None = None
+
+
+def curve_tasks(rows: TableRows, planned: Plan) -> list[Task]:
+    """Return the tasks of both curves between their ends, which `split_tasks` measures.
+
+    Labels are drawn in proportion to the classes, at least two of each. Labeled rows that are left
+    out are not used as unlabeled ones.
 
     Parameters
     ----------
-    rows, seed, jobs, progress
-        As in `evaluate`.
+    rows : TableRows
     planned : Plan
         The splits.
 
@@ -56,78 +55,83 @@ def unlabeled_curve(
     --------
     >>> import numpy as np
     >>> from semisquares.tables.compare.splits import plan
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.integers(2, size=60)
-    >>> X = rng.normal(size=(60, 2)) + 3 * truth[:, None]
-    >>> codes = np.where(np.arange(60) < 12, truth, -1)
-    >>> points = unlabeled_curve(TableRows(X, codes), plan(codes, folds=2, repeats=1))
-    >>> [point.n for point in points if point.method == "soft"]
-    [1, 3, 6, 12, 24, 48]
+    >>> codes = np.where(np.arange(240) < 80, np.arange(240) % 2, -1)
+    >>> tasks = curve_tasks(TableRows(np.zeros((240, 2)), codes), plan(codes, repeats=1))
+    >>> [(task.n_unlabeled, task.n_labels) for task in tasks if task.split == 0]
+    [(2, None), (10, None), (40, None), (None, 8), (None, 16), (None, 32)]
     """
-    n_unlabeled = [_count_unlabeled(rows, test) for test in planned.tests]
-    sizes = _sizes(min(n_unlabeled))
-    errors = _measure(partial(_with_unlabeled, rows, seed), planned, sizes, jobs, progress)
-    n = (*sizes, round(rows.count * float(np.mean(n_unlabeled))))
-    ridge = _estimate(errors[:, 0, 2], planned)
-    return (
-        *_points("soft_cv", n, errors[:, :, 0], planned),
-        *_points("soft", n, errors[:, :, 1], planned),
-        CurvePoint("ridge", 0, ridge),
-        CurvePoint("ridge", n[-1], ridge),
-    )
+    n_train, n_unlabeled = _training_sizes(rows, planned)
+    tasks = []
+    for k, test in enumerate(planned.tests):
+        for size in _unlabeled_sizes(min(n_unlabeled)):
+            tasks.append(Task(k, test, ("averaged",), n_unlabeled=size))
+        for size in _label_sizes(min(n_train), int(rows.codes.max()) + 1):
+            tasks.append(Task(k, test, WITH_LABELS, n_labels=size))
+    return tasks
 
 
-def label_curve(
+def draw_curves(
     rows: TableRows,
     planned: Plan,
-    *,
-    seed: int = 0,
-    jobs: int = 1,
-    progress: Progress | None = None,
-) -> tuple[tuple[CurvePoint, ...], LabelTrend]:
-    """Return the errors of "soft_cv" and "ridge" with more and more labels, and their trend.
-
-    Labels are drawn in proportion to the classes, at least two of each; smaller sets are nested in
-    larger ones. Labeled rows that are left out are not used as unlabeled ones. If there are more
-    than `search_size` unlabeled rows, a weighted sample of them is used.
+    tasks: Sequence[Task],
+    outcomes: Sequence[Mapping[str, Outcome]],
+) -> Curves:
+    """Summarise the outcomes of `curve_tasks`.
 
     Parameters
     ----------
-    rows, planned, seed, jobs, progress
-        As in `unlabeled_curve`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from semisquares.tables.compare.splits import plan
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.integers(2, size=60)
-    >>> X = rng.normal(size=(60, 2)) + 3 * truth[:, None]
-    >>> codes = np.where(np.arange(60) < 40, truth, -1)
-    >>> points, trend = label_curve(TableRows(X, codes), plan(codes, repeats=1))
-    >>> [point.n for point in points if point.method == "ridge"]
-    [4, 8, 16, 24, 32]
+    rows : TableRows
+    planned : Plan
+        The splits.
+    tasks : sequence of Task
+        `curve_tasks` and, for the ends of the curves, `split_tasks` of the same splits.
+    outcomes : sequence of mappings
+        Their outcomes.
     """
-    n_train = [planned.n_labeled - len(test) for test in planned.tests]
-    sizes = _label_sizes(min(n_train), int(rows.codes.max()) + 1)
-    errors = _measure(partial(_with_labels, rows, seed), planned, sizes, jobs, progress)
-    n = (*sizes, round(float(np.mean(n_train))))
-    points = (
-        *_points("soft_cv", n, errors[:, :, 0], planned),
-        *_points("ridge", n, errors[:, :, 1], planned),
-    )
-    return points, label_trend(n, errors[:, :, 1], planned)
+    errors: dict[tuple[str, int | None, int | None], list[float]] = {}
+    for task, found in zip(tasks, outcomes, strict=True):
+        for name, one in found.items():
+            at = (name, task.n_unlabeled, task.n_labels)
+            errors.setdefault(at, []).append(1.0 - one.scores[0])
+    n_train, n_unlabeled = _training_sizes(rows, planned)
+    all_labels = round(float(np.mean(n_train)))
+    unlabeled = {0: errors["labeled_only", None, None]}
+    unlabeled |= {
+        size: values
+        for (name, size, n_labels), values in errors.items()
+        if name == "averaged" and size is not None and n_labels is None
+    }
+    unlabeled[round(rows.count * float(np.mean(n_unlabeled)))] = errors["averaged", None, None]
+    lines = {}
+    for name in WITH_LABELS:
+        line = {
+            n_labels: values
+            for (other, size, n_labels), values in errors.items()
+            if other == name and size is None and n_labels is not None
+        }
+        lines[name] = dict(sorted(line.items())) | {all_labels: errors[name, None, None]}
+    averaged = lines["averaged"]
+    trend = label_trend(list(averaged), np.array(list(averaged.values())).T, planned)
+    with_rows = any(size is not None for _, size, _ in errors)
+    return Curves(
+        _points("averaged", unlabeled, planned) if with_rows else (),
+        tuple(
+            point for name, line in lines.items() if len(line) > 1
+            for point in _points(name, line, planned)
+        ),
+        trend,
+    )  # fmt: skip
 
 
 def label_trend(sizes: Sequence[int], errors: Array, planned: Plan) -> LabelTrend:
-    """Summarise what the last doubling of labels brought the tuned ridge.
+    """Summarise what the last doubling of labels brought the averaged classifier.
 
     Parameters
     ----------
     sizes : sequence of int
         Increasing numbers of labels learned from.
     errors : ndarray of shape (n_splits, n_sizes)
-        Of the tuned ridge.
+        Of the averaged classifier.
     planned : Plan
         The splits.
 
@@ -164,41 +168,17 @@ def label_trend(sizes: Sequence[int], errors: Array, planned: Plan) -> LabelTren
     )
 
 
-def curve_repeats(n_labels: int) -> int:
-    """Return the number of repeats of the folds that a curve needs.
-
-    Examples
-    --------
-    >>> curve_repeats(60), curve_repeats(6_000)
-    (2, 1)
-    """
-    return 2 if n_labels <= MANY_LABELS else 1
+def _training_sizes(rows: TableRows, planned: Plan) -> tuple[list[int], list[int]]:
+    """Return the numbers of labeled and of unlabeled rows in the training set of each split."""
+    masks = [training_mask(test, rows.codes, rows.groups) for test in planned.tests]
+    labeled = rows.codes >= 0
+    return [int((m & labeled).sum()) for m in masks], [int((m & ~labeled).sum()) for m in masks]
 
 
-def _measure(
-    work: Callable[[Any], tuple[float, ...]],
-    planned: Plan,
-    sizes: Sequence[int],
-    jobs: int,
-    progress: Progress | None,
-) -> Array:
-    """Return errors of shape (n_splits, n_sizes + 1, n_methods); the last size is all rows."""
-    items = [(k, test, size) for k, test in enumerate(planned.tests) for size in (*sizes, None)]
-    errors = np.array(ordered_map(work, items, jobs=jobs, progress=progress))
-    return errors.reshape(len(planned.tests), len(sizes) + 1, -1)
-
-
-def _count_unlabeled(rows: TableRows, test: Array) -> int:
-    """Count the unlabeled rows of a training set."""
-    return int((training_mask(test, rows.codes, rows.groups) & (rows.codes < 0)).sum())
-
-
-def _sizes(n_unlabeled: int) -> tuple[int, ...]:
-    """Return numbers of unlabeled rows that double, each smaller than all rows."""
-    largest, halvings = LARGEST, N_SIZES - 1
-    if n_unlabeled <= LARGEST:
-        largest, halvings = n_unlabeled // 2, N_SIZES - 2
-    return tuple(sorted({largest >> k for k in range(halvings + 1)} - {0}))
+def _unlabeled_sizes(n_unlabeled: int) -> tuple[int, ...]:
+    """Return numbers of unlabeled rows, each smaller than all rows."""
+    largest = LARGEST if n_unlabeled > LARGEST else n_unlabeled // 4
+    return tuple(sorted({largest >> 2 * k for k in range(UNLABELED_SIZES)} - {0}))
 
 
 def _label_sizes(n_train: int, n_classes: int) -> tuple[int, ...]:
@@ -207,60 +187,12 @@ def _label_sizes(n_train: int, n_classes: int) -> tuple[int, ...]:
     return tuple(sorted(size for size in sizes if 2 * n_classes <= size < n_train))
 
 
-def _with_unlabeled(
-    rows: TableRows, seed: int, item: tuple[int, Array, int | None]
-) -> tuple[float, float, float]:
-    """Return the errors of soft_cv, soft and ridge on a split with `size` unlabeled rows."""
-    index, test, size = item
-    codes = rows.codes
-    inside = training_mask(test, codes, rows.groups)
-    seed = split_seed(seed, index)
-    if size is not None:
-        unlabeled = np.flatnonzero(inside & (codes < 0))
-        inside &= codes >= 0
-        inside[np.random.default_rng(seed).permutation(unlabeled)[:size]] = True
-        rows = replace(rows, count=1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # `evaluate` reports them
-        pair = fit_pair(rows, inside=inside, seed=seed)
-        soft = SoftLabelClassifier(pair.choice.supervised_alpha, unlabeled_weight=rows.count)
-        soft = fit_rows(soft, rows, inside)
-    return (
-        _error(pair.soft_cv, rows, test),
-        _error(soft, rows, test),
-        _error(pair.ridge, rows, test),
-    )
-
-
-def _with_labels(
-    rows: TableRows, seed: int, item: tuple[int, Array, int | None]
-) -> tuple[float, float]:
-    """Return the errors of soft_cv and ridge on a split with `size` labels."""
-    index, test, size = item
-    codes = rows.codes
-    inside = training_mask(test, codes, rows.groups)
-    seed = split_seed(seed, index)
-    if size is not None:
-        labeled = np.flatnonzero(inside & (codes >= 0))
-        inside &= codes < 0
-        order = stratified_order(codes[labeled], np.random.default_rng(seed))
-        inside[labeled[order[:size]]] = True
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pair = fit_pair(rows, inside=inside, seed=seed, all_rows=False)
-    return _error(pair.soft_cv, rows, test), _error(pair.ridge, rows, test)
-
-
-def _error(model: Any, rows: TableRows, test: Array) -> float:
-    return 1.0 - float(model.score(rows.X[test], rows.codes[test]))
-
-
 def _points(
-    method: str, sizes: Sequence[int], errors: Array, planned: Plan
+    method: str, errors: Mapping[int, Sequence[float]], planned: Plan
 ) -> tuple[CurvePoint, ...]:
     return tuple(
-        CurvePoint(method, n, _estimate(column, planned))
-        for n, column in zip(sizes, errors.T, strict=True)
+        CurvePoint(method, n, _estimate(np.array(values), planned))
+        for n, values in sorted(errors.items())
     )
 
 

@@ -1,48 +1,34 @@
-"""Cross-validation: the rivals are fitted and scored, split by split."""
+"""Cross-validation: scores of the rivals, summarised over the splits."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..._utils.processes import parallel_map
 from ..._utils.typing import Array
-from ..errors import TableError
-from ._rivals import ALL, FittedRival, RivalFits, Training
+from ._rivals import ALL
 from ._rows import TableRows
+from ._tasks import Outcome, Progress, Task, run_tasks
 from ._tuning import search_size
-from .comparison import METRICS, Rival, TrainingSize, Verdict
+from .comparison import METRICS, Rival, TrainingSize
 from .intervals import honest_gains, honest_scores, interval
 from .notices.fit_warnings import FitWarning
-from .scores import score
-from .splits import Plan, plan, training_mask
-from .verdict import decide
+from .splits import Plan, plan
 
-__all__ = ["Evaluation", "evaluate", "ordered_map", "split_seed"]
-
-Progress = Callable[[int, int], None]
-
-WORTH_PROCESSES = 4.0
-"""Seconds of work from which more processes pay off: they take a second or two to start."""
-SHARED = 1_000_000
-"""Bytes from which an array is mapped by all processes instead of sent to each."""
+__all__ = ["Evaluation", "evaluate", "split_tasks", "summarise"]
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The results of repeated cross-validation, and the verdict."""
+    """The results of repeated cross-validation."""
 
     plan: Plan
     scores: Mapping[str, Mapping[str, Array]]
     """By rival and metric: a value for each split, in the order of the plan; NaN if undefined."""
     rivals: tuple[Rival, ...]
-    verdict: Verdict
     warnings: tuple[FitWarning, ...]
 
 
@@ -69,7 +55,7 @@ def evaluate(
     progress : callable, optional
         Called as ``progress(done, total)``.
     rivals : sequence of str
-        Some of `ALL`, among them "ridge" and "soft_cv", whose scores do not depend on the others.
+        Some of `ALL`; the scores of one do not depend on the others.
 
     Examples
     --------
@@ -78,105 +64,42 @@ def evaluate(
     >>> truth = rng.integers(2, size=100)
     >>> X = rng.normal(size=(100, 2)) + 2 * truth[:, None]
     >>> codes = np.where(np.arange(100) < 20, truth, -1)
-    >>> found = evaluate(TableRows(X, codes), repeats=2, rivals=("ridge", "soft_cv"))
-    >>> found.plan.folds, found.verdict.answer, found.scores["ridge"]["accuracy"].shape
-    (5, 'unclear', (10,))
+    >>> found = evaluate(TableRows(X, codes), repeats=2, rivals=("ridge", "soft"))
+    >>> found.plan.folds, found.scores["ridge"]["accuracy"].shape
+    (5, (10,))
     """
     planned = plan(rows.codes, rows.groups, folds=folds, repeats=repeats, seed=seed, names=names)
-    work = partial(_test_split, rows, tuple(rivals), seed)
-    outcomes = ordered_map(work, list(enumerate(planned.tests)), jobs=jobs, progress=progress)
-    by_rival = {name: [outcome[name] for outcome in outcomes] for name in rivals}
+    tasks = split_tasks(planned, rivals)
+    return summarise(rows, planned, run_tasks(rows, tasks, seed=seed, jobs=jobs, progress=progress))
+
+
+def split_tasks(planned: Plan, rivals: Sequence[str]) -> list[Task]:
+    """Return a task for each split: the rivals learn from all its training rows."""
+    return [Task(k, test, tuple(rivals)) for k, test in enumerate(planned.tests)]
+
+
+def summarise(
+    rows: TableRows, planned: Plan, outcomes: Sequence[Mapping[str, Outcome]]
+) -> Evaluation:
+    """Summarise the outcomes of `split_tasks`."""
+    by_rival = {name: [outcome[name] for outcome in outcomes] for name in outcomes[0]}
     scores = {
         name: dict(zip(METRICS, np.array([one.scores for one in found]).T, strict=True))
         for name, found in by_rival.items()
     }
+    most_unlabeled = max(map(_mean_unlabeled, by_rival.values()))
     size = TrainingSize(
         n_labeled=planned.n_labeled - len(planned.tests[0]),
         fewest_labels=_fewest_labels(rows.codes, planned),
-        n_unlabeled=round(rows.count * _mean_unlabeled(by_rival["soft_cv"])),
+        n_unlabeled=round(rows.count * most_unlabeled),
         most_searched=search_size(rows.X.shape[1]),
     )
     return Evaluation(
         planned,
         scores,
-        tuple(_summarise(name, by_rival[name], scores, planned, size) for name in rivals),
-        _verdict(rows, scores, planned),
-        tuple(found for name in rivals for found in _count_warnings(name, by_rival[name])),
+        tuple(_summarise(name, by_rival[name], scores, planned, size) for name in by_rival),
+        tuple(found for name in by_rival for found in _count_warnings(name, by_rival[name])),
     )
-
-
-def ordered_map(
-    work: Callable[[Any], Any],
-    items: Sequence[Any],
-    *,
-    jobs: int = 1,
-    progress: Progress | None = None,
-) -> list[Any]:
-    """Apply a function to every item; return the results in order, whatever the number of jobs.
-
-    Examples
-    --------
-    >>> ordered_map(abs, [-1, 2, -3], progress=lambda done, total: None)
-    [1, 2, 3]
-    """
-    report = progress or (lambda done, total: None)
-    numbered, waiting = partial(_numbered, work), list(enumerate(items))
-    start = time.perf_counter()
-    found = dict(parallel_map(numbered, waiting[:1]))
-    report(len(found), len(items))
-    # the time of the first item tells whether the others are worth more processes
-    worth = (time.perf_counter() - start) * len(waiting[1:]) > WORTH_PROCESSES
-    with closing(
-        parallel_map(numbered, waiting[1:], jobs=jobs if worth else 1, max_nbytes=SHARED)
-    ) as done:
-        for index, result in done:
-            found[index] = result
-            report(len(found), len(items))
-    return [found[index] for index in range(len(items))]
-
-
-def split_seed(seed: int, index: int) -> int:
-    """Return the seed of a split, the same in every process.
-
-    Examples
-    --------
-    >>> split_seed(0, 1) == split_seed(0, 1), split_seed(0, 1) == split_seed(0, 2)
-    (True, False)
-    """
-    return int(np.random.SeedSequence([seed, index]).generate_state(1)[0] >> 1)
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """A rival on one split."""
-
-    scores: tuple[float, ...]
-    fitted: FittedRival
-
-
-def _numbered(work: Callable[[Any], Any], item: tuple[int, Any]) -> tuple[int, Any]:
-    return item[0], work(item[1])
-
-
-def _test_split(
-    rows: TableRows, rivals: tuple[str, ...], seed: int, item: tuple[int, Array]
-) -> dict[str, _Outcome]:
-    """Fit every rival to the training rows of a split; score it on the test rows."""
-    index, test = item
-    rows = replace(rows, X=np.asarray(rows.X))  # a worker gets a memory map
-    inside = training_mask(test, rows.codes, rows.groups)
-    fits = RivalFits(Training(rows, inside, split_seed(seed, index)))
-    outcomes = {}
-    for name in rivals:
-        try:
-            fitted = fits.fit(name)
-        except ValueError as error:
-            raise TableError(str(error), code="fit_failed") from error
-        scores = (np.nan,) * len(METRICS)
-        if not fitted.failed:
-            scores = score(fitted.model, rows.X[test], rows.codes[test])
-        outcomes[name] = _Outcome(scores, replace(fitted, model=None))  # not to be sent back
-    return outcomes
 
 
 def _fewest_labels(codes: Array, planned: Plan) -> int:
@@ -188,7 +111,7 @@ def _fewest_labels(codes: Array, planned: Plan) -> int:
 
 def _summarise(
     name: str,
-    outcomes: Sequence[_Outcome],
+    outcomes: Sequence[Outcome],
     scores: Mapping[str, Mapping[str, Array]],
     planned: Plan,
     size: TrainingSize,
@@ -198,22 +121,24 @@ def _summarise(
     estimates, gains = {}, {}
     if not failures:
         for metric in METRICS:
-            values, ridge = scores[name][metric], scores["ridge"][metric]
+            values = scores[name][metric]
             estimates[metric] = interval(values, planned.ratio, lowest=0.0)
-            gain = ridge - values if metric == "squared_loss" else values - ridge
-            gains[metric] = interval(gain, planned.ratio)
+            if "averaged" in scores and name != "averaged":
+                averaged = scores["averaged"][metric]
+                gain = averaged - values if metric == "squared_loss" else values - averaged
+                gains[metric] = interval(gain, planned.ratio)
     return Rival(
         name,
         size,
         _mean_unlabeled(outcomes),
         honest_scores(estimates, planned.n_tested),
-        {} if name == "ridge" else honest_gains(gains, planned.n_tested),
+        honest_gains(gains, planned.n_tested),
         float(np.mean([one.fitted.seconds for one in outcomes])),
         _failure(failures, len(outcomes)),
     )
 
 
-def _mean_unlabeled(outcomes: Sequence[_Outcome]) -> int:
+def _mean_unlabeled(outcomes: Sequence[Outcome]) -> int:
     return round(float(np.mean([one.fitted.n_unlabeled for one in outcomes])))
 
 
@@ -223,19 +148,7 @@ def _failure(failures: Sequence[str], n_fits: int) -> str:
     return f"{len(failures)} of {n_fits} fits failed: {failures[0]}"
 
 
-def _verdict(rows: TableRows, scores: Mapping[str, Mapping[str, Array]], planned: Plan) -> Verdict:
-    """Compare the two rivals that were named beforehand."""
-    chosen, ridge = scores["soft_cv"]["accuracy"], scores["ridge"]["accuracy"]
-    return decide(
-        float(1.0 - chosen.mean()),
-        float(1.0 - ridge.mean()),
-        interval(chosen - ridge, planned.ratio),
-        n_labels=planned.n_labeled,
-        n_unlabeled=round(rows.count * (len(rows.codes) - planned.n_labeled)),
-    )
-
-
-def _count_warnings(name: str, outcomes: Sequence[_Outcome]) -> Iterator[FitWarning]:
+def _count_warnings(name: str, outcomes: Sequence[Outcome]) -> Iterator[FitWarning]:
     """Count the fits that gave each kind of warning."""
     caught = [{one.kind: one.message for one in o.fitted.warnings} for o in outcomes]
     for kind in dict.fromkeys(kind for one in caught for kind in one):

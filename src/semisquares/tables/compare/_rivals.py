@@ -14,37 +14,51 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold
-from sklearn.semi_supervised import SelfTrainingClassifier
 
 from ..._utils.errors import CollapsedLabelsWarning
 from ..._utils.typing import Array
-from ...estimators import HardLabelClassifier, SoftLabelClassifier
+from ...estimators import AveragedClassifier, HardLabelClassifier
 from ._rows import TableRows, sample_rows
-from ._tuning import FOLDS, fit_pair, fit_rows
+from ._tuning import FOLDS, fit_pair
 from .splits import grouped_folds, stratified_order
 
-__all__ = ["ALL", "ALONE", "LABELS", "CaughtWarning", "FittedRival", "RivalFits", "Training"]
+__all__ = [
+    "ALL",
+    "ALONE",
+    "CLASSIFIERS",
+    "LABELS",
+    "QUICK",
+    "CaughtWarning",
+    "FittedRival",
+    "RivalFits",
+    "Training",
+]
 
 
 LABELS = {
+    "averaged": "averaged classifier",
+    "labeled_only": "the same, labeled rows only",
     "ridge": "tuned ridge",
     "logistic": "logistic regression",
+    "forest": "random forest",
+    "boosting": "gradient boosting",
     "soft": "soft labels",
     "hard": "hard labels",
-    "soft_cv": "soft labels, chosen by the labels",
-    "self_training": "self-training",
 }
-"""What each rival is called."""
+"""What each rival is called. All but "labeled_only" are methods of `fit_table`."""
 ALL = tuple(LABELS)
+CLASSIFIERS = tuple(name for name in ALL if name != "labeled_only")
+"""The rivals of the first question, which classifier to use."""
+QUICK = ("averaged", "labeled_only", "ridge", "logistic")
+"""The rivals of a quick comparison."""
 ALONE = ("logistic", "forest", "boosting")
-"""Methods of scikit-learn that can be stored; they use the labeled rows alone."""
-DECIDING = ("ridge", "soft_cv")
-"""The two that the verdict compares: if one of them fails, there is no answer."""
+"""Methods of scikit-learn: they use the labeled rows alone."""
+DECIDING = ("averaged", "labeled_only")
+"""The two that tell what unlabeled rows are worth: if one of them fails, there is no answer."""
 MOST_HARD = 50_000
-MOST_SELF_TRAINING = 5_000
-"""More unlabeled rows than this are sampled: these two methods are slow."""
-MOST_LOGISTIC = 20_000
-"""More labeled rows than this are sampled for logistic regression, trees and self-training."""
+"""More unlabeled rows than this are sampled for hard labels, which are slow."""
+MOST_LABELS = 5_000
+"""More labeled rows than this are sampled for the average, logistic regression and trees."""
 PENALTIES = np.logspace(-3, 3, 7)
 """The values of C that logistic regression chooses from."""
 MAX_ITER = 1000
@@ -100,7 +114,7 @@ class FittedRival:
 
 
 class RivalFits:
-    """All rivals on one training set; they share the searches for alpha and for C.
+    """All rivals on one training set; linear ones share the search for alpha.
 
     Examples
     --------
@@ -117,18 +131,18 @@ class RivalFits:
     def __init__(self, training: Training) -> None:
         self.training = training
         self._rivals: dict[str, Callable[[], FittedRival]] = {
+            "averaged": lambda: self._averaged,
+            "labeled_only": self._labeled_only,
             "ridge": self._ridge,
-            "logistic": lambda: self._logistic,
-            "soft": self._soft,
-            "hard": self._hard,
-            "soft_cv": self._soft_cv,
-            "self_training": self._self_training,
+            "logistic": self._logistic,
             "forest": lambda: self._trees(_forest),
             "boosting": lambda: self._trees(_boosting),
+            "soft": self._soft,
+            "hard": self._hard,
         }
 
     def fit(self, name: str) -> FittedRival:
-        """Fit a rival; if that fails, the result says why, but ridge and soft_cv raise."""
+        """Fit a rival; if that fails, the result says why, but those of `DECIDING` raise."""
         try:
             return self._rivals[name]()
         except Exception as error:
@@ -137,23 +151,34 @@ class RivalFits:
             return FittedRival(None, failed=_sentence(error))
 
     @cached_property
+    def _averaged(self) -> FittedRival:
+        t = self.training
+        rows = t.rows.take(np.flatnonzero(t.inside & (t.rows.codes < 0)))
+        known = t.rows.take(self._sampled_labels)
+        X = np.concatenate((known.X, rows.X))
+        codes = np.concatenate((known.codes, rows.codes))
+        weight = np.where(codes < 0, t.rows.count, 1.0) if t.rows.count > 1.0 else None
+        groups = None
+        if known.groups is not None and rows.groups is not None:
+            groups = np.concatenate((known.groups, rows.groups))
+        model = AveragedClassifier()
+        return _timed(lambda: model.fit(X, codes, sample_weight=weight, groups=groups), len(rows.X))
+
+    def _labeled_only(self) -> FittedRival:
+        return _timed(lambda: self._averaged.model.supervised_)
+
+    @cached_property
     def _pair(self) -> FittedRival:
-        """The search behind tuned ridge and soft_cv; soft and hard take its alpha."""
+        """The search behind tuned ridge and soft labels; hard labels take its alpha."""
         t = self.training
         return _timed(lambda: fit_pair(t.rows, inside=t.inside, seed=t.seed))
 
     def _ridge(self) -> FittedRival:
         return FittedRival(self._pair.model.ridge, seconds=self._pair.seconds)
 
-    def _soft_cv(self) -> FittedRival:
-        model, n_unlabeled = self._pair.model.soft_cv, self.training.n_unlabeled
-        return replace(self._pair, model=model, n_unlabeled=n_unlabeled)
-
     def _soft(self) -> FittedRival:
-        t = self.training
-        alpha = self._pair.model.choice.supervised_alpha
-        model = SoftLabelClassifier(alpha, unlabeled_weight=t.rows.count)
-        return _timed(lambda: fit_rows(model, t.rows, t.inside), t.n_unlabeled, after=self._pair)
+        model, n_unlabeled = self._pair.model.soft, self.training.n_unlabeled
+        return replace(self._pair, model=model, n_unlabeled=n_unlabeled)
 
     def _hard(self) -> FittedRival:
         t = self.training
@@ -163,9 +188,8 @@ class RivalFits:
         n_unlabeled = len(rows.codes) - len(t.labeled)
         return _timed(lambda: model.fit(rows.X, rows.codes), n_unlabeled, after=self._pair)
 
-    @cached_property
     def _logistic(self) -> FittedRival:
-        rows = self.training.rows.take(self._logistic_rows)
+        rows = self.training.rows.take(self._sampled_labels)
         X, codes = rows.X, rows.codes
         splits = _logistic_splits(codes, rows.groups, self.training.seed)
         if not splits:
@@ -187,28 +211,18 @@ class RivalFits:
 
     def _trees(self, make: Callable[[int], Any]) -> FittedRival:
         t = self.training
-        rows = t.rows.take(t.labeled if t.all_labels else self._logistic_rows)
+        rows = t.rows.take(t.labeled if t.all_labels else self._sampled_labels)
         return _timed(lambda: make(t.seed).fit(rows.X, rows.codes))
 
     @cached_property
-    def _logistic_rows(self) -> Array:
-        """The labeled rows that logistic regression, forests and boosting see."""
+    def _sampled_labels(self) -> Array:
+        """The labeled rows that the average, logistic regression and trees see."""
         labeled = self.training.labeled
-        if len(labeled) <= MOST_LOGISTIC:
+        if len(labeled) <= MOST_LABELS:
             return labeled
         rng = np.random.default_rng(self.training.seed)
         order = stratified_order(self.training.rows.codes[labeled], rng)
-        return np.sort(labeled[order[:MOST_LOGISTIC]])
-
-    def _self_training(self) -> FittedRival:
-        labeled = self.training.rows.take(self._logistic_rows)
-        sample = self.training.sample(MOST_SELF_TRAINING)
-        unlabeled = sample.codes < 0
-        X = np.concatenate((labeled.X, sample.X[unlabeled]))
-        codes = np.concatenate((labeled.codes, sample.codes[unlabeled]))
-        penalty = float(getattr(self._logistic.model, "C_", 1.0))
-        model = SelfTrainingClassifier(_logistic_regression(penalty))
-        return _timed(lambda: model.fit(X, codes), int(unlabeled.sum()), after=self._logistic)
+        return np.sort(labeled[order[:MOST_LABELS]])
 
 
 def _logistic_regression(penalty: float) -> LogisticRegression:

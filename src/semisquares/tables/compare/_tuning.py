@@ -55,7 +55,7 @@ class Pair:
     """The chosen classifier and the tuned ridge, fitted; the same object if the weight is 0."""
 
     choice: Choice
-    soft_cv: SoftLabelClassifier | LeastSquaresClassifier
+    soft: SoftLabelClassifier | LeastSquaresClassifier
     ridge: LeastSquaresClassifier
 
 
@@ -122,19 +122,19 @@ def fit_pair(
     >>> truth = rng.integers(2, size=200)
     >>> X = rng.normal(size=(200, 3)) + 3 * truth[:, None]
     >>> pair = fit_pair(TableRows(X, np.where(np.arange(200) < 30, truth, -1)))
-    >>> bool(pair.soft_cv.score(X, truth) > 0.95), bool(pair.ridge.score(X, truth) > 0.95)
+    >>> bool(pair.soft.score(X, truth) > 0.95), bool(pair.ridge.score(X, truth) > 0.95)
     (True, True)
     """
     pair, sampled = _search(rows, inside, seed)
     choice = pair.choice
     if choice.unlabeled_weight == 0.0:
-        return replace(pair, soft_cv=pair.ridge)
+        return replace(pair, soft=pair.ridge)
     if not (sampled and all_rows):
         return pair
     chosen = SoftLabelClassifier(
         choice.alpha, unlabeled_weight=rows.count * choice.unlabeled_weight
     )
-    return replace(pair, soft_cv=move_intercept(fit_rows(chosen, rows, inside), choice.shift))
+    return replace(pair, soft=move_intercept(fit_rows(chosen, rows, inside), choice.shift))
 
 
 def move_intercept(model: Any, shift: tuple[float, ...]) -> Any:

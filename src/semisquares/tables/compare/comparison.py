@@ -10,7 +10,7 @@ from typing import Any
 
 from ..._utils.messages import join
 from .._arguments import refuse, text
-from .._strengths import Strength
+from .._importance import Importance
 from ..columns import Column
 from . import _words as words
 
@@ -48,7 +48,8 @@ class Rival:
     """Unlabeled rows in a fit."""
     scores: Mapping[str, Estimate]
     gains: Mapping[str, Estimate]
-    """Over the tuned ridge on the same folds; positive is better, also for the squared loss."""
+    """Over the averaged classifier on the same folds; positive is better, also for the squared
+    loss. Empty for that classifier itself."""
     seconds: float
     """Mean time of a fit."""
     failed: str = ""
@@ -71,19 +72,55 @@ class Rival:
 
 
 @dataclass(frozen=True)
+class Recommendation:
+    """The answer to the question which classifier to use."""
+
+    method: str
+    """The method of `fit_table`."""
+    metric: str
+    """What decides: "accuracy", or "auc" if a class is rare."""
+    clear: bool
+    """Whether it is better than `other` by more than chance."""
+    score: float
+    other: str
+    """The averaged classifier or, if that is recommended, the next best one."""
+    other_score: float
+    lead: Estimate
+    """`score` minus `other_score`, with an interval that allows for the number of rivals."""
+
+    @property
+    def label(self) -> str:
+        """What the classifier is called."""
+        return words.LABELS[self.method]
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words."""
+        return words.recommendation_sentence(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer in words and numbers for JSON."""
+        return {"sentence": self.sentence, **asdict(self)}
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """The answer to the question whether unlabeled rows help."""
+    """The answer to the question what the unlabeled rows are worth."""
 
     answer: str
-    """"yes", "no" or "unclear"."""
-    error: float
-    ridge_error: float
+    """"yes" if they help, "no" or "unclear"; "none" if there are none."""
+    metric: str
+    """What decides: "accuracy", or "auc" if a class is rare."""
+    score: float
+    """Of the averaged classifier."""
+    score_without: float
+    """Of the same classifier without the unlabeled rows."""
     gain: Estimate
-    """`ridge_error` minus `error`."""
+    """`score` minus `score_without`."""
     n_labels: int
     n_unlabeled: int
     harm: bool = False
-    """Whether "no" means that unlabeled rows make the error larger."""
+    """Whether "no" means that unlabeled rows make the classifier worse."""
     most_to_gain: float = math.nan
     """The largest gain that is still likely."""
     more_labels: int | None = None
@@ -99,8 +136,9 @@ class Verdict:
         return {
             "answer": self.answer,
             "sentence": self.sentence,
-            "error": self.error,
-            "ridge_error": self.ridge_error,
+            "metric": self.metric,
+            "score": self.score,
+            "score_without": self.score_without,
             "gain": asdict(self.gain),
             "n_labels": self.n_labels,
             "more_labels": self.more_labels,
@@ -118,7 +156,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class LabelTrend:
-    """How the error of the tuned ridge changed with the last doubling of the labels."""
+    """How the error of the averaged classifier changed with the last doubling of the labels."""
 
     outlook: str
     """What more labels would bring: "less", "little", "unclear"; "perfect" if no error is left to
@@ -171,22 +209,32 @@ class Notice(ABC):
 class Changes:
     """How the unlabeled rows changed the predictions for themselves."""
 
-    method: str
-    """"soft_cv", or "soft" if that left the unlabeled rows out: the change if they were used."""
-    used: bool
     n_rows: int
-    n_flipped: int
-    flips: tuple[tuple[str, str, int], ...]
+    n_changed: int
+    moves: tuple[tuple[str, str, int], ...]
     """Old class, new class, number of rows."""
     before: tuple[float, ...]
     after: tuple[float, ...]
-    """Decision values for a sample of rows; with more than two classes the winner's margin."""
-    flipped: tuple[bool, ...]
+    """Probabilities for a sample of rows: of the second class or, with more than two, of the
+    likeliest."""
+    changed: tuple[bool, ...]
     histogram_edges: tuple[float, ...]
     histogram: tuple[int, ...]
-    """Soft labels for the second class or, with more than two, for the winner."""
+    """Of the probabilities `after` of all rows."""
     examples: tuple[tuple[int, str, str, float, float], ...]
-    """The clearest flips: row of the table, old class, new class, decision value before, after."""
+    """The clearest changes: row of the table, old class, new class, and their probabilities."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A family of the averaged classifier."""
+
+    family: str
+    weight: float
+    """The share of the average that its members have."""
+    n_members: int
+    error: float
+    """Out of sample, of its member with the lowest log loss."""
 
 
 @dataclass(frozen=True)
@@ -201,22 +249,23 @@ class Comparison:
     classes: tuple[str, ...]
     counts: tuple[int, ...]
     columns: tuple[Column, ...]
+    quick: bool
+    """Whether only some rivals were compared, and no curves were measured."""
     folds: int
     repeats: int
     curve_repeats: int
     """Repeats of the folds for the curves: usually fewer, to save time."""
     seed: int
     rivals: tuple[Rival, ...]
+    recommendation: Recommendation
     verdict: Verdict
     unlabeled_curve: tuple[CurvePoint, ...]
     label_curve: tuple[CurvePoint, ...]
-    label_trend: LabelTrend
+    label_trend: LabelTrend | None
     notices: tuple[Notice, ...]
     changes: Changes
-    strengths: tuple[Strength, ...]
-    alpha: float
-    unlabeled_weight: float
-    supervised_alpha: float
+    importance: tuple[Importance, ...]
+    parts: tuple[Part, ...]
     certificate: float
     settings: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -227,8 +276,8 @@ class Comparison:
 
     @property
     def label_sentence(self) -> str:
-        """What more labels would bring, in words."""
-        return self.label_trend.sentence
+        """What more labels would bring, in words; "" if that was not measured."""
+        return "" if self.label_trend is None else self.label_trend.sentence
 
     def rival(self, name: str) -> Rival:
         """Return the rival with this name."""
@@ -241,6 +290,7 @@ class Comparison:
         """Return all values for JSON: NaN and infinity are None."""
         found = asdict(self) | {
             "rivals": [rival.as_dict() for rival in self.rivals],
+            "recommendation": self.recommendation.as_dict(),
             "verdict": self.verdict.as_dict(),
             "label_trend": self.label_sentence,
             "notices": [

@@ -20,7 +20,12 @@ _COUNTED = ("accuracy", "balanced_accuracy")
 
 
 def interval(
-    values: Array, ratio: float, *, lowest: float = -math.inf, highest: float = math.inf
+    values: Array,
+    ratio: float,
+    *,
+    lowest: float = -math.inf,
+    highest: float = math.inf,
+    level: float = LEVEL,
 ) -> Estimate:
     """Estimate a mean over splits, with an interval that allows for their overlap.
 
@@ -40,6 +45,8 @@ def interval(
         Labeled rows in the test set divided by those in the training set: 1/4 with five folds.
     lowest, highest : float
         The smallest and the largest value that the mean can have.
+    level : float, default=0.95
+        The probability that the interval contains the mean.
 
     References
     ----------
@@ -61,7 +68,7 @@ def interval(
     if n < 2:
         return Estimate(mean, math.nan, math.nan)
     variance = (1 / n + ratio) * float(values.var(ddof=1))
-    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * math.sqrt(variance)
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * math.sqrt(variance)
     return Estimate(mean, max(mean - half, lowest), min(mean + half, highest))
 
 

@@ -23,8 +23,9 @@ __all__ = [
 ]
 
 
-LABELED_TESTS = 4000
-"""Repeats are chosen so that about this many rows are tested in total."""
+LABELED_TESTS, MOST_REPEATS = 600, 4
+"""By default repeats are chosen so that about this many rows are tested in total; at most so many,
+as further ones hardly narrow the intervals, which allow for the overlap of the training sets."""
 TRIES = 3
 """Give up after this many draws of group folds in a row that are known or not usable."""
 
@@ -87,7 +88,7 @@ def plan(
     folds : int, default=5
         At least 2; fewer are made if a class has fewer labeled rows (or groups).
     repeats : int, optional
-        By default 10 for up to 400 labels, then fewer, at least 2.
+        By default 4 for up to 150 labels, then fewer, at least 2.
     seed : int, default=0
         Shuffles the rows. Plans with the same seed start with the same repeats.
     names : sequence, optional
@@ -103,7 +104,7 @@ def plan(
     """
     check_testable(codes, groups, names)
     n_labeled = int((codes >= 0).sum())
-    wanted = repeats or int(np.clip(round(LABELED_TESTS / n_labeled), 2, 10))
+    wanted = repeats or int(np.clip(round(LABELED_TESTS / n_labeled), 2, MOST_REPEATS))
     held = (codes >= 0) & ~rows_to_test(codes, groups)
     untested = tuple(np.setdiff1d(codes[held], codes[~held]).tolist())
     codes = np.where(held, -1, codes)  # so that they are in every training set

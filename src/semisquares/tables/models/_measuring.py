@@ -15,11 +15,12 @@ from ..._utils.messages import Parameter, join
 from ..._utils.typing import Array
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from .._arguments import amount, check_splits, some_function, text
-from ..compare._evaluation import evaluate, ordered_map
-from ..compare._rivals import ALONE, RivalFits, Training
+from ..compare._evaluation import evaluate
+from ..compare._rivals import ALONE, CLASSIFIERS, RivalFits, Training
 from ..compare._rows import TableRows
+from ..compare._tasks import ordered_map
 from ..compare._tuning import fit_rows, move_intercept, tune
-from ..compare.comparison import METRICS, Estimate, Verdict
+from ..compare.comparison import METRICS, Estimate
 from ..compare.intervals import honest_scores, interval
 from ..compare.notices.majority import Majority, against_majority
 from ..compare.scores import score
@@ -35,24 +36,20 @@ __all__ = [
     "choose",
     "fit_setting",
     "measure",
-    "resolve_method",
     "without_alpha",
 ]
 
 Progress = Callable[[int, int], None]
-METHODS = (
-    "auto", "averaged", "ridge", "logistic", "forest", "boosting", "soft", "hard", "supervised",
-)  # fmt: skip
+METHODS = CLASSIFIERS
 WITHOUT_ALPHA = ("averaged", *ALONE)
 """Methods that have neither an alpha nor a weight of unlabeled rows."""
-_RIVALS = {"soft": "soft_cv", "hard": "hard", "supervised": "ridge"}
 
 
 @dataclass(frozen=True)
 class FitOptions:
     """The options of a fit: see `fit_table`."""
 
-    method: str = "auto"
+    method: str = "averaged"
     alpha: float | None = None
     weight: float | None = None
     folds: int = 5
@@ -72,15 +69,6 @@ class FitOptions:
                 f"There is no method {self.method!r}; take one of {', '.join(METHODS)}.",
                 code="unknown_method",
             )
-        if self.method == "auto" and (self.alpha is not None or self.weight is not None):
-            raise TableError(
-                "Method auto chooses alpha and weight itself; leave {alpha} and {weight} out, or "
-                "name the method ({method}).",
-                code="method_auto",
-                alpha=Parameter("alpha"),
-                weight=Parameter("weight"),
-                method=Parameter("method", "soft"),
-            )
         if self.method in WITHOUT_ALPHA and (self.alpha is not None or self.weight is not None):
             raise TableError(
                 "Method {name} has neither alpha nor weight; leave {alpha} and {weight} out, or "
@@ -91,11 +79,11 @@ class FitOptions:
                 weight=Parameter("weight"),
                 method=Parameter("method", "soft"),
             )
-        if self.method in ("supervised", "ridge") and self.weight is not None:
+        if self.method == "ridge" and self.weight is not None:
             raise TableError(
                 "Method {name} leaves the unlabeled rows out, so it has no weight for them; "
                 "leave {weight} out, or give {method} or hard.",
-                code="method_supervised",
+                code="method_ridge",
                 name=self.method,
                 weight=Parameter("weight"),
                 method=Parameter("method", "soft"),
@@ -110,7 +98,7 @@ class Setting:
     """A method with all its parameters, ready to be fitted."""
 
     method: str
-    """One of `METHODS`, but neither "auto" nor "ridge"."""
+    """One of `METHODS`."""
     alpha: float
     """NaN if the method has none, as has the weight."""
     unlabeled_weight: float
@@ -120,7 +108,7 @@ class Setting:
 
     def classifier(self, count: float = 1.0) -> Any:
         """Make the classifier, for rows of which each unlabeled one stands for `count` rows."""
-        if self.method == "supervised":
+        if self.method == "ridge":
             return LeastSquaresClassifier(self.alpha)
         weight = count * self.unlabeled_weight
         if self.method == "soft":
@@ -128,30 +116,17 @@ class Setting:
         return HardLabelClassifier(self.alpha, unlabeled_weight=weight, random_state=self.seed)
 
 
-def resolve_method(method: str, verdict: Verdict | None) -> str:
-    """Return the method itself or, for "auto", the one that the verdict recommends."""
-    if method == "ridge":
-        return "supervised"
-    if method != "auto":
-        return method
-    return "soft" if verdict is not None and verdict.answer == "yes" else "supervised"
-
-
 def without_alpha(method: str, seed: int) -> Setting:
     """Return the setting of a method that has neither alpha nor weight."""
     return Setting(method, math.nan, math.nan, seed)
 
 
-def choose(
-    rows: TableRows, method: str, options: FitOptions, inside: Array | None = None
-) -> Setting:
+def choose(rows: TableRows, options: FitOptions, inside: Array | None = None) -> Setting:
     """Choose alpha, weight and intercept as far as the options leave them open.
 
     Parameters
     ----------
     rows : TableRows
-    method : str
-        As returned by `resolve_method`.
     options : FitOptions
     inside : ndarray of shape (n_rows,), optional
         A mask of the rows to learn from; None for all rows.
@@ -160,9 +135,10 @@ def choose(
     --------
     >>> import numpy as np
     >>> rows = TableRows(np.arange(8.0)[:, None], np.array([0, 0, 0, 1, 1, 1, -1, -1]))
-    >>> choose(rows, "soft", FitOptions("soft", alpha=2.0, weight=0.5))
+    >>> choose(rows, FitOptions("soft", alpha=2.0, weight=0.5))
     Setting(method='soft', alpha=2.0, unlabeled_weight=0.5, seed=0, shift=())
     """
+    method = options.method
     if method in WITHOUT_ALPHA:
         return without_alpha(method, options.seed)
     alpha, weight = options.alpha, options.weight
@@ -175,9 +151,9 @@ def choose(
         elif method == "hard":
             alpha = choice.supervised_alpha
         else:
-            method, alpha, shift = "supervised", choice.supervised_alpha, choice.supervised_shift
-    if method == "supervised" or not (rows.codes < 0).any():
-        return Setting("supervised", alpha, 0.0, options.seed, shift)
+            method, alpha, shift = "ridge", choice.supervised_alpha, choice.supervised_shift
+    if method == "ridge" or not (rows.codes < 0).any():
+        return Setting("ridge", alpha, 0.0, options.seed, shift)
     return Setting(method, alpha, 1.0 if weight is None else weight, options.seed, shift)
 
 
@@ -216,7 +192,6 @@ class Measurement:
     """How well a way of fitting does on labeled rows that it has not seen."""
 
     metrics: Mapping[str, Estimate]
-    verdict: Verdict | None = None
     majority: Majority | None = None
     failure: str = ""
     """Why nothing could be measured."""
@@ -226,7 +201,7 @@ def measure(rows: TableRows, names: Sequence[Any], options: FitOptions) -> Measu
     """Cross-validate the fit that the options describe, if the labels allow it."""
     given = options.alpha is not None or options.weight is not None
     try:
-        if given or options.method in ALONE or not (rows.codes < 0).any():
+        if given or not (rows.codes < 0).any():
             return _measure_settings(rows, names, options)
         return _measure_rival(rows, names, options)
     except TableError as error:
@@ -240,7 +215,7 @@ def _measure_settings(rows: TableRows, names: Sequence[Any], options: FitOptions
         names=names,
     )  # fmt: skip
     sent = replace(options, progress=None)  # a progress bar cannot be sent to other processes
-    work = partial(_test_split, rows, resolve_method(options.method, None), sent)
+    work = partial(_test_split, rows, sent)
     tested = ordered_map(work, planned.tests, jobs=options.jobs, progress=options.progress)
     values = dict(zip(METRICS, np.array(tested).T, strict=True))
     scores = {name: interval(values[name], planned.ratio, lowest=0.0) for name in METRICS}
@@ -249,15 +224,13 @@ def _measure_settings(rows: TableRows, names: Sequence[Any], options: FitOptions
 
 
 def _measure_rival(rows: TableRows, names: Sequence[Any], options: FitOptions) -> Measurement:
-    """Take the scores of the rival that is the same method, and the verdict."""
-    rivals = dict.fromkeys(("ridge", "soft_cv", _RIVALS[resolve_method(options.method, None)]))
+    """Take the scores of the rival that is the same method."""
     found = evaluate(
         rows, folds=options.folds, repeats=options.repeats, seed=options.seed, jobs=options.jobs,
-        progress=options.progress, rivals=tuple(rivals), names=names,
+        progress=options.progress, rivals=(options.method,), names=names,
     )  # fmt: skip
-    name = _RIVALS[resolve_method(options.method, found.verdict)]
-    scores = next(rival.scores for rival in found.rivals if rival.name == name)
-    return _summarise(rows, found.plan, scores, found.scores[name], found.verdict)
+    (rival,) = found.rivals
+    return _summarise(rows, found.plan, rival.scores, found.scores[options.method])
 
 
 def _summarise(
@@ -265,21 +238,18 @@ def _summarise(
     planned: Plan,
     scores: Mapping[str, Estimate],
     values: Mapping[str, Array],
-    verdict: Verdict | None = None,
 ) -> Measurement:
     majority = None
     if scores:  # empty if the rival failed
         majority = against_majority(values["accuracy"], planned, rows.codes)
-    return Measurement(scores, verdict, majority)
+    return Measurement(scores, majority)
 
 
-def _test_split(
-    rows: TableRows, method: str, options: FitOptions, test: Array
-) -> tuple[float, ...]:
+def _test_split(rows: TableRows, options: FitOptions, test: Array) -> tuple[float, ...]:
     """Choose and fit without the rows of a test set; score the fit on them."""
     rows = replace(rows, X=np.asarray(rows.X))  # a worker gets a memory map
     inside = training_mask(test, rows.codes, rows.groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit to all rows gives them again
-        model = fit_setting(choose(rows, method, options, inside), rows, inside)
+        model = fit_setting(choose(rows, options, inside), rows, inside)
     return score(model, rows.X[test], rows.codes[test])

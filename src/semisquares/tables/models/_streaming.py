@@ -28,7 +28,6 @@ from ._measuring import (
     choose,
     fit_setting,
     measure,
-    resolve_method,
 )
 from ._noticing import sample_of
 from .fitting import Fit, assemble, average_rows, capture_warnings
@@ -85,9 +84,9 @@ def fit_streamed(
         fit, measured = average_rows((*_blocks(table), groups), rows, table.target.classes, options)
         return assemble(table, sample_of(table, rows), options, measured, fit, missing)
     measured = measure(rows, table.target.classes, options)
-    method = resolve_method(options.method, measured.verdict)
+    method = options.method
     with capture_warnings() as notes:
-        setting = choose(rows, method, options)
+        setting = choose(rows, options)
         if method in WITHOUT_ALPHA:  # they use the labeled rows alone, which are all in the sample
             classifier = fit_setting(setting, rows)
         else:

@@ -38,7 +38,6 @@ from ._measuring import (
     choose,
     fit_setting,
     measure,
-    resolve_method,
     without_alpha,
 )
 from ._noticing import Remark, notice_texts, record_notices, sample_of
@@ -60,7 +59,7 @@ Progress = Callable[[int, int], None]
 _NAMES = {
     "soft": "Soft labels",
     "hard": "Hard labels",
-    "supervised": "Ridge on the labels alone",
+    "ridge": "Ridge on the labels alone",
     "averaged": "Averaged classifier",
     "logistic": "Logistic regression",
     "forest": "Random forest",
@@ -71,7 +70,7 @@ _NAMES = {
 def fit_table(
     prepared: Prepared,
     *,
-    method: str = "auto",
+    method: str = "averaged",
     alpha: float | None = None,
     weight: float | None = None,
     missing: Sequence[str] = (),
@@ -86,12 +85,11 @@ def fit_table(
     Parameters
     ----------
     prepared : Prepared
-    method : str, default="auto"
-        One of "auto", "averaged", "ridge", "logistic", "forest", "boosting", "soft" and "hard".
-        "auto" compares soft labels with the tuned ridge as `compare_table` does, with the same
-        verdict, and takes soft labels if that is "yes". "averaged" is `AveragedClassifier`, whose
-        scores are measured by leaving rows out. "supervised" is another name of "ridge". The
-        others, of scikit-learn, use the labeled rows alone.
+    method : str, default="averaged"
+        One of "averaged", "ridge", "logistic", "forest", "boosting", "soft" and "hard":
+        `compare_table` tells which is best. "averaged" is `AveragedClassifier`, whose scores are
+        measured by leaving rows out; those of the others are cross-validated. "ridge", and
+        "logistic", "forest" and "boosting" of scikit-learn, use the labeled rows alone.
     alpha : float, optional
         The ridge; by default chosen by cross-validation. Only for "ridge", "soft" and "hard".
     weight : float, optional
@@ -110,7 +108,7 @@ def fit_table(
     >>> from semisquares.tables import fit_table, prepare
     >>> kinds = ["a", "a", "a", "b", "b", "b", None, None]
     >>> frame = pd.DataFrame({"size": [1, 2, 3, 7, 8, 9, 2, 8], "kind": kinds})
-    >>> model = fit_table(prepare(frame, "kind"), method="soft", alpha=1.0, weight=1.0)
+    >>> model = fit_table(prepare(frame, "kind"))
     >>> model.predict(frame).labels.tolist()
     ['a', 'a', 'a', 'b', 'b', 'b', 'a', 'b']
     """
@@ -133,13 +131,12 @@ def fit_prepared(
         )
         return assemble(prepared, sample, options, measured, fit, missing)
     measured = measure(tested, prepared.target.classes, options)
-    method = resolve_method(options.method, measured.verdict)
     with capture_warnings() as notes:
-        setting = choose(rows, method, options)
+        setting = choose(rows, options)
         classifier = fit_setting(setting, rows)
-    known = method not in WITHOUT_ALPHA  # the others have probabilities of their own
+    known = options.method not in WITHOUT_ALPHA  # the others have probabilities of their own
     calibration = calibrate_fit(tested, setting, classifier) if known else None
-    fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
+    fit = Fit(options.method, setting, classifier, classifier.predict(rows.X), notes, calibration)
     return assemble(prepared, sample, options, measured, fit, missing)
 
 
@@ -176,7 +173,7 @@ class Fit:
 
     method: str
     setting: Setting
-    """Its method is "supervised" if the labels chose to leave the unlabeled rows out."""
+    """Its method is "ridge" if the labels chose to leave the unlabeled rows out."""
     classifier: Any
     predicted: Array
     """Predictions for the rows that notices look at."""
@@ -280,7 +277,6 @@ def _about(
     return plain(
         {
             "method": fit.method,
-            "asked": options.method,
             "alpha": float(fit.setting.alpha),
             "unlabeled_weight": float(fit.setting.unlabeled_weight),
             "source": table.source,
@@ -291,7 +287,6 @@ def _about(
             "counts": list(target.counts),
             "columns": [column.as_dict() for column in table.columns],
             "metrics": {name: asdict(one) for name, one in measured.metrics.items()},
-            "verdict": None if measured.verdict is None else measured.verdict.as_dict(),
             "certificate": _certificate(fit),
             "seed": options.seed,
             "versions": versions("pandas"),
@@ -320,7 +315,7 @@ def _today() -> date:
 def _summary(table: TableInfo, measured: Measurement, fit: Fit) -> str:
     """Say in a sentence what the model is and how well it does."""
     weight = fit.setting.unlabeled_weight
-    if fit.method in WITHOUT_ALPHA or fit.method == "supervised":
+    if fit.method in WITHOUT_ALPHA or fit.method == "ridge":
         counts = ""
     elif not table.target.n_unlabeled:
         counts = ", no unlabeled rows"

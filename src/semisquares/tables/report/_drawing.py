@@ -16,20 +16,21 @@ import numpy as np
 from ... import plotting
 from ...plotting import MethodStyle
 from ...plotting._style import (
+    BLACK,
     BLUE,
     GREY,
     INK,
     LIGHT,
     METHOD_STYLES,
-    MUTED,
     ORANGE,
     PURPLE,
     SKY,
     TWO_COLUMNS,
     VERMILION,
 )
+from .._strengths import Strength
 from ..compare._rivals import LABELS
-from ..compare.comparison import Changes, Comparison, CurvePoint, Estimate, Rival, Strength
+from ..compare.comparison import Changes, Comparison, CurvePoint, Estimate, Rival
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,12 +38,15 @@ if TYPE_CHECKING:
 
 
 STYLES = {
-    "soft_cv": MethodStyle(LABELS["soft_cv"], BLUE, "D", (0, (5, 1))),
-    **{name: METHOD_STYLES[name] for name in ("ridge", "soft", "hard")},
+    "averaged": MethodStyle(LABELS["averaged"], BLUE, "D", (0, (5, 1))),
+    "labeled_only": MethodStyle(LABELS["labeled_only"], SKY, "d", (0, (3, 1, 1, 1))),
+    "ridge": METHOD_STYLES["ridge"],
     "logistic": MethodStyle(LABELS["logistic"], PURPLE, "X", (0, (1, 1))),
-    "self_training": MethodStyle(LABELS["self_training"], SKY, "P", (0, (3, 1, 1, 1))),
+    "forest": MethodStyle(LABELS["forest"], GREY, "P", (0, (4, 2))),
+    "boosting": MethodStyle(LABELS["boosting"], BLACK, "s", (0, (2, 2))),
+    **{name: METHOD_STYLES[name] for name in ("soft", "hard")},
 }
-"""Styles of the rivals, the two of the verdict first."""
+"""Styles of the rivals, in the order in which they are shown."""
 WIDE, NARROW = TWO_COLUMNS, 3.6
 """Widths in inches of pictures with panels side by side, and one below the other."""
 LONGEST = 34
@@ -74,20 +78,16 @@ def _characters() -> frozenset[int]:
 
 
 def rivals(comparison: Comparison, *, narrow: bool = False) -> Picture:
-    """Draw the gain of each rival over the tuned ridge, and its error, with intervals."""
+    """Draw how much better or worse each rival is than the averaged classifier, and its error."""
     shown = scored_rivals(comparison)
     with plotting.style():
         picture, (gains, errors) = _panels(2, 0.95 + 0.29 * len(shown), narrow)
         for place, rival in enumerate(shown):
-            gain = rival.gains.get("accuracy", Estimate(0.0, 0.0, 0.0))  # ridge against itself
+            gain = rival.gains.get("accuracy", Estimate(0.0, 0.0, 0.0))  # against itself
             _dot(gains, place, rival, _points(gain))
             _dot(errors, place, rival, _error(rival.scores["accuracy"]))
         gains.axvline(0.0, color=INK, linewidth=0.8, zorder=1)
-        gains.annotate(
-            "tuned ridge", (0.0, 1.0), (0, 2), xycoords=("data", "axes fraction"),
-            textcoords="offset points", ha="center", va="bottom", color=MUTED, fontsize=7.5,
-        )  # fmt: skip
-        gains.set_xlabel("error points better than tuned ridge")
+        gains.set_xlabel("error points better than\nthe averaged classifier")
         errors.set_xlabel("error on held-out labels, %")
         for panel in (gains, errors):
             _name_rows(panel, [textwrap.fill(rival.label, 20) for rival in shown])
@@ -97,7 +97,7 @@ def rivals(comparison: Comparison, *, narrow: bool = False) -> Picture:
 
 
 def scored_rivals(comparison: Comparison) -> list[Rival]:
-    """Return the rivals that have scores, the two of the verdict first."""
+    """Return the rivals that have scores."""
     order = {name: place for place, name in enumerate(STYLES)}
     scored = [one for one in comparison.rivals if not one.failed and "accuracy" in one.scores]
     return sorted(scored, key=lambda rival: order.get(rival.name, len(order)))
@@ -114,7 +114,7 @@ def label_curve(comparison: Comparison, *, narrow: bool = False) -> Picture:
 
 
 def changes(comparison: Comparison, *, narrow: bool = False) -> Picture:
-    """Draw decision values without and with the unlabeled rows, and a histogram of soft labels."""
+    """Draw probabilities without and with the unlabeled rows, and a histogram of the latter."""
     found = comparison.changes
     with plotting.style():
         picture, (values, labels) = _panels(2, 2.9, narrow)
@@ -212,28 +212,25 @@ def _errors(style: MethodStyle, points: Sequence[CurvePoint]) -> plotting.Curve:
 
 
 def _draw_values(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
-    """Draw the decision values of each row before and after; mark the rows that flipped."""
-    before, after = np.array(found.before), np.array(found.after)
-    flipped = np.array(found.flipped, dtype=bool)
-    for line in (panel.axhline, panel.axvline):
-        line(0.0, color=GREY, linewidth=0.8, zorder=1)
-    panel.axline((0.0, 0.0), slope=1.0, color=LIGHT, linewidth=0.8, zorder=0.5)
+    """Draw the probabilities of each row before and after; mark the rows that changed."""
+    before, after = 100 * np.array(found.before), 100 * np.array(found.after)
+    changed = np.array(found.changed, dtype=bool)
+    if len(classes) == 2:
+        for line in (panel.axhline, panel.axvline):
+            line(50.0, color=GREY, linewidth=0.8, zorder=1)
+    panel.axline((50.0, 50.0), slope=1.0, color=LIGHT, linewidth=0.8, zorder=0.5)
     for rows, colour, marker, label in (
-        (~flipped, SKY, "o", "same class"),
-        (flipped, VERMILION, "^", "another class"),
+        (~changed, SKY, "o", "same class"),
+        (changed, VERMILION, "^", "another class"),
     ):
         panel.plot(
             before[rows], after[rows], linestyle="", marker=marker, color=colour, alpha=0.75,
             markersize=2.6 if marker == "o" else 4.0, markeredgewidth=0, label=label,
         )  # fmt: skip
-    if len(classes) == 2:
-        ends = f"← {plain(classes[0], 12)}   |   {plain(classes[1], 12)} →"
-        panel.set_xlabel(f"without the unlabeled rows\n{ends}")
-        panel.set_ylabel(f"with them\n{ends}")
-    else:
-        panel.set_xlabel("lead of the likeliest class\nwithout the unlabeled rows")
-        panel.set_ylabel("lead with them")
-    panel.set_title("Decision values")
+    whose = _whose(classes)
+    panel.set_xlabel(f"{whose}, %\nwithout the unlabeled rows")
+    panel.set_ylabel("with them, %")
+    panel.set_title("Probabilities before and after")
     panel.legend(
         loc="upper left", markerscale=1.6, handlelength=1.0, borderpad=0.2, frameon=True,
         framealpha=0.85, edgecolor="none", fontsize=7.5,
@@ -241,21 +238,15 @@ def _draw_values(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
 
 
 def _draw_histogram(panel: Axes, found: Changes, classes: Sequence[str]) -> None:
-    """Draw the soft labels; the dark parts of the outer bars are exactly 0 or 1."""
-    whose = plain(classes[1], 18) if len(classes) == 2 else "the likeliest class"
-    ends = pinned(found, len(classes))
-    edges = np.array(found.histogram_edges)
-    plotting.SoftLabelsDisplay(found.histogram, ends, edges=edges, whose=whose).plot(panel)
-    panel.set_title("Soft labels")
+    """Draw how many rows have which probability."""
+    edges = 100 * np.array(found.histogram_edges)
+    panel.bar(
+        edges[:-1], found.histogram, np.diff(edges), align="edge", color=SKY, ec="white", lw=0.5
+    )
+    panel.set_xlabel(f"{_whose(classes)}, %")
+    panel.set_ylabel("unlabeled rows")
+    panel.set_title("Probabilities with them")
 
 
-def pinned(found: Changes, n_classes: int) -> tuple[float, float]:
-    """Return the shares of the drawn rows whose soft label is exactly 0, and exactly 1.
-
-    The soft label of a decision value d is d + ½, clipped to 0 and 1. With more than two classes,
-    the soft label of the likeliest class is 1 if its lead is 1 or more.
-    """
-    after = np.array(found.after or [0.0])
-    if n_classes > 2:
-        return 0.0, float(np.mean(after >= 1.0))
-    return float(np.mean(after <= -0.5)), float(np.mean(after >= 0.5))
+def _whose(classes: Sequence[str]) -> str:
+    return plain(classes[1], 18) if len(classes) == 2 else "the likeliest class"

@@ -17,7 +17,7 @@ from ..._html.pictures import Picture, packed
 from ..._utils.files import atomic_write
 from ..._utils.messages import Parameter, render
 from ..._utils.words import os_error, points
-from ..compare.comparison import Comparison, Estimate
+from ..compare.comparison import Comparison, Verdict
 from ..errors import TableError
 from . import _drawing as drawing
 from . import _tables as tables
@@ -31,8 +31,8 @@ __all__ = ["render_comparison", "write_comparison"]
 
 OPEN_ROWS = 12
 """A longer table is folded."""
-STRONGEST, MOST_FEATURES = 15, 200
-"""Numbers of features that are visible at once, and that are on the page at all."""
+STRONGEST, MOST_COLUMNS = 15, 200
+"""Numbers of columns whose importance is visible at once, and that are on the page at all."""
 LARGE = 100_000
 """Bytes of an SVG from which a PNG may be smaller."""
 
@@ -56,6 +56,8 @@ class GainLine:
     mean: str
     label: str
     ends: str
+    what: str
+    """What is measured in points."""
 
 
 def write_comparison(
@@ -108,18 +110,19 @@ def render_comparison(
         found=comparison,
         words=words,
         tables=tables,
-        line=_line(comparison.verdict.gain),
+        line=None if comparison.verdict.answer == "none" else _line(comparison.verdict),
         pictures=_pictures(comparison),
         scored=drawing.scored_rivals(comparison),
         open_rows=OPEN_ROWS,
         strongest=STRONGEST,
-        most_features=MOST_FEATURES,
+        most_columns=MOST_COLUMNS,
         style=style(environment, "style.css", "comparison.css"),
     )
 
 
-def _line(gain: Estimate) -> GainLine | None:
+def _line(verdict: Verdict) -> GainLine | None:
     """Place an interval and zero on a line, with some space at both ends."""
+    gain = verdict.gain
     if not all(map(math.isfinite, (gain.mean, gain.low, gain.high))):
         return None
     low, high = min(gain.low, 0.0), max(gain.high, 0.0)
@@ -136,6 +139,7 @@ def _line(gain: Estimate) -> GainLine | None:
         mean=f"{place(gain.mean):.1f}%",
         label=f"{points(gain.mean)} points",
         ends=f"{spread(points(gain.low), points(gain.high))} points",
+        what="error" if verdict.metric == "accuracy" else "AUC, one point being 0.01",
     )
 
 

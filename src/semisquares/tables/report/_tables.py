@@ -13,8 +13,8 @@ from ..._utils.words import NONE, points, signed
 from ..columns import Column, kind_titles
 from ..compare.comparison import Comparison, CurvePoint, Estimate, Rival
 from ._drawing import STYLES, scored_rivals
-from ._numbers import few_digits, percent, spread, with_interval
-from ._words import METRICS, shortened
+from ._numbers import percent, spread, with_interval
+from ._words import FAMILIES, METRICS, shortened
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -79,8 +79,8 @@ def columns(found: Comparison) -> Grid:
 
 
 def rivals(found: Comparison) -> Grid:
-    """List the rivals, the two of the verdict first."""
-    header = ("method", "error points better than tuned ridge", *METRICS.values())
+    """List the rivals."""
+    header = ("classifier", "error points better than the average", *METRICS.values())
     rows = [
         (rival.label, _gain(rival), *(_score(rival, metric) for metric in METRICS))
         for rival in scored_rivals(found)
@@ -95,8 +95,19 @@ def differences(found: Comparison) -> Grid:
         for rival in scored_rivals(found)
         if rival.gains
     ]
-    caption = "Improvement over tuned ridge in every metric: above 0 is better"
-    return _grid(caption, ("method", *METRICS.values()), rows, range(1, len(METRICS) + 1))
+    caption = "Improvement over the averaged classifier in every metric: above 0 is better"
+    return _grid(caption, ("classifier", *METRICS.values()), rows, range(1, len(METRICS) + 1))
+
+
+def parts(found: Comparison) -> Grid:
+    """List the families of the average."""
+    rows = [
+        (FAMILIES.get(one.family, one.family), percent(one.weight), f"{one.n_members:,}",
+         percent(one.error))
+        for one in found.parts
+    ]  # fmt: skip
+    header = ("family", "weight", "members", "error of its best member")
+    return _grid("What the average is made of", header, rows, (1, 2, 3))
 
 
 def curve(points: Sequence[CurvePoint], rows: str) -> Grid:
@@ -117,48 +128,38 @@ def curve(points: Sequence[CurvePoint], rows: str) -> Grid:
     return _grid("Errors in %, and 95 % intervals", header, cells, range(len(header)))
 
 
-def flips(found: Comparison) -> Grid:
+def moves(found: Comparison) -> Grid:
     rows = [
         (shortened(before), shortened(after), f"{count:,}")
-        for before, after, count in found.changes.flips
+        for before, after, count in found.changes.moves
     ]
     return _grid("Classes that changed", ("from", "to", "rows"), rows, (2,))
 
 
 def examples(found: Comparison) -> Grid:
-    value = "decision value" if len(found.classes) == 2 else "lead"
     rows = [
-        (f"{row:,}", shortened(before), shortened(after), signed(first, 3), signed(last, 3))
+        (f"{row:,}", shortened(before), percent(first), shortened(after), percent(last))
         for row, before, after, first, last in found.changes.examples
     ]
-    header = ("row", "from", "to", f"{value} before", f"{value} after")
-    return _grid("The clearest changes; the row below the header is row 1", header, rows, (0, 3, 4))
+    header = ("row", "from", "probability", "to", "probability")
+    return _grid("The clearest changes; the row below the header is row 1", header, rows, (0, 2, 4))
 
 
-def strengths(found: Comparison, first: int, last: int) -> Grid:
-    """List some of the features; the bar of the strongest feature fills its cell."""
+def importance(found: Comparison, first: int, last: int) -> Grid:
+    """List some of the columns; the bar of the most important one fills its cell."""
     from markupsafe import Markup
 
-    most = abs(found.strengths[0].weight) or 1.0
+    most = found.importance[0].change or 1.0
     rows = [
         (
-            shortened(one.feature),
-            shortened(one.class_name, 40),
-            Markup('<span class="whole">{}</span> {}').format(few_digits(one.effect), one.unit),
-            Markup('{} <span class="bar{}" style="width: {:.1f}%"></span>').format(
-                signed(one.weight, 3) if one.signed else few_digits(one.weight),
-                "" if one.weight > 0 else " against",
-                100 * abs(one.weight) / most,
+            shortened(one.column),
+            Markup('{} <span class="bar" style="width: {:.1f}%"></span>').format(
+                points(one.change).lstrip("+"), 100 * one.change / most
             ),
         )
-        for one in found.strengths[first:last]
-    ]  # fmt: skip
-    header = ("feature", "class", "decision value changes by", "per standard deviation")
-    if len(found.classes) > 2:
-        return _grid("Features: + speaks for the class, − against it", header, rows)
-    name = shortened(found.strengths[0].class_name, 40)
-    caption = f"Features: + speaks for {name}, − against it"
-    return _grid(caption, header[:1] + header[2:], [row[:1] + row[2:] for row in rows])
+        for one in found.importance[first:last]
+    ]
+    return _grid("Columns, the most important first", ("column", "points of probability"), rows)
 
 
 def _grid(

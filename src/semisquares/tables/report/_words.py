@@ -11,13 +11,24 @@ from typing import TYPE_CHECKING
 
 from ..._utils.words import counted, points
 from ..compare.comparison import Comparison, CurvePoint, Rival
-from ._drawing import STYLES, pinned, points_by_method, scored_rivals
+from ._drawing import STYLES, points_by_method, scored_rivals
 from ._numbers import few_digits, percent, spread
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-ANSWERS = {"yes": "Yes", "no": "No", "unclear": "Cannot tell"}
+ANSWERS = {
+    "yes": "They help",
+    "no": "They do not help",
+    "unclear": "Cannot tell",
+    "none": "There are none",
+}
+FAMILIES = {
+    "least_squares": "ridge classifiers on representations of the columns",
+    "forest": "random forest",
+    "logistic": "logistic regressions",
+    "hard_labels": "ridge classifiers with hard labels for the unlabeled rows",
+}
 METRICS = {
     "accuracy": "accuracy, %",
     "balanced_accuracy": "balanced accuracy, %",
@@ -25,28 +36,26 @@ METRICS = {
     "squared_loss": "squared loss",
 }
 GLOSSARY: Mapping[str, str] = {
+    "Averaged classifier": (
+        "An average of many simple classifiers: ridge classifiers on several representations of "
+        "the columns, a random forest, logistic regressions, and ridge classifiers that give hard "
+        "labels to the unlabeled rows. Those that predict left-out labels better get more weight. "
+        "Its representations are learned from all rows, labeled or not."
+    ),
     "Tuned ridge": (
         "A linear classifier that learns from the labeled rows alone. Every feature gets a weight, "
         "large weights are penalised (the ridge), and the strength of the penalty is tuned on the "
-        "training rows. It is what the unlabeled rows have to beat."
+        "training rows."
     ),
-    "Soft label": (
-        "A number between 0 and 1 in place of a missing label: the degree to which the row belongs "
-        "to a class. All soft labels and all weights are found together, so that they fit each "
-        "other best. It is not a calibrated probability."
-    ),
-    "Soft labels, chosen by the labels": (
-        "The method of the verdict. It uses soft labels, and lets the labeled rows decide by "
-        "cross-validation how much an unlabeled row counts. “Not at all” is among the choices; "
-        "then it is the tuned ridge."
+    "Soft labels": (
+        "A linear classifier in which a missing label is a number between 0 and 1: the degree to "
+        "which the row belongs to a class. All soft labels and all weights are found together, so "
+        "that they fit each other best. The labeled rows decide by cross-validation how much an "
+        "unlabeled row counts; “not at all” is among the choices."
     ),
     "Hard labels": (
         "Like soft labels, but all or nothing: each unlabeled row is put into one class, the "
         "classifier is fitted again, and so on until nothing changes."
-    ),
-    "Self-training": (
-        "A logistic regression that labels the rows it is most certain about, learns from them, "
-        "and repeats this."
     ),
     "Error": (
         "The share of held-out labeled rows that get a wrong class. A point is one in a hundred "
@@ -66,9 +75,9 @@ GLOSSARY: Mapping[str, str] = {
         "cross-validation share most of their training rows; the interval allows for that, so it "
         "is wider than the usual one."
     ),
-    "Decision value": (
-        "The weighted sum of the features of a row. With two classes its sign decides; with more, "
-        "the class with the largest value wins, and its lead is the distance to the next one."
+    "Importance": (
+        "How much the predicted probability changes on average if a column is set to its typical "
+        "value. A column that matters goes along with the class; it need not be its cause."
     ),
 }
 
@@ -122,18 +131,14 @@ def fewer_rows(comparison: Comparison) -> str:
 
 
 def unlabeled_words(comparison: Comparison) -> str:
-    """Describe the first and the last point of each curve over unlabeled rows."""
-    sentences = []
-    for method, first, last in _ends(comparison.unlabeled_curve):
-        name, error = _capital(STYLES[method].label), percent(last.error.mean)
-        if method == "ridge":
-            sentences.append(f"{name}, which uses none of them: error {error}.")
-        elif first.n == last.n:
-            sentences.append(f"{name}: error {error} with {_rows(last.n, comparison)}.")
-        else:
-            start = f"{percent(first.error.mean)} with {_rows(first.n, comparison)}"
-            sentences.append(f"{name}: error {start}, {error} with {_rows(last.n, comparison)}.")
-    return " ".join(sentences)
+    """Describe the first and the last point of the curve over unlabeled rows."""
+    for _, first, last in _ends(comparison.unlabeled_curve):
+        return (
+            f"The error of the averaged classifier is {percent(first.error.mean)} with "
+            f"{_rows(first.n, comparison)}, and {percent(last.error.mean)} with "
+            f"{_rows(last.n, comparison)}."
+        )
+    return ""
 
 
 def curve_words(comparison: Comparison) -> str:
@@ -147,20 +152,25 @@ def curve_words(comparison: Comparison) -> str:
     )
 
 
-def change_words(comparison: Comparison) -> str:
-    """Say how many predictions the unlabeled rows changed, or would have changed."""
-    found = comparison.changes
-    share = percent(found.n_flipped / max(found.n_rows, 1))
-    of = f"Of {counted(found.n_rows, 'unlabeled row')}, {found.n_flipped:,}"
-    if found.used:
-        verb = "gets" if found.n_flipped == 1 else "get"
-        return (
-            f"{of} ({share}) {verb} another class if the unlabeled rows are used in training, not "
-            "only the labeled rows."
-        )
+def metric_words(comparison: Comparison) -> str:
+    """Say what decides."""
+    if comparison.recommendation.metric == "accuracy":
+        return "The error decides."
+    share = percent(min(comparison.counts) / max(sum(comparison.counts), 1))
     return (
-        "The labels chose to leave the unlabeled rows out, so these changed nothing. Had they been "
-        f"used: o{of[1:]} ({share}) would get another class."
+        f"The AUC decides, as the rarest class has only {share} of the labels: a classifier that "
+        "never answers it would still have a small error."
+    )
+
+
+def change_words(comparison: Comparison) -> str:
+    """Say how many predictions the unlabeled rows changed."""
+    found = comparison.changes
+    share = percent(found.n_changed / max(found.n_rows, 1))
+    verb = "gets" if found.n_changed == 1 else "get"
+    return (
+        f"Of {counted(found.n_rows, 'unlabeled row')}, {found.n_changed:,} ({share}) {verb} "
+        "another class if the unlabeled rows are used in training, not only the labeled rows."
     )
 
 
@@ -172,36 +182,17 @@ def sample_words(comparison: Comparison) -> str:
     return f"The dots are a random sample of {len(found.before):,} rows."
 
 
-def strength_words(comparison: Comparison) -> str:
-    """Say which classifier has these strongest features, and what their numbers mean."""
-    which = "soft labels, chosen by the labels"
-    if not comparison.unlabeled_weight:
-        which = "tuned ridge (the labels chose to leave the unlabeled rows out)"
-    return (
-        f"The classifier is that of {which}, fitted to all rows; the bars show what one standard "
-        "deviation of a feature does. This holds for levels, too; “semisquares inspect” shows the "
-        "whole step from rows without a level to rows with it."
-        + " The features of a text are shown as one, without a sign: a single one has no meaning."
-        * any(not one.signed for one in comparison.strengths)
-    )
-
-
 def certificate_words(comparison: Comparison) -> Markup:
-    """Say how close to the optimum the fit is proven to be."""
+    """Say how close to the optimum the least squares members are proven to be."""
     from markupsafe import Markup
 
-    if not comparison.unlabeled_weight:
-        return Markup(
-            "The labels chose to leave the unlabeled rows out. The tuned ridge that remains is one "
-            "system of linear equations, solved directly: no search could end too early."
-        )
     if not math.isfinite(comparison.certificate):
         return Markup("No bound on the distance to the optimum was found.")
     return Markup(
-        "The classifier fitted to all rows minimises a sum of squared errors, and comes with a "
+        "Each ridge classifier of the average minimises a sum of squared errors, and comes with a "
         "proof: its sum is at most {} above the smallest possible one, relative to the sum of a "
-        "constant guess. So it depends neither on a starting point nor on when a search was "
-        "stopped. This does not mean that the predictions are right."
+        "constant guess. So it does not depend on when a search was stopped. This does not mean "
+        "that the predictions are right."
     ).format(few_digits(comparison.certificate))
 
 
@@ -214,7 +205,7 @@ def rivals_alt(comparison: Comparison) -> str:
     ]
     errors = [f"{r.label} {percent(1 - r.scores['accuracy'].mean)}" for r in shown]
     return (
-        "Dots with 95 % intervals. Error points better than tuned ridge: "
+        "Dots with 95 % intervals. Error points better than the averaged classifier: "
         f"{'; '.join(gains)}. Errors: {'; '.join(errors)}."
     )
 
@@ -232,19 +223,10 @@ def curve_alt(points: Sequence[CurvePoint], rows: str) -> str:
 def changes_alt(comparison: Comparison) -> str:
     found = comparison.changes
     return (
-        f"Two panels. The first has {len(found.before):,} dots, one for a row: the decision value "
-        f"without the unlabeled rows across, with them upwards; {sum(found.flipped):,} marked dots "
-        "changed their class. The second is a histogram of the soft labels: "
-        f"{pinned_words(comparison)}."
+        f"Two panels. The first has {len(found.before):,} dots, one for a row: the probability "
+        f"without the unlabeled rows across, with them upwards; {sum(found.changed):,} marked dots "
+        "changed their class. The second is a histogram of the probabilities with them."
     )
-
-
-def pinned_words(comparison: Comparison) -> str:
-    """Say how many soft labels are exactly 0 or 1."""
-    zero, one = pinned(comparison.changes, len(comparison.classes))
-    if len(comparison.classes) > 2:
-        return f"{percent(one, 0)} are exactly 1"
-    return f"{percent(zero, 0)} are exactly 0 and {percent(one, 0)} exactly 1"
 
 
 def shortened(name: str, longest: int = 60) -> str:
@@ -262,10 +244,6 @@ def shortened(name: str, longest: int = 60) -> str:
 def _ends(points: Sequence[CurvePoint]) -> list[tuple[str, CurvePoint, CurvePoint]]:
     """Return the first and the last point of each method."""
     return [(method, line[0], line[-1]) for method, line in points_by_method(points).items()]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _rows(n: int, comparison: Comparison) -> str:

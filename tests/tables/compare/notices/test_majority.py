@@ -104,11 +104,15 @@ def test_the_notice_comes_first_and_all_intervals_have_width():
     frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
     frame["state"] = np.where(np.arange(80) < 60, words, None)
     found = compare_table(prepare(frame, "state"), folds=2, repeats=1)
+    assert found.recommendation.method == "averaged"
     assert found.notices[0].kind == "majority"
-    assert found.notices[0].sentence.startswith("Tuned ridge is no better than always answering")
+    assert found.notices[0].sentence.startswith(
+        "The averaged classifier is no better than always answering"
+    )
     for rival in found.rivals:
         shown = [*rival.scores.values(), *rival.gains.values()]
         assert all(one.low < one.high for one in shown)
         assert all(-1.0 <= one.low <= one.mean <= one.high <= 1.0 for one in shown)
-    assert found.rival("soft_cv").gains["accuracy"] == found.verdict.gain
+    gain, lost = found.verdict.gain, found.rival("labeled_only").gains["accuracy"]
+    assert (lost.mean, lost.low, lost.high) == (-gain.mean, -gain.high, -gain.low)
     assert found.curve_repeats == 1

@@ -11,20 +11,21 @@ from ...dataset import Prepared
 
 if TYPE_CHECKING:
     from .._evaluation import Evaluation
-    from .._tuning import Pair
 
 __all__ = ["NoticeContext", "Results"]
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The cross-validation of a table, and the two classifiers of the verdict."""
+    """The cross-validation of a table, and the classifier that it recommends."""
 
     evaluation: Evaluation
     codes: NDArray[Any]
     """The classes of the cross-validated rows: all rows, or a sample of them."""
-    fitted: Pair
-    """Fitted to all rows."""
+    method: str
+    """The recommended rival."""
+    model: Any
+    """That rival, fitted to all rows."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,7 +79,7 @@ class NoBetterThanMajority(Notice):
         if (auc := self.ranking) is not None:
             meaning = (
                 "The predicted classes may be worth no more than that answer, but the order of the "
-                f"rows by their soft labels may be better than chance: AUC {auc.mean:.2f} (95 % "
+                f"rows by their probabilities may be better than chance: AUC {auc.mean:.2f} (95 % "
                 f"interval {auc.low:.2f} to {auc.high:.2f})."
             )
         verb = "is" if len(self.never) == 1 else "are"
@@ -110,14 +110,16 @@ def find(context: NoticeContext) -> list[Notice | None]:
     if context.results is None:
         return []
     prepared, results = context.prepared, context.results
-    evaluation, fitted = results.evaluation, results.fitted
-    helps = evaluation.verdict.answer == "yes"
-    name, model = ("soft_cv", fitted.soft_cv) if helps else ("ridge", fitted.ridge)
+    evaluation, name = results.evaluation, results.method
     accuracy = evaluation.scores[name]["accuracy"]
     auc = next(rival.scores["auc"] for rival in evaluation.rivals if rival.name == name)
     majority = against_majority(accuracy, evaluation.plan, results.codes)
-    predicted, classes = model.predict(prepared.X), prepared.target.classes
-    return [compare_with_majority(LABELS[name].capitalize(), majority, auc, predicted, classes)]
+    predicted, classes = results.model.predict(prepared.X), prepared.target.classes
+    return [compare_with_majority(_subject(name), majority, auc, predicted, classes)]
+
+
+def _subject(name: str) -> str:
+    return "The averaged classifier" if name == "averaged" else LABELS[name].capitalize()
 
 
 def against_majority(accuracy: Array, planned: Plan, codes: Array) -> Majority:
