@@ -23,11 +23,11 @@ _HEADER = (
     "rows",
     "labels",
     "answer",
-    "ridge",
-    "chosen",
+    "without",
+    "with",
     "gain",
     "hidden: ridge",
-    "chosen",
+    "soft",
     "s",
 )
 _WIDTHS = (12, 6, 7, 8, 8, 8, 20, 14, 8, 5)
@@ -63,14 +63,13 @@ def _row(name: str, jobs: int) -> str:
     start = time.perf_counter()
     verdict = compare_table(prepared, jobs=jobs).verdict
     seconds = time.perf_counter() - start
-    model = fit_table(prepared, method="supervised", alpha=1.0)
+    model = fit_table(prepared, method="ridge", alpha=1.0)
     assert len(model.predict(frame).labels) == len(frame)
     pair = fit_pair(TableRows(prepared.X, prepared.codes))
     hidden = prepared.codes < 0
     codes = pd.Index(prepared.target.spelling).get_indexer(truth.astype(str))
     errors = [
-        np.mean(one.predict(prepared.X[hidden]) != codes[hidden])
-        for one in (pair.ridge, pair.soft_cv)
+        np.mean(one.predict(prepared.X[hidden]) != codes[hidden]) for one in (pair.ridge, pair.soft)
     ]
     gain = verdict.gain
     cells = (
@@ -78,8 +77,8 @@ def _row(name: str, jobs: int) -> str:
         f"{len(frame):,}",
         f"{verdict.n_labels}",
         verdict.answer,
-        f"{verdict.ridge_error:.3f}",
-        f"{verdict.error:.3f}",
+        f"{1 - verdict.score_without:.3f}",
+        f"{1 - verdict.score:.3f}",
         f"{100 * gain.mean:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})",
         *(f"{error:.3f}" for error in errors),
         f"{seconds:.0f}",

@@ -51,16 +51,16 @@ def _lines(table: Path, repeats: int) -> Iterator[Line]:
         {
             "read": reading,
             "given": lambda: save(given(), model_file),
-            "auto": lambda: save(fit_table(prepare(reading(), "y"), jobs=2), model_file),
+            "averaged": lambda: save(fit_table(prepare(reading(), "y"), jobs=2), model_file),
         },
         repeats,
     )
     ratio = taken["given"] / taken["read"]
     yield Line(what, "fit, alpha and weight given / reading", ratio, high=dominated)
-    choosing = taken["auto"] - taken["given"]
-    shown = f"choosing takes {choosing:.1f} s of {taken['auto']:.1f} s, whatever the number of rows"
-    ratio = taken["auto"] / taken["read"]
-    yield Line(what, "fit, method auto / reading", ratio, high=dominated, remark=shown)
+    more = taken["averaged"] - taken["read"]
+    ratio = taken["averaged"] / taken["read"]
+    shown = f"{more:.1f} s more than reading"
+    yield Line(what, "fit, method averaged / reading", ratio, high=dominated, remark=shown)
     model = given()
 
     def predict() -> None:

@@ -1,7 +1,7 @@
 """Make the generated parts of the pages: ``python -m docs`` (two minutes), ``--fill`` (seconds).
 
 `numbers.json` stores how many test rows each method misclassifies in each draw, and `verdict.json`
-the verdict of `semisquares compare` on the example table. The pictures of the methods show numbers
+the answers of `semisquares compare` on the example table. The pictures of the methods show numbers
 of the first; those of the theory pages compute what they show. Finally, and with ``--fill`` only
 this, the text between marks is filled in from the stored files.
 """

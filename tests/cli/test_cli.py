@@ -376,6 +376,22 @@ def test_lines_show_the_time_left_without_a_terminal(monkeypatch):
     ]
 
 
+def test_what_is_expected_counts_until_a_quarter_of_the_rest_is_done(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: now))
+    bar = _progress.ProgressBar(Console(file=StringIO()), "comparing", "steps")
+    assert bar.seconds_left(now) is None
+    bar(0, 90)
+    bar(10, 90)
+    bar.expect(30.0)
+    now = 5.0
+    assert bar.seconds_left(now) == 25.0
+    bar(20, 90)  # ten of the eighty that were left, in five seconds: half way to a quarter
+    assert bar.seconds_left(now) == pytest.approx(0.5 * 25.0 + 0.5 * 35.0)
+    bar(30, 90)
+    assert bar.seconds_left(now) == pytest.approx(15.0)
+
+
 def test_a_bar_shows_cells_and_time_left_on_a_terminal():
     console = Console(file=StringIO(), force_terminal=True, width=100, color_system=None)
     printed = printed_progress(console, [(0, 4, 0.0), (3, 4, 0.1)])

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
+from semisquares import AveragedClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.model_selection import LabeledStratifiedKFold
 from semisquares.tables import TableEncoder, make_table_pipeline
 from semisquares.tables.columns._numerals import parse_floats
@@ -501,7 +501,7 @@ def labeled_table():
 
 
 def test_the_pipeline_ends_with_the_classifier_that_chooses_by_the_labels():
-    assert isinstance(make_table_pipeline()["classifier"], SoftLabelClassifierCV)
+    assert isinstance(make_table_pipeline()["classifier"], AveragedClassifier)
     pipeline = make_table_pipeline(LeastSquaresClassifier(), drop=("age",), max_levels=7)
     assert list(pipeline.named_steps) == ["encoder", "classifier"]
     assert clone(pipeline).get_params()["encoder__max_levels"] == 7

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn
 from rich.progress import Progress as RichBar
+from rich.text import Text
 
 from .._utils.words import counted, duration
 
 _SECONDS_BETWEEN_LINES = 10.0
+_TRUSTED = 0.25
+"""Share of the work after which the pace says more about the rest than what was expected."""
 
 
 class ProgressBar:
@@ -18,11 +21,12 @@ class ProgressBar:
 
     def __init__(self, console: Console, name: str, unit: str, at_end: str = "in all") -> None:
         self.done = self.total = 0
+        self._expected: tuple[float, float, int] | None = None
         self._console, self._unit, self._at_end = console, unit, at_end
         self._bar = RichBar(
             TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(),
-            TextColumn(f"{unit},"), TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-            TextColumn("{task.fields[after]}"), console=console, transient=True,
+            TextColumn(f"{unit},"), _Seconds(self), TextColumn("{task.fields[after]}"),
+            console=console, transient=True,
         )  # fmt: skip
         self._task = self._bar.add_task(name, total=None, start=False, after="left")
 
@@ -37,9 +41,33 @@ class ProgressBar:
         is_due = now - self._printed >= _SECONDS_BETWEEN_LINES and done > self._done_before
         if is_due and not self._console.is_terminal:
             self._printed = now
-            left = (now - self._start) / (done - self._done_before) * (total - done)
-            line = f"  {done} of {total} {self._unit}, about {duration(left)} left"
-            self._console.print(line)
+            left = self.seconds_left(now)
+            about = "" if left is None else f", about {duration(left)} left"
+            self._console.print(f"  {done} of {total} {self._unit}{about}")
+
+    def expect(self, seconds: float) -> None:
+        """Say how long the rest takes, as far as that is known before the pace can be seen."""
+        self._expected = (time.monotonic(), seconds, self.done)
+
+    def seconds_left(self, now: float) -> float | None:
+        """Estimate the rest: first what was expected, then more and more by the pace."""
+        if self.total == 0:
+            return None
+        done, left = self.done - self._done_before, self.total - self.done
+        by_pace = (now - self._start) / done * left if done > 0 else None
+        if self._expected is None:
+            return by_pace
+        when, expected, done_then = self._expected
+        done = self.done - done_then
+        expected = max(expected - (now - when), 0.0)
+        if done <= 0:
+            return expected
+        trust = min(1.0, done / (_TRUSTED * max(self.total - done_then, 1)))
+        return (1.0 - trust) * expected + trust * (now - when) / done * left
+
+    def seconds_taken(self) -> float:
+        """Return the time since the first call."""
+        return time.monotonic() - self._start if self.total else 0.0
 
     def __enter__(self) -> ProgressBar:
         if self._console.is_terminal:
@@ -49,6 +77,20 @@ class ProgressBar:
     def __exit__(self, *error: object) -> None:
         if self._console.is_terminal:
             self._bar.stop()
+
+
+class _Seconds(ProgressColumn):
+    """How long the rest takes; at the end, how long all of it took."""
+
+    def __init__(self, bar: ProgressBar) -> None:
+        super().__init__()
+        self._bar = bar
+
+    def render(self, task: Task) -> Text:
+        if task.finished:
+            return Text(duration(self._bar.seconds_taken()))
+        left = self._bar.seconds_left(time.monotonic())
+        return Text("…" if left is None else duration(left))
 
 
 class CellProgress(ProgressBar):

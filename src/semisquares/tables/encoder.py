@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.typing import Array
-from ..estimators import SoftLabelClassifierCV
+from ..estimators import AveragedClassifier
 from ._arguments import refuse, whole_number
 from ._encoding import MAX_LEVELS, Encoding, as_frame, fit_encoding
 from .columns import Column, Encoder, Feature
@@ -165,7 +165,7 @@ def make_table_pipeline(
     Parameters
     ----------
     classifier : classifier, optional
-        The last step; a ``SoftLabelClassifierCV`` if None.
+        The last step; an ``AveragedClassifier`` if None.
     kinds, drop, max_levels, dates
         As in `TableEncoder`.
 
@@ -195,5 +195,5 @@ def make_table_pipeline(
         raise refuse(
             "classifier", classifier, "a classifier, such as SoftLabelClassifier(), or None"
         )
-    last = SoftLabelClassifierCV() if classifier is None else classifier
+    last = AveragedClassifier() if classifier is None else classifier
     return Pipeline([("encoder", encoder), ("classifier", last)])

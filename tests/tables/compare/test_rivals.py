@@ -221,6 +221,22 @@ def test_the_number_of_jobs_changes_no_digit_and_no_rival_depends_on_others(monk
     assert seen == [(0, 36), (12, 36), (24, 36), (36, 36)]
 
 
+def test_the_progress_is_told_after_the_first_item_how_long_the_others_take(monkeypatch):
+    clock = iter([0.0, 3.0])
+    monkeypatch.setattr(tasks.time, "perf_counter", lambda: next(clock))
+
+    class Bar:
+        def __call__(self, done, total):
+            pass
+
+        def expect(self, seconds):
+            self.seconds = seconds
+
+    bar = Bar()
+    assert ordered_map(abs, [-1, -2, -3], steps=[3, 2, 1], progress=bar) == [1, 2, 3]
+    assert bar.seconds == 3.0  # three steps took as long, and three are left
+
+
 def test_another_seed_gives_other_folds():
     X, codes, _ = table()
     one, other = (

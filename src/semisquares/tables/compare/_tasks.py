@@ -24,8 +24,8 @@ __all__ = ["Outcome", "Progress", "Task", "ordered_map", "run_tasks", "split_see
 
 Progress = Callable[[int, int], None]
 
-WORTH_PROCESSES = 4.0
-"""Seconds of work from which more processes pay off: they take a second or two to start."""
+WORTH_PROCESSES, START_UP = 4.0, 2.0
+"""Seconds of work from which more processes pay off, and about what they take to start."""
 SHARED = 1_000_000
 """Bytes from which an array is mapped by all processes instead of sent to each."""
 STEPS = {"averaged": 4, "labeled_only": 2}
@@ -114,7 +114,8 @@ def ordered_map(
     items : sequence
     jobs : int, default=1
     progress : callable, optional
-        Called as ``progress(done, total)``.
+        Called as ``progress(done, total)``. After the first item, its method `expect`, if there is
+        one, is called with an estimate of the seconds that the others take.
     steps : sequence of int, optional
         How much each item counts in `progress`; by default 1.
 
@@ -134,7 +135,10 @@ def ordered_map(
     report(done, total)
     # the time of the first item tells whether the others are worth more processes
     pace = (time.perf_counter() - start) / max(done, 1)
-    worth = pace * (total - done) > WORTH_PROCESSES
+    here = pace * (total - done)
+    worth = here > WORTH_PROCESSES
+    expect = getattr(progress, "expect", lambda seconds: None)
+    expect(START_UP + here / jobs if worth and jobs > 1 else here)
     with closing(
         parallel_map(numbered, waiting[1:], jobs=jobs if worth else 1, max_nbytes=SHARED)
     ) as results:
