@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from semisquares import SoftLabelClassifier
 from semisquares.tables._strengths import strengths
+from semisquares.tables.compare import _changes
 from semisquares.tables.compare._changes import BLOCK, changes
 from semisquares.tables.compare._rows import TableRows
 from semisquares.tables.encoder import TableEncoder
@@ -89,7 +90,8 @@ def test_examples_are_the_ten_clearest_changes_with_their_row_of_the_table(n_cla
     assert [example[:3] for example in found.examples] == [(-one[1], *one[2:]) for one in expected]
 
 
-def test_blocks_and_the_sample_do_not_change_the_counts():
+def test_blocks_and_the_sample_do_not_change_the_counts(monkeypatch):
+    monkeypatch.setattr(_changes, "MOST_CLASSIFIED", 10**6)
     X, codes, before, after = problem(2)
     n_copies = 2 * BLOCK // len(X) + 1
     once = found_in(X, codes, before, after, 2)
@@ -101,6 +103,17 @@ def test_blocks_and_the_sample_do_not_change_the_counts():
     assert len({example[0] for example in many.examples}) == 10
     # drawn with equal chances: the share of changes in the sample is that of all rows
     assert np.mean(many.changed) == pytest.approx(once.n_changed / once.n_rows, abs=0.03)
+
+
+def test_of_very_many_rows_some_are_classified(monkeypatch):
+    monkeypatch.setattr(_changes, "MOST_CLASSIFIED", 100)
+    X, codes, before, after = problem(2)
+    found = found_in(X, codes, before, after, 2)
+    assert found.n_rows == sum(found.histogram) == len(found.before) == 100
+    places = [example[0] - 1 for example in found.examples]
+    assert (codes[places] < 0).all()
+    old = before.predict(X[places])
+    assert [example[1] for example in found.examples] == [NAMES[k] for k in old]
 
 
 def test_the_seed_draws_the_sample():

@@ -222,6 +222,11 @@ def test_changes_are_counted_by_classes_with_examples(page):
     assert "1,204 malignant 78.0 % benign 69.0 %" in page.text
 
 
+def test_of_very_many_rows_those_drawn_are_counted(text_of):
+    found = text_of(binary(n_rows=10_000))
+    assert "Of 1,630 unlabeled rows, drawn at random from 9,630, " in found
+
+
 def test_a_table_without_unlabeled_rows_has_no_changes(text_of):
     nothing = replace(
         binary().changes, n_rows=0, n_changed=0, moves=(), before=(), after=(), examples=()

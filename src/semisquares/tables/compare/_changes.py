@@ -19,6 +19,8 @@ Example = tuple[int, str, str, float, float]
 
 BLOCK = 65_536
 """Rows to predict at once."""
+MOST_CLASSIFIED = 50_000
+"""Of more unlabeled rows, so many are drawn: predicting takes longer than fitting."""
 MOST_SHOWN = 2_000
 MOST_EXAMPLES = 10
 BINS = 20
@@ -27,11 +29,11 @@ BINS = 20
 def changes(
     rows: TableRows, before: Any, after: Any, *, class_names: Sequence[str], seed: int
 ) -> Changes:
-    """Compare two classifiers on all unlabeled rows.
+    """Compare two classifiers on the unlabeled rows, or on many of them.
 
-    Counts are over all of these rows, block by block; probabilities are returned for a random
-    sample: of the second class or, with more than two classes, of the likeliest. The examples are
-    the clearest changes: those in which the less certain of the two classifiers is most certain.
+    Counts are over these rows, block by block; probabilities are returned for a random sample: of
+    the second class or, with more than two classes, of the likeliest. The examples are the clearest
+    changes: those in which the less certain of the two classifiers is most certain.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def changes(
         The average of labeled rows only, and that of all rows.
     class_names : sequence of str
     seed : int
-        Draws the rows whose probabilities are returned.
+        Draws the rows.
 
     Examples
     --------
@@ -55,10 +57,13 @@ def changes(
     (4, 2, (('high', 'low', 2),))
     """
     names = [str(name) for name in class_names]
+    rng = np.random.default_rng(seed)
     unlabeled = np.flatnonzero(rows.codes < 0)
+    if len(unlabeled) > MOST_CLASSIFIED:
+        unlabeled = np.sort(rng.choice(unlabeled, MOST_CLASSIFIED, replace=False))
     shown = np.zeros(len(unlabeled), dtype=bool)
     n_shown = min(len(unlabeled), MOST_SHOWN)
-    shown[np.random.default_rng(seed).choice(len(unlabeled), n_shown, replace=False)] = True
+    shown[rng.choice(len(unlabeled), n_shown, replace=False)] = True
     counts = np.zeros((len(names), len(names)), dtype=np.int64)
     edges = np.linspace(0.0, 1.0, BINS + 1)
     histogram = np.zeros(BINS, dtype=np.int64)

@@ -210,6 +210,7 @@ class Changes:
     """How the unlabeled rows changed the predictions for themselves."""
 
     n_rows: int
+    """Unlabeled rows that were classified: all of them, or a random sample."""
     n_changed: int
     moves: tuple[tuple[str, str, int], ...]
     """Old class, new class, number of rows."""

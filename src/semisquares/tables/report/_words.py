@@ -168,8 +168,11 @@ def change_words(comparison: Comparison) -> str:
     found = comparison.changes
     share = percent(found.n_changed / max(found.n_rows, 1))
     verb = "gets" if found.n_changed == 1 else "get"
+    rows = f"{counted(found.n_rows, 'unlabeled row')},"
+    if found.n_rows < comparison.n_unlabeled:
+        rows += f" drawn at random from {comparison.n_unlabeled:,},"
     return (
-        f"Of {counted(found.n_rows, 'unlabeled row')}, {found.n_changed:,} ({share}) {verb} "
+        f"Of {rows} {found.n_changed:,} ({share}) {verb} "
         "another class if the unlabeled rows are used in training, not only the labeled rows."
     )
 
