@@ -98,22 +98,13 @@ def tune(
     return _search(rows, inside, seed, alpha, weight)[0].choice
 
 
-def fit_pair(
-    rows: TableRows,
-    *,
-    inside: Array | None = None,
-    seed: int = 0,
-    all_rows: bool = True,
-) -> Pair:
+def fit_pair(rows: TableRows, *, inside: Array | None = None, seed: int = 0) -> Pair:
     """Fit the classifier that `tune` chooses, and the tuned ridge.
 
     Parameters
     ----------
     rows, inside, seed
         As in `tune`.
-    all_rows : bool, default=True
-        Whether to fit all unlabeled rows if the search saw a sample of them. False keeps the fit to
-        the weighted sample.
 
     Examples
     --------
@@ -129,7 +120,7 @@ def fit_pair(
     choice = pair.choice
     if choice.unlabeled_weight == 0.0:
         return replace(pair, soft=pair.ridge)
-    if not (sampled and all_rows):
+    if not sampled:
         return pair
     chosen = SoftLabelClassifier(
         choice.alpha, unlabeled_weight=rows.count * choice.unlabeled_weight
