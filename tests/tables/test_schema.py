@@ -12,9 +12,9 @@ import pytest
 from semisquares.cli._parameters import in_options
 from semisquares.tables import TableError
 from semisquares.tables._options import check_column
-from semisquares.tables.columns import COLUMN_TYPES, Column
+from semisquares.tables.columns import COLUMN_TYPES, Column, date
 from semisquares.tables.columns._cells import factorize_texts, level_of
-from semisquares.tables.columns.date import to_dates
+from semisquares.tables.columns.date import FORMATS, parse_dates, to_dates
 from semisquares.tables.columns.number import to_numbers
 from semisquares.tables.schema import infer_schema
 from support.sentences import error_of as table_error
@@ -291,6 +291,33 @@ def test_years_of_two_digits_are_read_only_in_a_named_order():
 def test_an_order_that_does_not_exist_is_refused():
     refusal = error_of(["01/02/2020"], dates="myd")
     assert refusal == "dates is 'myd'; give 'dmy', 'mdy', 'ymd' or None."
+
+
+@pytest.mark.parametrize("ending", ["", " 7:05", "T07:05:09.25"])
+@pytest.mark.parametrize(("day", "month"), [("02", "01"), ("2", "1"), (" 2", "1"), ("30", "12")])
+@pytest.mark.parametrize("written", FORMATS)
+def test_a_text_that_can_be_read_in_a_format_is_found_to_have_it(written, day, month, ending):
+    text = written.replace("yyyy", "2031").replace("yy", "31")
+    text = np.array([text.replace("mm", month).replace("dd", day).strip() + ending], dtype=object)
+    assert not np.isnat(parse_dates(text, written)).any()
+    assert written in date.DateFormats.of(text).names
+
+
+@pytest.mark.parametrize("cell", ["1024", "19.99", "10-2", "12:30", "4 mm", "01234-567"])
+def test_texts_that_do_not_look_like_dates_are_not_read_as_such(monkeypatch, cell):
+    monkeypatch.setattr(date, "_parse", None)
+    assert not date.DateFormats.of(np.array([cell], dtype=object)).names
+
+
+@pytest.mark.parametrize("time", ["", " %H:%M", "T%H:%M:%S", " %H:%M:%S.%f"])
+def test_dates_of_one_form_are_read_in_one_pass(monkeypatch, time):
+    days = pd.date_range("2021-03-05 10:30:01.5", periods=N, freq="31h")
+    forms, parse = [], date._parse
+    monkeypatch.setattr(
+        date, "_parse", lambda texts, form: forms.append(form) or parse(texts, form)
+    )
+    parse_dates(days.strftime("%d.%m.%Y" + time).to_numpy(object), "dd.mm.yyyy")
+    assert forms == ["%d.%m.%Y" + time]
 
 
 def test_dates_beyond_the_nanoseconds_of_pandas_are_not_lost():

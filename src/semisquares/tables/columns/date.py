@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -44,6 +45,17 @@ other codes look like them: 1.2.10, 10-12-30.
 ORDERS = {"dmy": "day/month", "mdy": "month/day", "ymd": "year/month/day"}
 """The orders that a user may name, and what messages call them."""
 _TIMES = ("", " %H:%M:%S", " %H:%M", " %H:%M:%S.%f", "T%H:%M:%S", "T%H:%M", "T%H:%M:%S.%f")
+_TIME_OF_DAY = re.compile(r"([ T])\d+:\d+(:\d+)?(\.\d+)?$")
+_DIGITS = {"yyyy": r"\d{4}", "yy": r"\d\d", "mm": r" ?\d\d?", "dd": r" ?\d\d?"}
+
+
+def _shape(name: str) -> re.Pattern[str]:
+    """Compile what every date of a format looks like, and some other texts too."""
+    parts = [_DIGITS.get(part, re.escape(part)) for part in re.split("([./-])", name)]
+    return re.compile("".join(parts) + r"(?:[\sT]|$)", re.IGNORECASE)
+
+
+_SHAPES = {name: _shape(name) for name in FORMATS}
 _WITH_ZONE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)? ?(Z|[+-]\d\d(:?\d\d)?)"
 _SAMPLE = 100
 
@@ -77,7 +89,8 @@ class DateFormats:
         sample = texts[:: max(1, len(texts) // _SAMPLE)]
         if not all(text[:1].isdigit() for text in sample):
             return cls(frozenset())
-        fits = [name for name in FORMATS if _all_dates(sample, name)]
+        likely = [name for name, shape in _SHAPES.items() if all(map(shape.match, sample))]
+        fits = [name for name in likely if _all_dates(sample, name)]
         return cls(frozenset(name for name in fits if _all_dates(texts, name)))
 
     @property
@@ -153,9 +166,9 @@ def parse_dates(texts: Array, name: str) -> Array:
     """Read texts as datetime64[us] in UTC, NaT if one is not a date of this format."""
     dates = np.full(len(texts), np.datetime64("NaT", "us"), dtype="datetime64[us]")
     rest = np.arange(len(texts))
-    for form in _likely_first([FORMATS[name] + time for time in _TIMES], texts[:_SAMPLE]):
+    for time in _likely_first(texts[:_SAMPLE]):
         if rest.size:
-            dates[rest] = _parse(texts[rest], form)
+            dates[rest] = _parse(texts[rest], FORMATS[name] + time)
             rest = rest[np.isnat(dates[rest])]
     if rest.size and name == "yyyy-mm-dd":
         zoned = pd.Series(texts[rest], dtype=object).str.fullmatch(_WITH_ZONE).to_numpy(bool)
@@ -163,9 +176,19 @@ def parse_dates(texts: Array, name: str) -> Array:
     return dates
 
 
-def _likely_first(forms: list[str], sample: Array) -> list[str]:
-    """Order forms by how many texts of a sample they fit, to save passes over all texts."""
-    return sorted(forms, key=lambda form: np.count_nonzero(np.isnat(_parse(sample, form))))
+def _likely_first(sample: Array) -> list[str]:
+    """Order times by how many texts of a sample end like them, to save passes over all texts."""
+    counts = Counter(map(_time_of, sample))
+    return sorted(_TIMES, key=lambda time: -counts[time])
+
+
+def _time_of(text: str) -> str:
+    """Return how the time of day at the end of a text is written, "" if there is none."""
+    found = _TIME_OF_DAY.search(text)
+    if found is None:
+        return ""
+    separator, seconds, fraction = found.groups()
+    return separator + "%H:%M" + (":%S" if seconds else "") + (".%f" if fraction else "")
 
 
 def _parse(texts: Array, form: str) -> Array:
