@@ -22,6 +22,9 @@ OLDEST := .venv-oldest/.installed
 LAMDA := .venv-lamda/bin/python
 # Two test processes with one BLAS thread each; a test about threads sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
+# Bytecode is kept even if the environment forbids it, as images for containers do: without it, both
+# test processes and each command that a test starts compile everything again.
+KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
 # A process that has run its tests takes over some of the other's.
 TWO_AT_ONCE := -n 2 --dist worksteal
 # What test-stranger looks for in a test file, and a proxy where nothing listens.
@@ -56,10 +59,10 @@ docs: $(DOCS_STAMP) ## build the site into docs/_build/html, its gallery include
 	@echo "Page to look at: docs/_build/html/index.html"
 
 test: lint ## lint, then run the tests and the doctests
-	$(ONE_THREAD) $(BIN)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
+	$(ONE_THREAD) $(KEEP_BYTECODE) $(BIN)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
 
 test-slow: $(STAMP) ## run the long versions of some tests, which `make test` leaves out
-	$(ONE_THREAD) $(BIN)/python -m pytest $(TWO_AT_ONCE) -m slow $(PYTEST_ARGS)
+	$(ONE_THREAD) $(KEEP_BYTECODE) $(BIN)/python -m pytest $(TWO_AT_ONCE) -m slow $(PYTEST_ARGS)
 
 # The clone has nothing beside it; what is not committed is not in it.
 test-stranger: $(STAMP) ## run the tests that use data sets in a clone, without ../shared and the network
