@@ -1,0 +1,1 @@
+"""Public tables from packages, labels hidden: the command line beside scikit-learn and skrub."""
