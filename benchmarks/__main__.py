@@ -1,8 +1,8 @@
 """Run the benchmarks and print their ratios; `python -m benchmarks large` runs one of them.
 
-`scale`, which writes 8 GB of files, runs only if it is named. The pages read the numbers that
---json stores: results.json and, from the suite `scale`, scale_results.json. The text files beside
-them are what the same runs printed.
+`scale`, which writes 8 GB of files, and `table_costs` run only if they are named. The pages read
+the numbers that --json stores: results.json and, from the suite `scale`, scale_results.json. The
+text files beside them are what the same runs printed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy
 import scipy
 import sklearn
 
-from . import averaged, large, scale, small, soft_cv, solvers, tables
+from . import averaged, large, scale, small, soft_cv, solvers, table_costs, tables
 from .report import Line
 
 SUITES = {
@@ -27,9 +27,10 @@ SUITES = {
     "large": large,
     "averaged": averaged,
     "tables": tables,
+    "table_costs": table_costs,
     "scale": scale,
 }
-USUAL = [name for name in SUITES if name != "scale"]
+USUAL = [name for name in SUITES if name not in ("scale", "table_costs")]
 
 
 def main() -> None:
