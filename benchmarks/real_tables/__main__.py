@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--splits", type=int, default=len(SPLITS), help="how many splits")
     parser.add_argument("--tables", nargs="*", choices=TABLES, default=list(TABLES))
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--again", action="store_true", help="also measure what is stored")
     options = parser.parse_args(arguments)
     if options.command == "fetch":
         fetch()
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     else:
         splits = range(options.first_split, options.first_split + options.splits)
         tables = [TABLES[name] for name in options.tables]
-        measure(tables, splits, out=options.out, methods=options.methods)
+        measure(tables, splits, out=options.out, methods=options.methods, again=options.again)
 
 
 if __name__ == "__main__":

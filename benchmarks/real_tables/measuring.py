@@ -33,8 +33,9 @@ def measure(
     out: Path = RESULTS,
     folder: Path = FOLDER,
     methods: Sequence[str] = tuple(METHODS),
+    again: bool = False,
 ) -> Results:
-    """Measure all fits that are not stored in `out`, and store each as it is done."""
+    """Measure all fits that are not stored in `out`, or `again` all, and store each when done."""
     results = Results.read(out)
     results.versions |= _versions()
     warmed: set[str] = set()
@@ -44,7 +45,9 @@ def measure(
         for labels in counts_for(len(frame)):
             for split in splits:
                 missing = [
-                    name for name in methods if not results.has(table.name, labels, name, split)
+                    name
+                    for name in methods
+                    if again or not results.has(table.name, labels, name, split)
                 ]
                 if missing:
                     where = (frame, table.target, labels, split)

@@ -287,6 +287,14 @@ def test_a_run_stores_every_fit_and_continues_where_it_was_stopped(counting, dra
     assert results.tables["made"]["rarest"] == round((drawn["kind"] == "b").mean(), 4)
 
 
+def test_what_is_stored_is_measured_again_if_asked_for(counting, tmp_path):
+    method, table = counting
+    out = tmp_path / "results.json"
+    for again in (False, False, True):
+        measuring.measure([table], range(2), out=out, methods=[OURS], again=again)
+    assert method.calls == 6  # twice two splits, and one before each that runs
+
+
 def test_the_file_has_a_line_for_each_fit(counting, tmp_path):
     out = tmp_path / "results.json"
     measuring.measure([counting[1]], range(2), out=out, methods=[OURS])
