@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from semisquares import cli
-from semisquares.cli.fit import METHODS, NOT_IN_ONNX
+from semisquares.cli.fit import METHODS
 from semisquares.tables import load, save
 from semisquares.tables._example import TABLE, TARGET, example_truth
 from semisquares.tables.compare._rivals import LABELS
@@ -278,10 +278,6 @@ def test_inspect_shows_the_members_of_an_average(semisquares, table, tmp_path):
     code, _, errors = semisquares("inspect", "m.model", "--plot", "m.png")
     assert code == 2
     assert re.search(r"m\.model has no coefficients .*\(an average of .*; leave --plot", errors)
-    code, _, errors = semisquares("export", "m.model", "-o", "m.onnx")
-    assert code == 2
-    assert "type averaged cannot be written as ONNX yet; " in errors
-    assert "with --method soft, hard or ridge." in errors
     code, _, _ = semisquares("predict", "m.model", table, "-o", "out.csv")
     assert code == 0
     soft = pd.read_csv("out.csv")["state_soft_well"]
@@ -297,17 +293,32 @@ def test_inspect_counts_the_trees_of_a_forest(semisquares, table):
     assert re.search(r"^100 trees with \d+ leaves\.$", printed, re.MULTILINE)
 
 
-@pytest.mark.parametrize("method", NOT_IN_ONNX)
-def test_fit_refuses_onnx_before_the_work(semisquares, table, method):
-    words = ("--target", "state", "-o", "m.model", "--method", method, "--onnx", "m.onnx")
-    code, printed, errors = semisquares("fit", table, *words)
-    assert (code, printed) == (2, "")
-    assert f"--method {method} cannot be written as ONNX yet; leave --onnx out" in errors
+@pytest.mark.parametrize("method", measuring.WITHOUT_ALPHA)
+def test_fit_writes_every_method_as_onnx(semisquares, table, method):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    words = ("--target", "state", "--drop", "seen", "-o", "m.model", "--method", method)
+    few = ("--folds", "2", "--repeats", "1", "--jobs", "1")
+    code, printed, _ = semisquares("fit", table, *words, *few, "--onnx", "m.onnx")
+    assert code == 0
+    assert "Its probabilities of 200 rows agree with the model's to " in printed
+    session = onnxruntime.InferenceSession("m.onnx", providers=["CPUExecutionProvider"])
+    assert [one.name for one in session.get_outputs()][:2] == ["label", "probabilities"]
+
+
+def test_fit_refuses_onnx_of_texts_before_the_work(semisquares, tmp_path):
+    pytest.importorskip("onnxruntime")
+    remarks = [f"{kind} and {k} more words" for k in range(20) for kind in ("good", "bad")]
+    frame = pd.DataFrame({"remark": remarks, "state": ["ok", "worn"] * 20})
+    frame.to_csv("t.csv", index=False)
+    words = ("--target", "state", "-o", "m.model", "--onnx", "m.onnx", "--kind", "remark=text")
+    code, _, errors = semisquares("fit", "t.csv", *words)
+    assert code == 2
+    assert "column 'remark', which holds text; fit without it (--drop remark), or use" in errors
+    assert not Path("m.model").exists()
 
 
 def test_the_methods_of_the_command_are_those_of_the_function():
     assert METHODS == measuring.METHODS
-    assert NOT_IN_ONNX == measuring.WITHOUT_ALPHA
 
 
 # -- compare ------------------------------------------------------------------------------------

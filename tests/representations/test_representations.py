@@ -15,6 +15,7 @@ from semisquares.representations import (
 )
 from semisquares.representations import _summary as summary
 from semisquares.representations._distances import squared_distances
+from semisquares.representations._neighbours import Graph
 from semisquares.representations._scaling import Scaling, leading
 from semisquares.representations._summary import hash_rows, merge, summarize
 from semisquares.representations.graph import neighbours_agree
@@ -206,6 +207,15 @@ def test_graph_features_are_means_over_neighbours_without_the_row_itself(sharp):
     Z = GraphRepresentation(0, sharp=sharp).fit_transform(X)
     # the signs of eigenvectors are free, products of features are not
     np.testing.assert_allclose(Z @ Z.T, expected @ expected.T, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(("exponent", "mean"), [(690.0, 1.0), (710.0, 0.0), (800.0, 0.0)])
+def test_rows_too_far_away_for_double_precision_have_no_neighbours(exponent, mean):
+    """Weights below exp(-700) would soon lose digits."""
+    rows = np.random.default_rng(0).normal(size=(50, 2))
+    graph = Graph(rows, np.ones(50), 7, np.zeros(1), np.ones((50, 1)))
+    far = rows.mean(axis=0) + np.array([exponent, 0.0])  # the weight of a far row is exp(-distance)
+    assert graph.means(far[None])[0, 0] == pytest.approx(mean)
 
 
 def test_a_copy_of_a_row_of_the_graph_has_its_features():

@@ -15,7 +15,6 @@ from semisquares.tables import TableError, make_table_pipeline
 from semisquares.tables.models import TableModel, export_onnx
 from semisquares.tables.models import _graph as operators
 from semisquares.tables.models import onnx as module
-from support.plain_predictors import KINDS, predictor
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -64,12 +63,13 @@ def as_inputs(frame):
 
 def run(path, inputs):
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    return session.run(["label", "soft_label", "decision"], inputs)
+    return session.run(["label", "probabilities", "soft_label", "decision"], inputs)
 
 
 def assert_same(found, expected):
-    labels, soft, decision = found
+    labels, probabilities, soft, decision = found
     assert labels.tolist() == expected.labels.tolist()
+    np.testing.assert_allclose(probabilities, expected.probabilities, atol=1e-12)
     np.testing.assert_allclose(soft, expected.soft_labels, atol=1e-12)
     np.testing.assert_allclose(decision, expected.decision, atol=1e-12)
     assert decision.shape == expected.decision.shape
@@ -101,7 +101,7 @@ def test_soft_labels_far_from_the_simplex_are_projected_as_ours_are(tmp_path):
     model.classifier.coef[:] *= 40.0
     export_onnx(model, tmp_path / "model.onnx", sample=table(20))
     new = table(300, seed=3)
-    soft = run(tmp_path / "model.onnx", as_inputs(new))[1]
+    soft = run(tmp_path / "model.onnx", as_inputs(new))[2]
     np.testing.assert_allclose(soft, model.predict(new).soft_labels, atol=1e-11)
     np.testing.assert_allclose(soft.sum(axis=1), 1.0, atol=1e-12)
 
@@ -115,7 +115,7 @@ divides_by_zero = pytest.mark.skipif(
 def test_a_graph_takes_no_rows_and_a_single_one(tmp_path, n_rows):
     export_onnx(fitted(("a", "b", "c")), tmp_path / "model.onnx", sample=table(5))
     found = run(tmp_path / "model.onnx", as_inputs(table(5)[:n_rows]))
-    assert [len(values) for values in found] == [n_rows] * 3
+    assert [len(values) for values in found] == [n_rows] * 4
 
 
 def with_dates(n_rows, seed):
@@ -180,20 +180,22 @@ def test_a_graph_says_what_it_is(tmp_path):
     assert json.loads(about["features"]) == [f.name for f in model.encoder.features]
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"linear"}))
-def test_a_classifier_without_a_graph_is_refused_in_a_sentence(kind, tmp_path):
-    model = replace(fitted(("no", "yes")), classifier=predictor(kind, 2))
-    with pytest.raises(TableError, match=f"type {kind} cannot be written as ONNX yet; .*'soft'"):
-        export_onnx(model, tmp_path / "model.onnx")
+def test_a_classifier_without_a_graph_is_refused_in_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.delitem(operators._OPERATORS, "linear")
+    with pytest.raises(TableError, match=r"A model of type linear cannot be written as ONNX; use"):
+        export_onnx(fitted(("no", "yes")), tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("part", [0, 1])
+@pytest.mark.parametrize("part", ["coef", "intercept"])
 def test_a_wrong_graph_is_refused_and_nothing_is_written(part, tmp_path, monkeypatch):
-    model = fitted(("no", "yes"))
-    weights = [model.classifier.coef, model.classifier.intercept]
-    weights[part] = weights[part] + 1e-6
-    monkeypatch.setattr(operators, "_weights", lambda model: weights)
+    model, add = fitted(("no", "yes")), operators._add_linear
+
+    def add_wrong(graph, scores, features, n_classes):
+        wrong = replace(scores, **{part: getattr(scores, part) + 1e-6})
+        return add(graph, wrong, features, n_classes)
+
+    monkeypatch.setitem(operators._OPERATORS, "linear", add_wrong)
     (tmp_path / "model.onnx").write_text("old")
     with pytest.raises(TableError, match="disagree"):
         export_onnx(model, tmp_path / "model.onnx", sample=table(20))
@@ -207,12 +209,14 @@ def test_swapped_classes_are_refused(tmp_path, monkeypatch):
         export_onnx(fitted(("no", "yes")), tmp_path / "model.onnx", sample=table(20))
 
 
-@pytest.mark.parametrize("factors", [(np.nan, 1.0), (1.0, np.nan)])
-def test_nan_is_no_agreement(factors):
+@pytest.mark.parametrize("wrong", range(3))
+def test_nan_is_no_agreement(wrong):
     expected = fitted(("no", "yes")).predict(table(20))
-    soft, decision = expected.soft_labels * factors[0], expected.decision * factors[1]
+    found = [expected.probabilities, expected.soft_labels, expected.decision]
+    assert module._difference(expected, expected.labels, *found) == 0.0
+    found[wrong] = found[wrong] * np.nan
     with pytest.raises(TableError, match="0 of 20 labels"):
-        module._difference(expected, expected.labels, soft, decision)
+        module._difference(expected, expected.labels, *found)
 
 
 def test_without_a_sample_made_up_rows_are_checked(tmp_path):

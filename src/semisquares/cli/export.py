@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 def export(model: str, output: Output, out: str) -> None:
     """Convert MODEL to ONNX, for programs without Python.
 
-    The file includes the encoding of the columns if ONNX can express it. ONNX cannot read dates:
-    if the model uses some, the file has the classifier alone, and the command says so. Before the
-    file is written, onnxruntime checks that its predictions agree with the model's.
+    Models of every method can be converted. The file includes the encoding of the columns, and
+    gives labels, calibrated probabilities and decision values. ONNX cannot read dates: if the model
+    uses some, the file has the classifier alone, and the command says so. A model that uses texts
+    is refused. If the model holds rows of the table, so does the file. Before it is written,
+    onnxruntime checks that its predictions agree with the model's.
     """
     refuse_standard_output("-o", out)
     with checked_paths(reads=[model], writes={"-o": out}, endings={"-o": ".onnx"}):
@@ -58,7 +60,7 @@ def write_onnx(output: Output, model: TableModel, path: str) -> dict[str, Any]:
     with output.status("Checking the ONNX file"):
         done = export_onnx(model, path)
     output.info(
-        f"{done.note} Its decision values for {done.n_checked:,} rows agree with the model's to "
+        f"{done.note} Its probabilities of {done.n_checked:,} rows agree with the model's to "
         f"{done.largest_difference:.1e}."
     )
     output.result(f"ONNX: {path}", style=None)

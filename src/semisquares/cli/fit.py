@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 METHODS = ("averaged", "ridge", "logistic", "forest", "boosting", "soft", "hard")
 """The methods of `fit_table`, repeated here so that shells complete them without its imports."""
-NOT_IN_ONNX = ("averaged", "logistic", "forest", "boosting")
 
 
 class _NumberOrAuto(click.ParamType):
@@ -105,11 +104,6 @@ def fit(
     Reading it executes no code.
     """
     refuse_standard_output("--onnx", onnx)
-    if onnx is not None and method in NOT_IN_ONNX:
-        raise click.UsageError(
-            f"--method {method} cannot be written as ONNX yet; leave --onnx out, or give --method "
-            "soft, hard or ridge."
-        )
     with checked_paths(
         reads=[table],
         writes={"-o": out, "--onnx": onnx},
@@ -118,6 +112,7 @@ def fit(
         from ..tables.models._measuring import FitOptions
         from ..tables.models._streaming import fit_streamed
         from ..tables.models.fitting import fit_prepared
+        from ..tables.models.onnx import check_exportable
         from ._describe import describe, facts
         from ._inputs import open_table, read_in_chunks, read_prepared
         from ._models import store_model
@@ -136,6 +131,8 @@ def fit(
         else:
             prepared = read_prepared(output, table, reading, columns, source)
         describe(output, prepared)
+        if onnx is not None:
+            check_exportable(prepared.encoder)
         with output.progress("choosing", "fits") as progress:
             chosen = FitOptions(method, alpha, weight, folds, repeats, seed, jobs, progress)
             fitted = fit_streamed if engine_name == "dask" else fit_prepared

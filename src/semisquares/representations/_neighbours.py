@@ -23,6 +23,8 @@ VOTERS = 3
 """Neighbours whose labels tell whether a graph can help."""
 LEAST_REACH = 1e-3
 """The reach of a row is at least this part of the median, however close its neighbours are."""
+LEAST_EXPONENT = -700.0
+"""Weights with a smaller exponent are 0: beyond it, numbers in double precision lose digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,8 @@ class Graph:
         near, reach = _neighbours(distances, self.n_neighbors)
         reach = np.maximum(reach, self.reach.min())
         i, j = np.nonzero(near)
-        values = np.exp(-distances[i, j] / np.sqrt(reach[i] * self.reach[j]))
+        exponent = -distances[i, j] / np.sqrt(reach[i] * self.reach[j])
+        values = np.where(exponent > LEAST_EXPONENT, np.exp(exponent), 0.0)
         weights = sparse.csr_array((values, (i, j)), shape=distances.shape)
         total = weights.sum(axis=1)
         return (weights @ self.functions) / np.where(total > 0.0, total, 1.0)[:, None]

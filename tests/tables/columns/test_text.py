@@ -11,7 +11,15 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from semisquares.cli.inspect import _features
-from semisquares.tables import TableEncoder, export_onnx, fit_table, load, prepare, save
+from semisquares.tables import (
+    TableEncoder,
+    TableError,
+    export_onnx,
+    fit_table,
+    load,
+    prepare,
+    save,
+)
 from semisquares.tables._chunked import prepare_chunks
 from semisquares.tables._encoding import Encoding
 from semisquares.tables._strengths import strengths
@@ -222,14 +230,23 @@ def test_a_model_that_has_left_a_text_out_still_does():
     )
 
 
-def test_onnx_gets_the_classifier_alone_and_says_why(tmp_path):
-    pytest.importorskip("onnxruntime")
-    model = fit_table(prepare(frame(), "state"), method="soft", alpha=0.1, weight=1.0)
-    done = export_onnx(model, tmp_path / "model.onnx")
-    assert not done.whole
-    assert done.note.startswith(
-        "ONNX cannot read the texts in column 'remark', so the graph holds the classifier alone"
-    )
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ([], "column 'remark', which holds text; fit without it (drop=['remark'])"),
+        (["more"], "columns 'remark', 'more', which hold text; fit without them (drop=['remark', "),
+    ],
+)
+def test_onnx_of_a_model_with_texts_is_refused_in_a_sentence(more, words, tmp_path):
+    table = frame()
+    table = table.assign(**{name: table["remark"] for name in more})
+    kinds = dict.fromkeys(["remark", *more], "text")
+    prepared = prepare(table, "state", kinds=kinds)
+    model = fit_table(prepared, method="soft", alpha=0.1, weight=1.0)
+    with pytest.raises(TableError, match="ONNX cannot compute the features of ") as error:
+        export_onnx(model, tmp_path / "model.onnx")
+    assert words in str(error.value)
+    assert not list(tmp_path.iterdir())
 
 
 # -- description ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from ..._utils.typing import Array
 from ..errors import TableError
 
-OUTPUTS = ("label", "soft_label", "decision")
+OUTPUTS = ("label", "probabilities", "soft_label", "decision")
 
 
 @dataclass
@@ -66,7 +66,7 @@ class OnnxGraph:
         place = len(self.nodes)
         outputs = [output or self.name(f"{operator}_{place}_{k}") for k in range(n_outputs)]
         node = import_onnx().helper.make_node(
-            operator, inputs, outputs, domain=domain, **(attributes or {})
+            operator, inputs, outputs, name=outputs[0], domain=domain, **(attributes or {})
         )
         self.nodes.append(node)
         return outputs[0]

@@ -10,9 +10,12 @@ boolean   tensor(double)  1 for true or yes, 0 for the other  NaN
 category  tensor(string)  the level, as `level_of` writes it  the empty string
 ========  ==============  ==================================  ================
 
-Its outputs are ``label`` (N,), ``soft_label`` (N, K) and ``decision``, (N,) for two classes and
-(N, K) for more. ONNX cannot read dates: a model that uses them becomes a graph of the classifier
-alone, whose input ``features`` (N, p) takes the output of the model's encoder.
+Numbers are at most 1e150 in size. The outputs are what `TableModel.predict` returns: ``label``
+(N,), ``probabilities`` (N, K), ``soft_label`` (N, K) and ``decision``, (N,) for two classes and
+(N, K) for more. Everything is computed in double precision.
+
+ONNX cannot read dates: a model that uses them becomes a graph of the classifier alone, whose input
+``features`` (N, p) takes the output of the model's encoder. A model that uses texts is refused.
 """
 
 from __future__ import annotations
@@ -26,22 +29,27 @@ import numpy as np
 import pandas as pd
 
 from ... import __version__
+from ..._utils.messages import Parameter
 from ..._utils.typing import Array
+from ..._utils.words import counted
 from .._arguments import instance, path_text
-from .._encoding import as_frame, clean
+from .._encoding import Encoding, as_frame, clean, listed_columns
 from ..columns import COLUMN_TYPES, most_specific_first
 from ..columns._onnx import OUTPUTS, OnnxGraph, element_type, import_onnx
 from ..errors import TableError
-from ._graph import add_classifier, add_encoder, class_values, linear_scores
+from ._graph import add_classifier, add_encoder, class_values
 from .files import write_whole
 from .model import MODEL, Prediction, TableModel
 
-__all__ = ["OnnxExport", "export_onnx"]
+__all__ = ["OnnxExport", "check_exportable", "export_onnx"]
 
 
 OPSETS = {"": 18, "ai.onnx.ml": 3}
 IR_VERSION = 8  # these three are read by every onnxruntime since 1.14
 TOLERANCE = 1e-9
+FAR = 500.0
+"""Decision values are compared up to this size: log-odds of more belong to 0 up to rounding."""
+TEXT = "text"
 _SHOWN = 5
 
 
@@ -59,7 +67,7 @@ class OnnxExport:
     n_checked: int
     """Rows on which the graph was compared with the model."""
     largest_difference: float
-    """Between decision values of graph and model."""
+    """Between probabilities of graph and model."""
 
 
 def export_onnx(
@@ -79,8 +87,8 @@ def export_onnx(
     Raises
     ------
     TableError
-        If graph and model disagree, if onnx or onnxruntime is not installed, or if the classifier
-        is not linear least squares.
+        If graph and model disagree, if onnx or onnxruntime is not installed, or if the model uses
+        columns of text.
 
     Examples
     --------
@@ -98,7 +106,7 @@ def export_onnx(
     instance("model", model, TableModel, MODEL)
     path = path_text("path", path)
     sample = None if sample is None else as_frame(sample, "sample")
-    linear_scores(model)  # raises an error if there is no graph for it
+    check_exportable(model.encoder)
     import_onnx()
     graph = OnnxGraph()
     reason = _why_partial(model)
@@ -114,6 +122,23 @@ def export_onnx(
     return OnnxExport(path, not reason, note, tuple(graph.inputs), n_checked, largest)
 
 
+def check_exportable(encoder: Encoding) -> None:
+    """Raise TableError if there is no graph for models with this encoder: if it reads texts."""
+    if TEXT not in encoder.encoders:
+        return
+    names = encoder.encoders[TEXT].columns
+    holds, them = ("holds", "it") if len(names) == 1 else ("hold", "them")
+    raise TableError(
+        "ONNX cannot compute the features of {columns}, which {holds} text; fit without {them} "
+        "({drop}), or use the stored model.",
+        code="onnx_text",
+        columns=listed_columns(names),
+        holds=holds,
+        them=them,
+        drop=Parameter("drop", list(names)),
+    )
+
+
 def _why_partial(model: TableModel) -> str:
     """Return why the encoder cannot be in the graph, or "" if it can."""
     for kind, encoder in model.encoder.encoders.items():
@@ -126,10 +151,13 @@ def _why_partial(model: TableModel) -> str:
 
 def _note(model: TableModel, reason: str) -> str:
     """Describe what the graph holds and which inputs it takes."""
+    n_rows = model.classifier.n_rows_held
+    rows = f" It holds {counted(n_rows, 'row')} of the table, encoded and standardised."
+    rows *= n_rows > 0
     if reason:
         return (
             f"{reason}, so the graph holds the classifier alone: its input 'features' takes what "
-            "the encoder of the stored model gives."
+            f"the encoder of the stored model gives.{rows}"
         )
     encoders = model.encoder.encoders
     inputs = "; ".join(
@@ -137,7 +165,7 @@ def _note(model: TableModel, reason: str) -> str:
         for one in most_specific_first()
         if one.name in encoders
     )
-    return f"The graph holds encoder and classifier and takes the table's columns: {inputs}."
+    return f"The graph holds encoder and classifier and takes the table's columns: {inputs}.{rows}"
 
 
 def _some(names: tuple[str, ...]) -> str:
@@ -149,10 +177,12 @@ def _serialized(graph: OnnxGraph, model: TableModel, reason: str) -> bytes:
     onnx = import_onnx()
     n_classes = len(model.classes)
     kind = {"O": "string", "b": "bool", "f": "double"}.get(class_values(model).dtype.kind, "int64")
-    shapes = (["N"], ["N", n_classes], ["N"] if n_classes == 2 else ["N", n_classes])
+    by_class = ["N", n_classes]
+    shapes = (["N"], by_class, by_class, ["N"] if n_classes == 2 else by_class)
+    kinds = (kind, "double", "double", "double")
     outputs = [
         onnx.helper.make_tensor_value_info(name, element_type(element), shape)
-        for name, element, shape in zip(OUTPUTS, (kind, "double", "double"), shapes, strict=True)
+        for name, element, shape in zip(OUTPUTS, kinds, shapes, strict=True)
     ]
     names = [feature.name for feature in model.encoder.features]
     body = onnx.helper.make_graph(graph.nodes, "table_model", graph.infos, outputs, graph.constants)
@@ -199,26 +229,35 @@ def _inputs(graph: OnnxGraph, model: TableModel, frame: pd.DataFrame) -> dict[st
     return {name: np.asarray(cells[column])[:, None] for name, column in graph.inputs.items()}
 
 
-def _difference(expected: Prediction, labels: Array, soft: Array, decision: Array) -> float:
-    """Return the largest difference of decision values; raise TableError beyond rounding."""
-    difference = float(np.abs(expected.decision - decision).max())
-    size = TOLERANCE * max(1.0, float(np.abs(expected.decision).max()))
-    if expected.decision.ndim == 2:
-        ordered = np.sort(expected.decision, axis=1)
+def _difference(
+    expected: Prediction, labels: Array, probabilities: Array, soft: Array, decision: Array
+) -> float:
+    """Return the largest difference of probabilities; raise TableError beyond rounding."""
+    known = np.clip(expected.decision, -FAR, FAR)
+    size = TOLERANCE * max(1.0, float(np.abs(known).max()))
+    if known.ndim == 2:
+        ordered = np.sort(known, axis=1)
         margin = ordered[:, -1] - ordered[:, -2]
     else:
-        margin = np.abs(expected.decision)
+        margin = np.abs(known)
     wrong = (np.asarray(labels, dtype=object) != expected.labels) & (margin >= size)
-    apart = float(np.abs(expected.soft_labels - soft).max())
-    agree = difference <= size and apart <= size  # False for NaN
+    apart = [
+        float(np.abs(one - other).max())
+        for one, other in (
+            (expected.probabilities, probabilities),
+            (expected.soft_labels, soft),
+            (known, np.clip(decision, -FAR, FAR)),
+        )
+    ]
+    agree = all(difference <= size for difference in apart)  # False for NaN
     if wrong.any() or not agree:
         raise TableError(
             f"The ONNX model and the model disagree ({int(wrong.sum())} of {len(wrong)} labels, "
-            f"decision values by {difference:.2g}), so nothing was written; use the stored model, "
-            "and report this.",
+            f"probabilities by {apart[0]:.2g}, decision values by {apart[2]:.2g}), so nothing was "
+            "written; use the stored model, and report this.",
             code="onnx_disagrees",
         )
-    return difference
+    return apart[0]
 
 
 def _session(data: bytes) -> Any:
