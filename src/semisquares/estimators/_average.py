@@ -25,13 +25,20 @@ class Scores:
 
 
 def score_members(rows: LabeledRows, left_out: Array, priors: Array, sharpness: float) -> Scores:
-    """Calibrate the members by their log-odds for left-out rows, and weigh them by the loss.
+    """Calibrate the members by their log-odds for left-out rows, and weigh them by the loss."""
+    calibration = calibrate(left_out, rows.codes, rows.weight, rows.shares)
+    return weigh_members(rows, left_out, calibration, priors, sharpness)
+
+
+def weigh_members(
+    rows: LabeledRows, left_out: Array, calibration: Calibration, priors: Array, sharpness: float
+) -> Scores:
+    """Weigh calibrated members by the loss; a member without prior weight has none.
 
     `proba` averages the members for each row with weights that exclude the losses of its own block,
     so that a row does not choose the members that predict it.
     """
     share = rows.weight / rows.weight.sum()
-    calibration = calibrate(left_out, rows.codes, rows.weight, rows.shares)
     of_rows = calibration.losses(left_out, rows.codes) * share
     losses = of_rows.sum(axis=1)
     _, block = np.unique(rows.blocks, return_inverse=True)
@@ -72,3 +79,23 @@ def priors_of(
         mine = np.array([member.prior for member in one.members])
         found.append(prior_mass(family, masses) * mine / mine.sum())
     return np.concatenate(found)
+
+
+def priors_without(priors: Array, families: Array, kept: Array) -> Array:
+    """Return the prior weights if only some members are kept: those that are left out have none.
+
+    A family keeps its prior weight, as if it had never had the others, as long as it has a member.
+
+    Examples
+    --------
+    >>> families = np.array(["ridge", "ridge", "ridge", "forest"])
+    >>> kept = np.array([True, True, False, True])
+    >>> priors_without(np.array([0.3, 0.3, 0.4, 1.0]), families, kept).tolist()
+    [0.5, 0.5, 0.0, 1.0]
+    """
+    found = np.where(kept, priors, 0.0)
+    for name in np.unique(families):
+        mine = families == name
+        rest = found[mine].sum()
+        found[mine] *= priors[mine].sum() / rest if rest > 0.0 else 0.0
+    return found

@@ -31,7 +31,15 @@ from .._inputs.memory import check_memory
 from .._inputs.untested import rows_to_test
 from .._utils.typing import Array
 from ..core.rows import single_threaded_blas
-from ..families import Family, Forest, HardLabelRidges, LeastSquares, Logistic
+from ..families import (
+    Family,
+    FittedFamily,
+    Forest,
+    HardLabelRidges,
+    LabeledRows,
+    LeastSquares,
+    Logistic,
+)
 from ..families._average import Average, Learned
 from ..families.least_squares import STRENGTHS
 from ..representations import GraphRepresentation, KernelRepresentation, LinearRepresentation
@@ -40,7 +48,7 @@ from ..representations._in_blocks import read_blocks
 from ..representations._scaling import Scaling
 from ..representations._summary import Summary, summarize
 from ..representations.graph import neighbours_agree
-from ._average import priors_of, score_members, usable
+from ._average import Scores, priors_of, score_members, usable
 from ._base import DecidingClassifier, fitted_state_kept, one_hot
 from ._distinct_rows import DistinctRows
 from ._progress import Progress
@@ -75,6 +83,11 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         P(y | x) = Σ v_m P_m(y | x),      v_m ∝ prior_m · exp(-sharpness · L · ℓ_m)
 
     with L the number of labels. The fit is deterministic and independent of the order of the rows.
+
+    A fitted classifier holds rows: the labeled ones, which `supervised_` and `certificate_` are
+    computed from, and a sample of all rows, for kernels and graphs. A pickle of it holds them, too.
+    A model file of `semisquares.tables` does not: it holds at most the part of the sample that
+    kernel and graph members measure distances from, and says so.
 
     Parameters
     ----------
@@ -305,8 +318,20 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
             "log_loss": scores.losses,
             "accuracy": scores.accuracies,
             "slope": scores.calibration.slopes,
-            "weight": scores.weights,
         }
+        self._set_weights(learned, fitted, scores, rows, distinct)
+        self._priors = priors
+
+    def _set_weights(
+        self,
+        learned: Learned,
+        fitted: Sequence[FittedFamily],
+        scores: Scores,
+        rows: LabeledRows,
+        distinct: DistinctRows,
+    ) -> None:
+        """Set the fitted attributes that depend on the weights of the members."""
+        self.members_ = {**self.members_, "weight": scores.weights}
         self.average_ = Average.of(learned, fitted, scores.calibration, scores.weights)
         self.loo_indices_ = distinct.labeled
         self.loo_proba_ = scores.proba[distinct.position]
