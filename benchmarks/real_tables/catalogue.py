@@ -100,20 +100,20 @@ def _pydataset(name: str) -> tuple[str, ...]:
 
 _LIST = (
     RealTable(
-        "Default", "ISLP", ("ISLP/data/Default.csv",), "default", "a credit card debt defaults"
+        "Default", "ISLP", ("*ISLP/data/Default.csv",), "default", "a credit card debt defaults"
     ),
     RealTable(
-        "Caravan", "ISLP", ("ISLP/data/Caravan.csv",), "Purchase", "a caravan policy is bought"
+        "Caravan", "ISLP", ("*ISLP/data/Caravan.csv",), "Purchase", "a caravan policy is bought"
     ),
     RealTable(
-        "Wage", "ISLP", ("ISLP/data/Wage.csv",), "health_ins", "a worker has health insurance"
+        "Wage", "ISLP", ("*ISLP/data/Wage.csv",), "health_ins", "a worker has health insurance"
     ),
     RealTable(
-        "Bikeshare", "ISLP", ("ISLP/data/Bikeshare.csv",), "demand",
+        "Bikeshare", "ISLP", ("*ISLP/data/Bikeshare.csv",), "demand",
         "few, some or many bikes are rented in an hour (thirds)",
         make=_thirds("bikers", "few", "some", "many"), drop=("bikers", "casual", "registered"),
     ),
-    RealTable("OJ", "ISLP", ("ISLP/data/OJ.csv",), "Purchase", "which orange juice is bought"),
+    RealTable("OJ", "ISLP", ("*ISLP/data/OJ.csv",), "Purchase", "which orange juice is bought"),
     RealTable(
         "diamonds", "pydataset", _pydataset("ggplot2/diamonds"), "cut", "the quality of the cut"
     ),
@@ -152,12 +152,12 @@ _LIST = (
         "a participant has died", drop=("yrdth", "modth", "dadth"), words={0: "no", 1: "yes"},
     ),
     RealTable(
-        "airports", "vega_datasets", ("vega_datasets/_data/airports.csv",), "region",
+        "airports", "vega_datasets", ("*vega_datasets/_data/airports.csv",), "region",
         "the region of the United States", make=lambda frame: frame["state"].map(_REGION_OF),
         drop=("state",),
     ),
     RealTable(
-        "weather", "vega_datasets", ("vega_datasets/_data/seattle-weather.csv",), "weather",
+        "weather", "vega_datasets", ("*vega_datasets/_data/seattle-weather.csv",), "weather",
         "the weather of a day",
     ),
     RealTable(
@@ -167,11 +167,11 @@ _LIST = (
         drop=("dep_time", "dep_delay", "arr_time", "arr_delay", "air_time"),
     ),
     RealTable(
-        "penguins", "palmerpenguins", ("palmerpenguins/data/penguins-raw.csv",), "Species",
+        "penguins", "palmerpenguins", ("*palmerpenguins/data/penguins-raw.csv",), "Species",
         "the species",
     ),
     RealTable(
-        "affairs", "statsmodels", ("statsmodels/datasets/fair/fair.csv",), "affair",
+        "affairs", "statsmodels", ("*statsmodels/datasets/fair/fair.csv",), "affair",
         "a marriage with an affair", make=_at_least("affairs", 1e-9, "yes", "no"),
         drop=("affairs",),
     ),
