@@ -74,6 +74,12 @@ def test_the_page_names_every_loss_and_the_largest_first():
     assert re.search(r"\| `LogisticRegression` \| – \| – \| – \|", lost)
 
 
+def test_a_loss_within_the_noise_of_splits_is_not_listed():
+    text = page(made_tables.results({"forest": 0.8002}, on=["movies"]))
+    lost = text.partition("## Where it loses")[2].partition("\n## ")[0]
+    assert "| `RandomForestClassifier` | – | – | – |" in lost
+
+
 def test_the_best_accuracies_on_a_table_are_bold():
     results = made_tables.results({"boosting": 0.80}, on=["movies"])
     row = re.search(r"^\| movies \| 50 \| .*$", page(results), re.MULTILINE)[0]

@@ -24,7 +24,8 @@ def results(accuracy=None, log_loss=None, *, on=()):
         for labels in LABELS[: 2 if table == "penguins" else 3]:
             for split in SPLITS:
                 for name in METHODS:
-                    right = (ACCURACY | there[0]).get(name, 0.70) + 0.01 * place + 0.001 * split
+                    noise = 0.0 if name == OURS else 0.001 * (-1) ** split
+                    right = (ACCURACY | there[0]).get(name, 0.70) + 0.01 * place + noise
                     loss = (LOG_LOSS | there[1]).get(name)
                     scores = {"accuracy": right, "balanced": right - 0.1, "log_loss": loss}
                     made.add(table, labels, name, split, {**scores, "seconds": 1.5})
