@@ -284,6 +284,28 @@ def test_inspect_shows_the_members_of_an_average(semisquares, table, tmp_path):
     assert soft.between(0.0, 1.0).all()
 
 
+@pytest.mark.parametrize(
+    ("flag", "note"),
+    [
+        ("--store-rows", r"\d+ rows of the table are stored with the model, .*; --no-rows leaves"),
+        ("--no-rows", r"No row of the table is stored: .* the error would be [\d.]+ points lower"),
+    ],
+)
+def test_fit_and_inspect_say_whether_rows_are_stored(semisquares, tmp_path, flag, note):
+    rng = np.random.default_rng(0)
+    X, outer = rng.normal(size=(120, 3)), np.arange(120) % 2
+    X *= ((1.0 + outer) / np.linalg.norm(X, axis=1))[:, None]
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame["shell"] = np.where(np.arange(120) < 60, np.where(outer, "out", "in"), None)
+    frame.to_csv("t.csv", index=False)
+    words = ("--target", "shell", "--method", "averaged", "-o", "m.model", flag)
+    for code, _, errors in (semisquares("fit", "t.csv", *words), semisquares("inspect", "m.model")):
+        assert code == 0
+        assert re.search(f"^Note: {note}", errors, re.MULTILINE)
+    printed = semisquares("inspect", "m.model")[1]
+    assert ("no row of the table is stored" in printed) == (flag == "--no-rows")
+
+
 def test_inspect_counts_the_trees_of_a_forest(semisquares, table):
     words = ("--method", "forest", "--folds", "2", "--repeats", "1", "--jobs", "1")
     code, printed, _ = semisquares("fit", table, "--target", "state", "-o", "m.model", *words)

@@ -85,7 +85,8 @@ CALLS = {
     "fit_table": (
         tables.fit_table,
         lambda: {"prepared": prepared(), "method": "hard", "alpha": 1.0, "weight": 1.0,
-                 "missing": (), "folds": 2, "repeats": 1, "seed": 0, "jobs": 1, "progress": None},
+                 "missing": (), "folds": 2, "repeats": 1, "seed": 0, "jobs": 1, "progress": None,
+                 "store_rows": None},
     ),
     "compare_table": (
         tables.compare_table,
@@ -214,6 +215,7 @@ def test_what_cannot_be_called_is_refused(folder, name, argument, value):
             {"repeats": 10**9},
             "repeats is 1000000000; give a whole number from 1 to 1,000.",
         ),
+        ("fit_table", {"store_rows": 1}, "store_rows is 1; give True, False or None."),
         ("fit_table", {"seed": None}, "seed is None; give a whole number from 0 to 4,294,967,295."),
         (
             "fit_table",

@@ -198,7 +198,7 @@ def test_the_stored_model_is_fitted_to_all_labels_however_many(method, monkeypat
 def test_the_averaged_classifier_is_stored_with_its_own_left_out_scores(n_classes, monkeypatch):
     monkeypatch.setattr(tasks, "ordered_map", None)  # nothing is cross-validated
     rows = prepared(n_classes=n_classes)
-    model = loads(dumps(fit_table(rows)))
+    model = loads(dumps(fit_table(rows, store_rows=True)))
     expected = AveragedClassifier().fit(rows.X, rows.codes)
     found = model.predict(table(n_classes=n_classes))
     np.testing.assert_allclose(found.soft_labels, expected.predict_proba(rows.X), atol=1e-12)
@@ -214,7 +214,7 @@ def test_the_averaged_classifier_is_stored_with_its_own_left_out_scores(n_classe
 def test_the_averaged_classifier_leaves_groups_out_together():
     frame = table(n_labels=60).assign(site=np.arange(120) // 6)
     rows = prepare(frame, "label", group="site")
-    model = fit_table(rows, method="averaged")
+    model = fit_table(rows, method="averaged", store_rows=True)
     expected = AveragedClassifier().fit(rows.X, rows.codes, groups=rows.groups)
     assert model.about["metrics"]["accuracy"]["mean"] == pytest.approx(expected.loo_score_)
 
@@ -254,20 +254,6 @@ def test_classes_that_cannot_be_left_out_are_named():
     about = fit_table(prepare(one_each, "label"), method="averaged").about
     assert about["metrics"] == {}
     assert any(note.startswith("No scores could be measured.") for note in about["notes"])
-
-
-def test_rows_that_an_average_stores_are_named():
-    angle = np.linspace(0.0, 2.0 * np.pi, 300)
-    ring = np.arange(300) % 2
-    X = np.c_[np.cos(angle), np.sin(angle)] * (1.0 + ring[:, None])
-    frame = pd.DataFrame(X, columns=["a", "b"]).assign(
-        label=np.where(np.arange(300) % 10 < 4, np.array(["in", "out"])[ring], None)
-    )
-    model = fit_table(prepare(frame, "label"), method="averaged")
-    assert model.classifier.holds_rows
-    held = f"{model.classifier.n_rows_held} rows of the table are stored with the model, encoded"
-    (note,) = (note for note in model.about["notes"] if note.startswith(held))
-    assert note.endswith("method='ridge' stores none.")
 
 
 def test_an_average_on_noise_is_called_no_better_than_one_answer():

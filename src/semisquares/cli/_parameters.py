@@ -12,6 +12,8 @@ __all__ = ["in_options", "option"]
 
 _OPTIONS = {"kinds": "--kind"}
 """Options whose name is not that of the parameter."""
+_FLAGS = {("store_rows", True): "--store-rows", ("store_rows", False): "--no-rows"}
+"""Options without a value, by parameter and value."""
 
 
 def in_options(value: Any) -> Any:
@@ -35,7 +37,11 @@ def option(parameter: Parameter) -> str:
     ('--kind age=date', '--only-missing')
     >>> option(Parameter("drop", ["a", "b c"])), option(Parameter("delimiter", ","))
     ("--drop a --drop 'b c'", "--delimiter ','")
+    >>> option(Parameter("store_rows", False))
+    '--no-rows'
     """
+    if isinstance(parameter.value, bool) and (parameter.name, parameter.value) in _FLAGS:
+        return _FLAGS[parameter.name, parameter.value]
     name = _OPTIONS.get(parameter.name, f"--{parameter.name.replace('_', '-')}")
     value = parameter.value
     if value is None:

@@ -71,6 +71,13 @@ class _NumberOrAuto(click.ParamType):
     help="Weight of an unlabeled row, relative to a labeled one; auto: chosen by cross-validation "
     "for soft, 1 for hard.",
 )  # fmt: skip
+@click.option(
+    "--store-rows/--no-rows",
+    "store_rows",
+    default=None,
+    help="Let members of an average hold rows of the table, encoded and standardised, or leave "
+    "these members out.  [default: leave out, unless that costs half a point of accuracy]",
+)
 @click.option("--onnx", type=FILE, metavar="FILE", help="Also write the model as ONNX.")
 @options.splits
 @options.reading
@@ -87,6 +94,7 @@ def fit(
     method: str,
     alpha: float | None,
     weight: float | None,
+    store_rows: bool | None,
     onnx: str | None,
     folds: int,
     repeats: int | None,
@@ -99,9 +107,9 @@ def fit(
     TABLE is a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or Feather file, a quoted pattern
     such as 'data/*.csv', or - for standard input. The model file contains the cleaning, encoding
     and scaling of the columns, the classifier, its scores on held-out labeled rows, its certificate
-    of optimality and the versions of all packages, but no row of the table, unless the method is
-    averaged and members of the average compare new rows with some of it; the command says so.
-    Reading it executes no code.
+    of optimality and the versions of all packages. It holds no row of the table, unless the method
+    is averaged and leaving out the members that compare rows would cost half a point of accuracy;
+    then the command says so, and --no-rows leaves them out. Reading the file executes no code.
     """
     refuse_standard_output("--onnx", onnx)
     with checked_paths(
@@ -134,7 +142,9 @@ def fit(
         if onnx is not None:
             check_exportable(prepared.encoder)
         with output.progress("choosing", "fits") as progress:
-            chosen = FitOptions(method, alpha, weight, folds, repeats, seed, jobs, progress)
+            chosen = FitOptions(
+                method, alpha, weight, folds, repeats, seed, jobs, progress, store_rows=store_rows
+            )
             fitted = fit_streamed if engine_name == "dask" else fit_prepared
             model = fitted(prepared, chosen, missing=reading.missing)
     store_model(model, out)

@@ -48,7 +48,8 @@ _METRICS = {
 def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
     """Show what MODEL predicts, from which columns, how well, and which features count most.
 
-    A model without coefficients has no features to list: for an average its members are shown.
+    A model without coefficients has no features to list: for an average its members are shown. Also
+    shown is whether the file holds rows of the table, and what it costs, or would cost, if not.
     """
     format = None if plot is None else _image_format(plot)
     with checked_paths(reads=[model], writes={"--plot": plot}):
@@ -136,6 +137,8 @@ def _print(output: Output, model: TableModel) -> None:
             f"  certificate: the fit is proven to be within {about['certificate']:.1e} of its "
             "optimum"
         )
+    if not model.classifier.holds_rows:
+        output.info("  no row of the table is stored")
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     output.info(f"  {versions}\n")
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..._utils.messages import Parameter, join
 from ..._utils.typing import Array
 from ...estimators import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
-from .._arguments import amount, check_splits, some_function, text
+from .._arguments import amount, check_splits, instance, some_function, text
 from ..compare._evaluation import evaluate
 from ..compare._rivals import ALONE, CLASSIFIERS, RivalFits, Training
 from ..compare._rows import TableRows
@@ -57,6 +57,7 @@ class FitOptions:
     seed: int = 0
     jobs: int = 1
     progress: Progress | None = None
+    store_rows: bool | None = None
 
     def __post_init__(self) -> None:
         check_splits(folds=self.folds, repeats=self.repeats, seed=self.seed, jobs=self.jobs)
@@ -64,6 +65,8 @@ class FitOptions:
             amount(name, getattr(self, name))
         if self.progress is not None:
             some_function("progress", self.progress, "a function of (done, total), or None")
+        if self.store_rows is not None:
+            instance("store_rows", self.store_rows, bool, "True, False or None")
         if text("method", self.method, f"one of {', '.join(METHODS)}") not in METHODS:
             raise TableError(
                 f"There is no method {self.method!r}; take one of {', '.join(METHODS)}.",

@@ -17,7 +17,7 @@ from ..._utils.errors import CollapsedLabelsWarning
 from ..._utils.messages import Message, Parameter
 from ..._utils.typing import Array
 from ..._utils.versions import versions
-from ..._utils.words import counted, percent
+from ..._utils.words import percent
 from ...estimators import AveragedClassifier
 from .._arguments import instance, texts
 from ..compare._rows import TableRows, subsample
@@ -41,8 +41,8 @@ from ._measuring import (
     without_alpha,
 )
 from ._noticing import Remark, notice_texts, record_notices, sample_of
+from ._stored_rows import StoredRows, choose_rows
 from .model import TableModel
-from .predictors import Predictor
 
 __all__ = [
     "METHODS",
@@ -73,6 +73,7 @@ def fit_table(
     method: str = "averaged",
     alpha: float | None = None,
     weight: float | None = None,
+    store_rows: bool | None = None,
     missing: Sequence[str] = (),
     folds: int = 5,
     repeats: int | None = None,
@@ -95,6 +96,12 @@ def fit_table(
     weight : float, optional
         The weight of an unlabeled row; by default chosen by cross-validation for soft labels, and 1
         for hard labels.
+    store_rows : bool, optional
+        Whether the model may hold rows of the table, encoded and standardised, which members of an
+        average on kernels and graphs compare new rows with. By default it holds none, unless
+        leaving these members out costs half a point of accuracy or more on labeled rows that were
+        left out; ``about["notes"]`` then says so. False leaves them out in any case and says what
+        that costs, True keeps them. Models of the other methods hold no rows.
     missing : sequence of str
         Spellings of missing cells that the table was read with; they are stored with the model.
     folds, repeats, seed, jobs
@@ -114,7 +121,9 @@ def fit_table(
     """
     instance("prepared", prepared, Prepared, PREPARED)
     missing = texts("missing", missing)
-    options = FitOptions(method, alpha, weight, folds, repeats, seed, jobs, progress)
+    options = FitOptions(
+        method, alpha, weight, folds, repeats, seed, jobs, progress, store_rows=store_rows
+    )
     return fit_prepared(prepared, options, missing=missing)
 
 
@@ -160,11 +169,13 @@ def average_rows(
         classifier = AveragedClassifier(n_jobs=options.jobs).fit(X, codes, groups=groups)
     labeled = rows.codes >= 0
     known = None if rows.groups is None else rows.groups[labeled]
+    classifier, stored = choose_rows(classifier, rows.codes[labeled], known, options.store_rows)
     measured = measure_left_out(
         classifier.loo_proba_, rows.codes[labeled], known, names, options.seed
     )
     setting = without_alpha("averaged", options.seed)
-    return Fit("averaged", setting, classifier, classifier.predict(rows.X), notes), measured
+    predicted = classifier.predict(rows.X)
+    return Fit("averaged", setting, classifier, predicted, notes, stored=stored), measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +191,8 @@ class Fit:
     notes: Sequence[str]
     """Warnings of the fit."""
     calibration: DecisionCalibration | None = None
+    stored: StoredRows | None = None
+    """What was decided about rows that members of an average need."""
 
 
 def assemble(
@@ -196,8 +209,10 @@ def assemble(
     """
     notices = _notices(table, sample, options, measured, fit)
     classifier = predictor_of(fit.classifier)
-    notices += [Remark("stored_rows", note) for note in _held_rows(classifier)]
+    stored = fit.stored or StoredRows(options.store_rows, useful=False)
+    notices += stored.remarks(classifier.n_rows_held) if fit.stored else []
     about = _about(table, options, measured, fit, notices)
+    about["stored_rows"] = stored.facts(classifier.n_rows_held)
     return TableModel(
         table.encoder,
         classifier,
@@ -233,23 +248,6 @@ def _for_users(warning: warnings.WarningMessage) -> str:
             weight=Parameter("weight"),
         )
     return str(warning.message)
-
-
-def _held_rows(classifier: Predictor) -> list[str]:
-    """Say so if rows of the table are stored."""
-    if not classifier.holds_rows:
-        return []
-    rows = counted(classifier.n_rows_held, "row")
-    verb = "is" if classifier.n_rows_held == 1 else "are"
-    return [
-        Message(
-            "{rows} of the table {verb} stored with the model, encoded and standardised: members "
-            "of the average compare new rows with them; {method} stores none.",
-            rows=rows,
-            verb=verb,
-            method=Parameter("method", "ridge"),
-        )
-    ]
 
 
 def _notices(

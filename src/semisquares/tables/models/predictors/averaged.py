@@ -24,7 +24,7 @@ from ....representations._scaling import FixedScaling
 from ._checks import is_floats, is_positive, is_whole
 from .protocol import Predictor
 
-__all__ = ["AveragedScores"]
+__all__ = ["AveragedScores", "members_with_rows"]
 
 
 MOST_POWER = 8
@@ -166,6 +166,13 @@ class AveragedScores(Predictor):
 
 
 # -- from a fitted classifier -------------------------------------------------------------------
+
+
+def members_with_rows(model: Any) -> Array:
+    """Tell for each member of a fitted AveragedClassifier whether it compares rows with others."""
+    maps = model.average_.learned.representations
+    with_rows = [name for name, one in maps.items() if _rows_of(_as_map(one)) is not None]
+    return np.isin(model.members_["representation"], with_rows)
 
 
 def _parts(average: Average) -> tuple[MemberOdds, ...]:
