@@ -11,14 +11,23 @@ from scipy.special import expit
 
 from semisquares.tables import TableError, fit_table, prepare
 from semisquares.tables.compare._rows import TableRows
-from semisquares.tables.models import _calibrating
+from semisquares.tables.models import _calibrating, fitting
 from semisquares.tables.models._calibrating import (
     calibrate_decisions,
     calibrate_fit,
+    calibrate_log_odds,
+    decision_values,
     left_out_decisions,
 )
 from semisquares.tables.models._calibration import DecisionCalibration
-from semisquares.tables.models._measuring import FitOptions, Setting, choose, fit_setting
+from semisquares.tables.models._converting import predictor_of
+from semisquares.tables.models._measuring import (
+    FitOptions,
+    Setting,
+    choose,
+    fit_setting,
+    without_alpha,
+)
 from semisquares.tables.models.files import dumps, loads
 
 RIDGE = Setting("ridge", 1.0, 0.0, seed=0)
@@ -62,6 +71,94 @@ def reliability(method, n_classes, shares, seed):
     p = calibration.probabilities(classifier.decision_function(X))[:, -1]
     error = (p - (truth == n_classes - 1))[np.argsort(p)]
     return error.reshape(5, -1).mean(axis=1)
+
+
+@pytest.mark.parametrize("method", ["logistic", "forest", "boosting"])
+@pytest.mark.parametrize(("n_classes", "shares"), [(2, (0.8, 0.2)), (3, (0.5, 0.3, 0.2))])
+def test_probabilities_of_other_methods_are_frequencies_too(method, n_classes, shares):
+    losses, errors = [], []
+    setting = without_alpha(method, 0)
+    for seed in (1, 2, 3):
+        X, truth = clouds(200, n_classes, shares, seed)
+        rows = TableRows(X, truth)
+        classifier = fit_setting(setting, rows)
+        calibration = calibrate_fit(rows, setting, classifier)
+        X, truth = clouds(5_000, n_classes, shares, seed, part=1)
+        p = calibration.probabilities(decision_values(classifier, X))
+        own = np.clip(classifier.predict_proba(X), 1e-3, None)
+        losses.append([-np.log(q[np.arange(5_000), truth]).mean() for q in (p, own)])
+        error = (p[:, -1] - (truth == n_classes - 1))[np.argsort(p[:, -1])]
+        errors.append(error.reshape(5, -1).mean(axis=1))
+    calibrated, own = np.mean(losses, axis=0)
+    assert calibrated < own + 0.01
+    assert abs(np.mean(errors, axis=0)).max() < 0.08
+    assert (calibrated < own - 0.05) == (method == "boosting")  # it is far too sure
+
+
+def test_log_odds_that_need_no_correction_get_next_to_none():
+    rng = np.random.default_rng(0)
+    codes = (rng.random(4_000) < 0.2).astype(int)
+    log_odds = np.log(0.25) + rng.normal(size=4_000) + codes - 0.5
+    found = calibrate_log_odds(log_odds, codes, np.bincount(codes))
+    assert found.slope == pytest.approx(1.0, abs=0.1)
+    np.testing.assert_allclose(found.offsets, 0.0, atol=0.1)
+
+
+def test_log_odds_of_noise_become_the_shares_of_the_classes():
+    rng = np.random.default_rng(0)
+    codes = np.arange(2_000) % 10 // 9
+    found = calibrate_log_odds(4.0 * rng.normal(size=2_000), codes, np.bincount(codes))
+    p = found.probabilities(np.array([-8.0, 0.0, 8.0]))
+    np.testing.assert_allclose(p[:, 1], 0.1, atol=0.07)
+
+
+def test_log_odds_that_no_row_can_test_are_taken_as_they_are():
+    found = calibrate_log_odds(np.array([1.0]), np.empty(0, dtype=int), np.array([3, 1]))
+    assert (found.slope, found.offsets.tolist()) == (1.0, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("method", ["logistic", "forest", "boosting"])
+def test_other_methods_are_fitted_at_most_five_times_more(method, monkeypatch):
+    fits, fit = [], _calibrating.fit_setting
+
+    def watched(setting, rows, inside):
+        fits.append(inside)
+        return fit(setting, rows, inside)
+
+    monkeypatch.setattr(_calibrating, "fit_setting", watched)
+    X, truth = clouds(60)
+    _, codes = left_out_decisions(TableRows(X, truth), without_alpha(method, 0))
+    assert (len(fits), len(codes)) == (5, 60)
+    np.testing.assert_array_equal(np.sum(~np.array(fits), axis=0), 1)
+
+
+@pytest.mark.parametrize("method", ["logistic", "forest", "boosting"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_stored_model_of_any_method_is_calibrated(method, n_classes, monkeypatch):
+    classifiers = []
+    monkeypatch.setattr(
+        fitting, "predictor_of", lambda one: classifiers.append(one) or predictor_of(one)
+    )
+    frame, model = model_of(n_classes, method=method)
+    again = loads(dumps(model))
+    assert again.is_calibrated
+    X = model.encoder.transform(frame.drop(columns="label"))
+    expected = model.calibration.probabilities(decision_values(classifiers[0], X))
+    np.testing.assert_allclose(again.predict(frame).probabilities, expected, rtol=1e-12)
+
+
+def test_a_method_that_fails_with_fewer_labels_is_calibrated_by_the_other_folds(monkeypatch):
+    fit = _calibrating.fit_setting
+
+    def sometimes(setting, rows, inside):
+        if not inside[0]:
+            raise TableError("Too few.", code="method_failed")
+        return fit(setting, rows, inside)
+
+    monkeypatch.setattr(_calibrating, "fit_setting", sometimes)
+    X, truth = clouds(60)
+    _, codes = left_out_decisions(TableRows(X, truth), RIDGE)
+    assert len(codes) == 54
 
 
 @pytest.mark.parametrize("n_labeled", [24, 100])
@@ -160,7 +257,7 @@ def test_a_left_out_rows_label_does_not_matter(monkeypatch):
     X, truth = clouds(12)
     codes = truth.astype(np.intp)
     codes[:4] = [0, 1, 0, 1]
-    monkeypatch.setattr(_calibrating, "_folds", lambda rows, seed: [np.array([0])])
+    monkeypatch.setattr(_calibrating, "_folds", lambda *options: [np.array([0])])
     other = np.where(np.arange(12) == 0, 1, codes)
     values = [left_out_decisions(TableRows(X, y), RIDGE)[0] for y in (codes, other)]
     assert values[0] == values[1]
@@ -202,10 +299,10 @@ def test_labels_that_cannot_be_left_out_give_the_usual_slope(codes):
 # -- stored -------------------------------------------------------------------------------------
 
 
-def model_of(**options):
-    X, truth = clouds(80)
+def model_of(n_classes=2, **options):
+    X, truth = clouds(80, n_classes)
     frame = pd.DataFrame(X, columns=list("abcde"))
-    frame["label"] = np.where(np.arange(80) < 30, np.array(["x", "y"])[truth], None)
+    frame["label"] = np.where(np.arange(80) < 30, np.array(["x", "y", "z"])[truth], None)
     return frame, fit_table(prepare(frame, "label"), folds=2, repeats=1, **options)
 
 

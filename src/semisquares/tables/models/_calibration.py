@@ -1,4 +1,4 @@
-"""Calibrated probabilities of a linear classifier.
+"""Calibrated probabilities of a classifier that has decision values.
 
 The probability of class k is, with d the decision values of a row and ε small,
 

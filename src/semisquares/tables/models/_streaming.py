@@ -92,7 +92,7 @@ def fit_streamed(
         else:
             classifier = setting.classifier().fit(*_blocks(table))
             move_intercept(classifier, setting.shift)
-    calibration = None if method in WITHOUT_ALPHA else calibrate_fit(rows, setting, classifier)
+    calibration = calibrate_fit(rows, setting, classifier)
     fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
     return assemble(table, sample_of(table, rows), options, measured, fit, missing)
 

@@ -143,8 +143,7 @@ def fit_prepared(
     with capture_warnings() as notes:
         setting = choose(rows, options)
         classifier = fit_setting(setting, rows)
-    known = options.method not in WITHOUT_ALPHA  # the others have probabilities of their own
-    calibration = calibrate_fit(tested, setting, classifier) if known else None
+    calibration = calibrate_fit(tested, setting, classifier)
     fit = Fit(options.method, setting, classifier, classifier.predict(rows.X), notes, calibration)
     return assemble(prepared, sample, options, measured, fit, missing)
 

@@ -192,13 +192,15 @@ class TableModel:
         cells = self.encoder.clean(features)
         decision, soft = self.classifier.evaluate(self.encoder.encode(cells))
         codes = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0.0).astype(np.intp)
-        known = self.calibration
+        known, probabilities = self.calibration, soft
+        if known is not None:
+            probabilities = known.probabilities(self.classifier.to_calibrate(decision))
         return Prediction(
             self.class_values()[codes],
             codes,
             soft,
             decision,
-            soft if known is None else known.probabilities(decision),
+            probabilities,
             unseen,
             self.encoder.unknown(features),
             self.encoder.drift(cells),

@@ -58,6 +58,10 @@ class Predictor(Protocol):
         """Return the probabilities of encoded rows."""
         return self.evaluate(X)[1]
 
+    def to_calibrate(self, decision: Array) -> Array:
+        """Return what a calibration takes in place of decision values: for most, these."""
+        return decision
+
     def fits(self, n_features: int, n_classes: int) -> bool:
         """Tell whether it is for this many features and classes, and makes sense.
 

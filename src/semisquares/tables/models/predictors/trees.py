@@ -14,7 +14,7 @@ from ._checks import is_floats
 from .logistic import logistic_probabilities
 from .protocol import Predictor
 
-__all__ = ["BoostingScores", "ForestScores"]
+__all__ = ["BoostingScores", "ForestScores", "forest_log_odds"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,10 @@ class ForestScores(Predictor):
             return probabilities[:, 1] - 0.5, probabilities
         return probabilities, probabilities
 
+    def to_calibrate(self, decision: Array) -> Array:
+        """Return log-odds, which are finite."""
+        return forest_log_odds(decision, self.trees.n_trees)
+
     def fits(self, n_features: int, n_classes: int) -> bool:
         """Tell whether these are trees for this many features, with shares of classes in leaves."""
         if not (
@@ -60,6 +64,31 @@ class ForestScores(Predictor):
     def from_plain(cls, plain: Mapping[str, Any]) -> ForestScores:
         """Restore it from plain data."""
         return cls(plain["n_features"], Trees.from_plain(plain["trees"]))
+
+
+def forest_log_odds(decision: Array, n_trees: int) -> Array:
+    """Return log-odds for the decision values of a forest, as if each class had half a tree more.
+
+    Parameters
+    ----------
+    decision : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        The probability of the second of two classes less ½, or all probabilities.
+    n_trees : int
+
+    Returns
+    -------
+    ndarray of the same shape
+        Log-odds of the second class, or the logarithms of all probabilities.
+
+    Examples
+    --------
+    >>> forest_log_odds(np.array([-0.5, 0.0, 0.5]), 100).round(2).tolist()
+    [-5.3, 0.0, 5.3]
+    """
+    if decision.ndim == 2:
+        return np.log((n_trees * decision + 0.5) / (n_trees + 0.5 * decision.shape[1]))
+    second, first = n_trees * (0.5 + decision) + 0.5, n_trees * (0.5 - decision) + 0.5
+    return np.log(second) - np.log(first)
 
 
 @dataclass(frozen=True, eq=False)
