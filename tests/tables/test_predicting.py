@@ -88,6 +88,25 @@ def test_filled_cells_have_the_probabilities_that_the_model_gives_them():
         assert cells[name].to_pylist()[::3] == expected.tolist()
 
 
+@pytest.mark.parametrize("method", ["averaged", "logistic", "forest", "boosting"])
+def test_methods_with_probabilities_write_no_soft_labels(method):
+    frame = damages()
+    model = fit_table(prepare(frame, "damage"), method=method, folds=2, repeats=1)
+    counts = PredictionCounts()
+    (cells,) = predict_rows(model, csv_of(frame), counts, all_probabilities=True)
+    kinds = ("probability", "decision")
+    each = [f"damage_{kind}_{name}" for kind in kinds for name in model.classes]
+    names = ["damage_predicted", "damage_probability", *each]
+    assert cells.column_names == [*frame.columns, *names]
+    found = model.predict(frame)
+    columns = [found.confidence, *found.probabilities.T, *found.decision.T]
+    for name, expected in zip(names[1:], columns, strict=True):
+        assert cells[name].to_pylist() == expected.tolist()
+    assert not [note for note in counts.notes if "calibration" in note]
+    back = prepare(cells.to_pandas(), "damage")
+    assert [column.name for column in back.columns if column.used] == ["size", "depth"]
+
+
 def test_a_model_without_a_calibration_says_that_its_probabilities_are_soft_labels():
     model, counts = replace(fitted(damages()), calibration=None), PredictionCounts()
     (cells,) = predict_rows(model, csv_of(damages()), counts, all_probabilities=True)

@@ -113,7 +113,8 @@ def predict_rows(
     only_missing : bool, default=False
         Fill the cells of the target that are not a label (see `read_target`), and add columns
         that mark them and hold the probabilities of the labels. Otherwise add columns with the
-        predicted label, its probability, soft labels and decision values of all rows.
+        predicted label, its probability, decision values and, if the classifier has them, soft
+        labels of all rows.
     all_probabilities : bool, default=False
         Add a column with the probability of each class.
     min_confidence : float, default=0
@@ -162,7 +163,12 @@ def _new_names(model: TableModel, *, only_missing: bool, all_probabilities: bool
     if only_missing:
         sure = probability_columns(target, classes, all_probabilities=all_probabilities)
         return [marker_column(target), *sure]
-    return prediction_columns(target, classes, all_probabilities=all_probabilities)
+    return prediction_columns(
+        target,
+        classes,
+        soft_labels=model.has_soft_labels,
+        all_probabilities=all_probabilities,
+    )
 
 
 def _check_names(
@@ -197,7 +203,7 @@ def _beside(
     decisions = decision[:, None] if two else decision
     labels = _labels(model, prediction.labels)
     labels = pc.if_else(pa.array(certain), labels, pa.scalar(None, labels.type))
-    numbers = [*soft.T, *decisions.T]
+    numbers = [*(soft.T if model.has_soft_labels else ()), *decisions.T]
     n_probabilities = len(names) - len(numbers) - 1
     columns: list[Any] = [labels, *_probabilities(prediction, n_probabilities), *numbers]
     for name, column in zip(names, columns, strict=True):

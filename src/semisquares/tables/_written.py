@@ -20,17 +20,33 @@ def marker_column(target: str) -> str:
 
 
 def prediction_columns(
-    target: str, classes: Sequence[str], *, all_probabilities: bool = False
+    target: str,
+    classes: Sequence[str],
+    *,
+    soft_labels: bool = True,
+    all_probabilities: bool = False,
 ) -> list[str]:
     """Return the names of the columns in which a model writes its predictions of a target.
+
+    Parameters
+    ----------
+    target : str
+    classes : sequence of str
+    soft_labels : bool, default=True
+        Whether the classifier has soft labels: other methods have probabilities instead.
+    all_probabilities : bool, default=False
+        Whether there is a column with the probability of each class.
 
     Examples
     --------
     >>> prediction_columns("ripe", ["no", "yes"])
     ['ripe_predicted', 'ripe_probability', 'ripe_soft_yes', 'ripe_decision_yes']
+    >>> prediction_columns("ripe", ["no", "yes"], soft_labels=False)
+    ['ripe_predicted', 'ripe_probability', 'ripe_decision_yes']
     """
     shown = classes[1:] if len(classes) == 2 else classes
-    numbers = [f"{start}{name}" for start in _number_columns(target) for name in shown]
+    starts = _number_columns(target)[0 if soft_labels else 1 :]
+    numbers = [f"{start}{name}" for start in starts for name in shown]
     sure = probability_columns(target, classes, all_probabilities=all_probabilities)
     return [f"{target}_predicted", *sure, *numbers]
 
@@ -54,7 +70,7 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
 
     The model may have had other classes than the labels have now, so any class name will do. But a
     column "drink_soft_cola" is a prediction of "drink" only if there is a second such column, and
-    "rain_probability" only beside labels that were predicted or filled in, or such a pair.
+    "rain_probability" only beside labels that were predicted or filled in, or decision values.
 
     Examples
     --------
@@ -62,6 +78,8 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
     ['ripe_predicted', 'ripe_soft_yes', 'ripe_decision_yes']
     >>> predictions_among(["ripe_filled", "ripe_probability"], "ripe")
     ['ripe_probability']
+    >>> predictions_among(["ripe_probability", "ripe_decision_yes"], "ripe")
+    ['ripe_probability', 'ripe_decision_yes']
     >>> predictions_among(["drink_soft_cola", "drink_probability"], "drink")
     []
     """
@@ -74,14 +92,16 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
         if name.startswith(soft) and decision + name.removeprefix(soft) in there
     }
     sure = bool(pairs) or not there.isdisjoint((label, marker_column(target)))
+    # methods without soft labels write probabilities and decision values
+    beside = probability in there and any(name.startswith(decision) for name in columns)
 
     def written(name: str) -> bool:
         if name == probability or name.startswith(f"{probability}_"):
-            return sure
+            return sure or beside
         if name.startswith(soft):
             return label in there or name in pairs
         if name.startswith(decision):
-            return label in there or soft + name.removeprefix(decision) in there
+            return label in there or beside or soft + name.removeprefix(decision) in there
         return name == label
 
     return [name for name in columns if written(name)]

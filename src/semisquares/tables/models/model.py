@@ -15,7 +15,7 @@ from .._arguments import instance, optional_text, refuse, text, texts, whole_num
 from .._drift import Drift
 from .._encoding import Encoding, as_frame, listed_columns
 from ._calibration import DecisionCalibration
-from .predictors import Predictor, read_predictor
+from .predictors import LinearScores, Predictor, read_predictor
 
 __all__ = ["Prediction", "TableModel", "ignored_note"]
 
@@ -205,6 +205,11 @@ class TableModel:
             self.encoder.unknown(features),
             self.encoder.drift(cells),
         )
+
+    @property
+    def has_soft_labels(self) -> bool:
+        """Whether its classifier is linear least squares; others have probabilities instead."""
+        return isinstance(self.classifier, LinearScores)
 
     @property
     def is_calibrated(self) -> bool:
