@@ -82,7 +82,7 @@ class Engine:
         with block_sigint():
             cluster = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, memory_limit=limit, host="127.0.0.1",
-                dashboard_address=None, silence_logs=logging.CRITICAL,
+                dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
             )  # fmt: skip
         # silences complaints about pending tasks when the command is stopped
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)

@@ -138,7 +138,7 @@ def test_chunks_of_a_new_format_have_the_types_of_the_whole(path):
 def test_a_new_format_is_read_on_dask(path):
     with (
         LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
+            n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1",
             silence_logs=50,
         ) as cluster,
         Client(cluster),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..errors import TableError
 from ._calibration import DecisionCalibration
 from ._graph_trees import add_single, add_total
 from .model import TableModel
-from .predictors import LinearScores
+from .predictors import LinearScores, Predictor
 
 if TYPE_CHECKING:
     from .predictors.averaged import AveragedScores
@@ -40,7 +40,9 @@ def add_classifier(graph: OnnxGraph, model: TableModel, features: str) -> None:
     n_classes = len(model.classes)
     decision, soft = _operators(model)(graph, model.classifier, features, n_classes)
     known = model.calibration
-    calibrated = soft if known is None else _calibrate(graph, known, decision)
+    calibrated = soft
+    if known is not None:
+        calibrated = _calibrate(graph, known, _to_calibrate(graph, model.classifier, decision))
     if n_classes > 2:
         graph.add("Identity", decision, output="decision")
         place = graph.add("ArgMax", decision, attributes={"axis": 1, "keepdims": 0})
@@ -156,6 +158,26 @@ def _project(graph: OnnxGraph, z: str, n_classes: int) -> str:
     ranks = graph.constant(np.arange(1.0, n_classes + 1.0)[None])
     threshold = graph.add("ReduceMax", graph.add("Div", graph.add("Sub", sums, one), ranks), axis)
     return graph.add("Max", graph.add("Sub", z, threshold), graph.constant(0.0))
+
+
+def _to_calibrate(graph: OnnxGraph, scores: Predictor, decision: str) -> str:
+    """Add what the calibration takes, as `Predictor.to_calibrate` does: of a forest log-odds."""
+    if scores.type != "forest":
+        return decision
+    forest = cast("ForestScores", scores)
+    n_trees, n_classes = forest.trees.n_trees, forest.trees.value.shape[1]
+
+    def logarithm(shares: str) -> str:
+        """Add the logarithm of the number of trees, and half a tree."""
+        trees = graph.add("Mul", shares, graph.constant(float(n_trees)))
+        return graph.add("Log", graph.add("Add", trees, graph.constant(0.5)))
+
+    if n_classes > 2:
+        total = graph.constant(float(np.log(n_trees + 0.5 * n_classes)))
+        return graph.add("Sub", logarithm(decision), total)
+    half = graph.constant(0.5)
+    second, first = graph.add("Add", half, decision), graph.add("Sub", half, decision)
+    return graph.add("Sub", logarithm(second), logarithm(first))
 
 
 def _calibrate(graph: OnnxGraph, calibration: DecisionCalibration, decision: str) -> str:
