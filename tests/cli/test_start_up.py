@@ -66,3 +66,14 @@ def test_texts_are_encoded_without_what_fitted_the_model(tmp_path):
 def test_a_picture_is_drawn_with_matplotlib(folder):
     modules = imported(folder, "inspect", "kind.model", "--plot", "features.png")
     assert "matplotlib" in modules
+
+
+def test_what_draws_pictures_is_imported_without_what_fits():
+    script = "import sys; from semisquares.plotting import render, style; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "semisquares.plotting" in done.stdout.split()
+    assert set(done.stdout.split()) & SLOW == set()
+
+
+def test_data_sets_are_listed_without_what_loads_them(tmp_path):
+    assert imported(tmp_path, "datasets") & SLOW == set()

@@ -154,14 +154,14 @@ def _plan(
 
 def _load_all(plan: _Plan) -> None:
     """Load every data set once, to report missing ones before hours of work."""
+    from ..paper import datasets
     from ..paper._ledger import ReproduceError
-    from ..paper.datasets import load
 
     wanted = list(dict.fromkeys(name for _, settings in plan for name in settings.datasets))
     errors = {}
     for name in wanted:
         try:
-            load(name)
+            datasets.load(name)
         except (ImportError, OSError, ValueError) as error:
             errors[name] = error
     if errors:
