@@ -14,7 +14,8 @@ from support.command_line import PATIENCE, begin, complaints
 from support.comparisons import binary
 
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")
-FIT = ("fit", "t.csv", "--target", "state", "--method", "soft", "--alpha", "1", "--weight", "1")
+FIT = ("fit", "t.csv", "--target", "state", "--method", "soft", "--alpha", "1", "--weight", "1",
+       "--jobs", "1")  # fmt: skip
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ MODELS = [
 
 
 LESS_WORK = {
+    AveragedClassifier: {"families": "least_squares", "representations": ["linear"]},
     SoftLabelClassifierCV: {"alphas": [0.1, 10.0]},
 }
 """Parameters for the second round of checks."""
