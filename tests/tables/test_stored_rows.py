@@ -96,18 +96,28 @@ def test_without_rows_the_cost_is_said_and_the_scores_are_those_of_what_is_store
     assert not model.classifier.holds_rows
     assert model.about["metrics"]["accuracy"]["mean"] == pytest.approx(expected.loo_score_)
     assert model.about["notes"][-1] == (
-        "No row of the table is stored: members of the average that compare rows are left out, "
-        f"with which the error would be {100 * cost:.1f} points lower."
+        "No row of the table is stored: leaving out the members of the average that compare rows "
+        f"costs {100 * cost:.1f} points of accuracy."
     )
     np.testing.assert_allclose(
         model.predict(frame).probabilities, expected.predict_proba(rows.X), atol=1e-4
     )
 
 
-def test_a_gain_and_no_difference_are_said_too():
-    assert module._words(-0.004) == "0.4 points lower"
-    told = module.StoredRows(False, useful=True, cost=0.0).remarks(0)[0].said
-    assert told.endswith("are left out, with which the error would be the same.")
+@pytest.mark.parametrize(
+    ("cost", "without", "with_rows"),
+    [
+        (0.0, "costs no accuracy.", "would be the same; "),
+        (-0.004, "gains 0.4 points of accuracy.", "would be 0.4 points lower; "),
+        (0.1, "costs 10.0 points of accuracy.", "would be 10.0 points higher; "),
+    ],
+)
+def test_a_gain_and_no_difference_are_said_too(cost, without, with_rows):
+    (one,) = module.StoredRows(False, useful=True, cost=cost).remarks(0)
+    assert one.said.endswith(f" that compare rows {without}")
+    (one,) = module.StoredRows(True, useful=True, cost=cost).remarks(1)
+    assert one.said.startswith("1 row of the table is stored")
+    assert f" the error {with_rows}" in one.said
 
 
 def test_an_average_that_needs_no_rows_says_so_if_asked():
@@ -116,7 +126,7 @@ def test_an_average_that_needs_no_rows_says_so_if_asked():
     frame = pd.DataFrame(rng.normal(size=(400, 4)), columns=list("abcd"))
     frame["label"] = np.where(frame["a"] + frame["b"] > 0.0, "up", "down")
     model = fitted(frame, store_rows=True)
-    assert not model.classifier.holds_rows
+    assert model.about["stored_rows"] == {"rows": 0, "cost_without": 0.0, "asked": True}
     assert fitted(frame).about["notes"] == []
     (note,) = fitted(frame, store_rows=False).about["notes"]
     assert note == "No row of the table is stored: no member of the average needs any."
@@ -137,7 +147,7 @@ def test_other_methods_hold_no_rows_whatever_is_asked(store_rows):
     rows = prepare(halves(), "label")
     options = {"alpha": 1.0, "folds": 2, "repeats": 1}
     model = fit_table(rows, method="ridge", store_rows=store_rows, **options)
-    assert model.about["stored_rows"]["rows"] == 0
+    assert model.about["stored_rows"] == {"rows": 0, "cost_without": 0.0, "asked": store_rows}
     assert not any("stored" in note for note in model.about["notes"])
 
 

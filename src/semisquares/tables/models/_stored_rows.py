@@ -50,8 +50,8 @@ class StoredRows:
         higher; store_rows=False leaves them out.
         >>> for one in StoredRows(False, True, 0.021).remarks(0):
         ...     print(one.said)
-        No row of the table is stored: members of the average that compare rows are left out, with
-        which the error would be 2.1 points lower.
+        No row of the table is stored: leaving out the members of the average that compare rows
+        costs 2.1 points of accuracy.
         """
         if n_rows:
             return [Remark("stored_rows", self._stored(n_rows))]
@@ -83,10 +83,16 @@ class StoredRows:
     def _not_stored(self) -> str:
         if not self.useful:
             return "No row of the table is stored: no member of the average needs any."
-        start = "No row of the table is stored: members of the average that compare rows are left"
+        start = "No row of the table is stored: "
         if self.cost is None:
-            return f"{start} out; what that costs cannot be measured."
-        return f"{start} out, with which the error would be {_words(-self.cost)}."
+            return (
+                f"{start}the members of the average that compare rows are left out; what that "
+                "costs cannot be measured."
+            )
+        verb = "gains" if self.cost < 0.0 else "costs"
+        amount = f"{_size(self.cost)} points of" if self.cost else "no"
+        start += "leaving out the members of the average that compare rows"
+        return f"{start} {verb} {amount} accuracy."
 
 
 def _words(cost: float | None) -> str:
@@ -99,8 +105,11 @@ def _words(cost: float | None) -> str:
     """
     if not cost:
         return "the same"
-    size = points(abs(cost)).removeprefix("+")
-    return f"{size} points {'higher' if cost > 0.0 else 'lower'}"
+    return f"{_size(cost)} points {'higher' if cost > 0.0 else 'lower'}"
+
+
+def _size(cost: float) -> str:
+    return points(abs(cost)).removeprefix("+")
 
 
 def choose_rows(
@@ -131,7 +140,7 @@ def choose_rows(
     with_rows = members_with_rows(classifier)
     used = classifier.average_.weights > 0.0
     if not (with_rows & used).any():
-        return classifier, StoredRows(store_rows, useful=False)
+        return classifier, StoredRows(store_rows, useful=False, cost=0.0)
     if not (~with_rows & (classifier._priors > 0.0)).any():
         if store_rows is False:
             raise TableError(

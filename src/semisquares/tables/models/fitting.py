@@ -208,7 +208,7 @@ def assemble(
     """
     notices = _notices(table, sample, options, measured, fit)
     classifier = predictor_of(fit.classifier)
-    stored = fit.stored or StoredRows(options.store_rows, useful=False)
+    stored = fit.stored or StoredRows(options.store_rows, useful=False, cost=0.0)
     notices += stored.remarks(classifier.n_rows_held) if fit.stored else []
     about = _about(table, options, measured, fit, notices)
     about["stored_rows"] = stored.facts(classifier.n_rows_held)
