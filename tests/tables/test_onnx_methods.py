@@ -101,6 +101,16 @@ def test_the_graph_of_every_member_gives_its_probabilities(member, n_classes, tm
     assert_equal(model, tmp_path / "m.onnx", table(n_classes))  # copies of landmarks among them
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_are_predicted_one_by_one_as_all_at_once(n_classes, tmp_path):
+    export_onnx(averaged(n_classes, **MEMBERS["all"]), tmp_path / "m.onnx")
+    frame = new_rows(5)
+    alone = [run(tmp_path / "m.onnx", frame[k : k + 1])[1] for k in range(5)]
+    np.testing.assert_allclose(
+        np.concatenate(alone), run(tmp_path / "m.onnx", frame)[1], rtol=0, atol=1e-12
+    )
+
+
 def test_neighbours_at_equal_distances_are_all_counted(tmp_path):
     """On a grid most rows have ties, and rows of the graph are not their own neighbours."""
     rng = np.random.default_rng(0)
