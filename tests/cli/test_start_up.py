@@ -42,8 +42,12 @@ def imported(folder, *words):
 
 @pytest.mark.parametrize(
     "words",
-    [("inspect", "kind.model"), ("predict", "kind.model", "rows.csv", "-o", "out.csv")],
-    ids=["inspect", "predict"],
+    [
+        ("inspect", "kind.model"),
+        ("predict", "kind.model", "rows.csv", "-o", "out.csv"),
+        ("predict", "kind.model", "rows.csv", "-o", "out.csv", "--explain", "2"),
+    ],
+    ids=["inspect", "predict", "explain"],
 )
 def test_a_stored_model_is_used_without_what_fitted_it(folder, words):
     modules = imported(folder, *words)

@@ -24,6 +24,7 @@ _SHOWN = 5
         "semisquares predict churn.model new_customers.csv -o predicted.csv",
         "semisquares predict churn.model churn.csv --only-missing -o filled.csv",
         "semisquares predict churn.model churn.csv -o sure.csv --min-confidence 0.9",
+        "semisquares predict churn.model new_customers.csv -o explained.csv --explain 3",
         "zcat rows.csv.gz | semisquares predict churn.model - -o - | head",
         "semisquares predict churn.model 'rows/*.parquet' -o predicted.parquet",
     )
@@ -47,6 +48,11 @@ _SHOWN = 5
     "--min-confidence", type=click.FloatRange(0.0, 1.0), default=0.0, metavar="P",
     help="Leave labels empty whose probability is less than P.",
 )  # fmt: skip
+@click.option(
+    "--explain", type=click.IntRange(min=1), metavar="N",
+    help="Add the N columns that moved each row most, with the change in the probability of its "
+    "label, compared with a typical value in the column.",
+)  # fmt: skip
 @options.reading
 @options.output
 def predict(
@@ -58,6 +64,7 @@ def predict(
     only_missing: bool,
     all_probabilities: bool,
     min_confidence: float,
+    explain: int | None,
 ) -> None:
     """Predict the labels of the rows of TABLE with MODEL; write the rows and their labels.
 
@@ -86,6 +93,7 @@ def predict(
             only_missing=only_missing,
             all_probabilities=all_probabilities,
             min_confidence=min_confidence,
+            explain=explain or 0,
             typed=not to.format.is_text,
             progress=lambda done: update(f"{done:,} rows"),
         ):
@@ -109,6 +117,7 @@ def predict(
             "doubtful": tally.n_doubtful,
             "less_probable": tally.n_less_probable,
             "counts": dict(sorted(tally.labels.items())),
+            "reasons": tally.n_reasons,
             "replaced": dict(tally.replaced.most_common()),
             "notes": list(tally.notes),
             "fit_notices": repeated,

@@ -38,6 +38,8 @@ class Encoding:
     """By column type, in the order of their features."""
     summaries: Mapping[str, ColumnSummary] = field(default_factory=dict)
     """What is kept of the columns to compare new rows with, by name."""
+    typical: Array | None = None
+    """The features of a row with typical cells, (n_features,); old model files have none."""
 
     @classmethod
     def fit(
@@ -61,18 +63,34 @@ class Encoding:
         max_levels : int
             The most features that a category may have.
         """
-        encoders = {}
+        encoders: dict[str, Encoder] = {}
+        typical = [np.empty(0)]
         for kind, column_type in COLUMN_TYPES.items():
             mine = [column.name for column in columns if column.kind == kind]
             if mine:
                 found = {name: statistics.columns[name] for name in mine}
                 encoders[kind] = column_type.fit(found, statistics.n_rows, max_levels=max_levels)
-        return cls(tuple(names), tuple(columns), encoders, statistics.summaries(columns))
+                typical.append(encoders[kind].typical(found, statistics.n_rows))
+        return cls(
+            tuple(names),
+            tuple(columns),
+            encoders,
+            statistics.summaries(columns),
+            np.concatenate(typical),
+        )
 
     @cached_property
     def features(self) -> tuple[Feature, ...]:
         """What each column of the result is."""
         return tuple(f for encoder in self.encoders.values() for f in encoder.features)
+
+    @cached_property
+    def places(self) -> dict[str, Array]:
+        """The features of each column that is used, as positions; in the order of the table."""
+        found: dict[str, list[int]] = {c.name: [] for c in self.columns if c.used}
+        for place, feature in enumerate(self.features):
+            found[feature.column].append(place)
+        return {name: np.array(places, dtype=np.intp) for name, places in found.items()}
 
     def transform(self, X: Any) -> Array:
         """Return the encoded rows of a table, (n_rows, n_features), float64.
@@ -179,6 +197,7 @@ class Encoding:
             "columns": [column.as_dict() for column in columns],
             "encoders": {kind: encoder.to_plain() for kind, encoder in self.encoders.items()},
             "summaries": {name: one.to_plain() for name, one in self.summaries.items()},
+            "typical": self.typical,
         }
 
     @classmethod
@@ -188,7 +207,7 @@ class Encoding:
         Models that were fitted before free text became features have left such columns out.
         """
         columns = (Column(**one) for one in plain["columns"])
-        return cls(
+        found = cls(
             tuple(plain["names"]),
             tuple(
                 replace(one, kind="dropped")
@@ -204,7 +223,20 @@ class Encoding:
                 name: ColumnSummary.from_plain(one)
                 for name, one in plain.get("summaries", {}).items()
             },
+            plain.get("typical"),
         )
+        if found.typical is not None and not _is_row(found.typical, len(found.features)):
+            raise ValueError("a typical row that does not fit the features")
+        return found
+
+
+def _is_row(typical: Any, n_features: int) -> bool:
+    return (
+        isinstance(typical, np.ndarray)
+        and typical.dtype == np.float64
+        and typical.shape == (n_features,)
+        and bool(np.isfinite(typical).all())
+    )
 
 
 def fit_encoding(

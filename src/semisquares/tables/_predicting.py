@@ -12,9 +12,11 @@ import pandas as pd
 
 from .._utils.messages import Parameter
 from .._utils.typing import Array
+from .._utils.words import counted
+from ._arguments import whole_number
 from ._drift import Drift
 from ._encoding import UNNAMED
-from ._written import marker_column, prediction_columns, probability_columns
+from ._written import marker_column, prediction_columns, probability_columns, reason_columns
 from .columns import Column
 from .columns._cells import text_of
 from .errors import TableError
@@ -24,6 +26,8 @@ from .target import has_label
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from ._explaining import Explanation
 
 BATCH = 100_000
 
@@ -51,6 +55,10 @@ class PredictionCounts:
     """Columns that the fit has not seen."""
     drift: Drift = field(default_factory=Drift)
     """How the predicted rows differ from those of the fit."""
+    n_reasons: int = 0
+    """Reasons that are written for each row."""
+    n_asked: int = 0
+    """Reasons that were asked for, which may be more than the model has columns."""
 
     @property
     def notes(self) -> list[str]:
@@ -61,13 +69,19 @@ class PredictionCounts:
             for name, signed in self.signed.items()
             if not signed
         ]
+        reasons = []
+        if self.n_reasons < self.n_asked:
+            reasons.append(
+                f"The model uses {counted(self.n_reasons, 'column')}, so each row has at most "
+                f"{counted(self.n_reasons, 'reason')}, not {self.n_asked:,}."
+            )
         calibration = []
         if not self.calibrated:
             calibration.append(
                 "The model was stored without a calibration: its probabilities are the "
                 "classifier's own, and may be too sure."
             )
-        return [*ignored_note(self.ignored), *signs, *calibration, *self.drift.notes]
+        return [*ignored_note(self.ignored), *signs, *calibration, *reasons, *self.drift.notes]
 
     def add(self, prediction: Prediction, certain: Array) -> None:
         """Count the predictions of one batch; those that are not `certain` are left out."""
@@ -97,6 +111,7 @@ def predict_rows(
     only_missing: bool = False,
     all_probabilities: bool = False,
     min_confidence: float = 0.0,
+    explain: int = 0,
     typed: bool = False,
     rows: int = BATCH,
     progress: Callable[[int], None] = lambda done: None,
@@ -119,6 +134,10 @@ def predict_rows(
         Add a column with the probability of each class.
     min_confidence : float, default=0
         Leave labels out that are less probable than this; their probabilities are written.
+    explain : int, default=0
+        Add this many pairs of columns, or as many as the model uses: the columns that moved a row
+        most, and their changes in the probability of its label (see `TableModel.predict`). Empty
+        if no further column moved the row, or if the row had a label.
     typed : bool, default=False
         Give the columns of a CSV the types of their cells, for a file that keeps types. Otherwise
         they are the text of the CSV.
@@ -129,6 +148,9 @@ def predict_rows(
     """
     counts.calibrated = model.is_calibrated
     names = _new_names(model, only_missing=only_missing, all_probabilities=all_probabilities)
+    whole_number("explain", explain, 0)
+    counts.n_asked, counts.n_reasons = explain, min(explain, len(model.encoder.places))
+    reasons = reason_columns(model.target, counts.n_reasons)
     numbers = {column.name for column in model.encoder.columns if column.kind == "number"}
     numbers |= set(UNNAMED) if numbers.intersection(UNNAMED) else set()
     cast = _caster(model, source, rows) if typed and source.format.is_text else lambda cells: cells
@@ -136,14 +158,18 @@ def predict_rows(
         source, missing=model.missing, rows=rows, numbers=numbers, labels=(model.target,)
     ):
         if counts.n_rows == 0:
-            _check_names(model, cells, names, only_missing=only_missing)
+            _check_names(model, cells, [*names, *reasons], only_missing=only_missing)
+        predicted = np.ones(len(frame), dtype=bool)
         if only_missing:
-            yield cast(_filled(model, cells, frame, names, counts, min_confidence))
+            predicted = ~np.array(has_label(frame[model.target], model.unlabeled))
+        prediction = model.predict(frame[predicted], explain=counts.n_reasons)
+        certain = prediction.confidence >= min_confidence
+        counts.add(prediction, certain)
+        if only_missing:
+            cells = _filled(model, cells, predicted, prediction, names, counts, certain)
         else:
-            prediction = model.predict(frame)
-            certain = prediction.confidence >= min_confidence
-            counts.add(prediction, certain)
-            yield cast(_beside(model, cells, prediction, names, certain))
+            cells = _beside(model, cells, prediction, names, certain)
+        yield cast(_with_reasons(cells, prediction.explanation, reasons, predicted))
         counts.check_signs(model.encoder.rename_index(frame), model.encoder.columns)
         counts.n_rows += len(frame)
         progress(counts.n_rows)
@@ -217,28 +243,45 @@ def _probabilities(prediction: Prediction, n_columns: int) -> list[Array]:
     return found if n_columns == 1 else [*found, *prediction.probabilities.T]
 
 
+def _with_reasons(
+    cells: pa.Table, explanation: Explanation | None, names: list[str], predicted: Array
+) -> pa.Table:
+    """Append the columns that moved the rows most, and their changes."""
+    import pyarrow as pa
+
+    if explanation is None:
+        return cells
+    known = pa.array(explanation.columns, type=pa.string())
+    for k, pair in enumerate(zip(names[::2], names[1::2], strict=True)):
+        places, changes = np.full(len(predicted), -1), np.zeros(len(predicted))
+        places[predicted] = explanation.places[:, k]
+        changes[predicted] = explanation.changes[:, k]
+        none = places < 0
+        reasons = known.take(pa.array(places, mask=none))
+        for name, column in zip(pair, (reasons, pa.array(changes, mask=none)), strict=True):
+            cells = cells.append_column(name, [column])
+    return cells
+
+
 def _filled(
     model: TableModel,
     cells: pa.Table,
-    frame: pd.DataFrame,
+    empty: Array,
+    prediction: Prediction,
     names: list[str],
     counts: PredictionCounts,
-    min_confidence: float,
+    certain: Array,
 ) -> pa.Table:
     """Fill the cells of the target that are not a label, and mark them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    empty = ~has_label(frame[model.target], model.unlabeled)
-    prediction = model.predict(frame[empty])
-    certain = prediction.confidence >= min_confidence
-    counts.add(prediction, certain)
     place = cells.column_names.index(model.target)
     column = cells.column(place).combine_chunks()
     labels = _labels(model, prediction.labels).filter(pa.array(certain))
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    marks = np.array(empty)
+    marks = empty.copy()
     marks[marks] = certain
     counts.replaced.update(_words(column.filter(pa.array(marks))))
     try:
@@ -258,8 +301,8 @@ def _filled(
     found = _probabilities(prediction, len(names) - 1)
     for name, known in zip(names[1:], found, strict=True):
         values = np.zeros(len(marks))
-        values[np.array(empty)] = known
-        cells = cells.append_column(name, [pa.array(values, mask=~np.array(empty))])
+        values[empty] = known
+        cells = cells.append_column(name, [pa.array(values, mask=~empty)])
     return cells
 
 

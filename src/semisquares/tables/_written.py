@@ -65,12 +65,25 @@ def probability_columns(
     return [name, *(f"{name}_{one}" for one in classes if all_probabilities)]
 
 
+def reason_columns(target: str, n_reasons: int) -> list[str]:
+    """Return the names of the columns that say which columns moved a row, and by how much.
+
+    Examples
+    --------
+    >>> reason_columns("ripe", 2)
+    ['ripe_reason_1', 'ripe_change_1', 'ripe_reason_2', 'ripe_change_2']
+    """
+    numbers = range(1, n_reasons + 1)
+    return [f"{start}{k}" for k in numbers for start in _reason_starts(target)]
+
+
 def predictions_among(columns: Sequence[str], target: str) -> list[str]:
     """Find the columns that a model has written, by the names of `prediction_columns`.
 
     The model may have had other classes than the labels have now, so any class name will do. But a
     column "drink_soft_cola" is a prediction of "drink" only if there is a second such column, and
     "rain_probability" only beside labels that were predicted or filled in, or decision values.
+    Reasons come in pairs, too: "drink_reason_1" with "drink_change_1".
 
     Examples
     --------
@@ -82,6 +95,8 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
     ['ripe_probability', 'ripe_decision_yes']
     >>> predictions_among(["drink_soft_cola", "drink_probability"], "drink")
     []
+    >>> predictions_among(["ripe_reason_1", "ripe_change_1", "ripe_change_x"], "ripe")
+    ['ripe_reason_1', 'ripe_change_1']
     """
     label, (soft, decision) = f"{target}_predicted", _number_columns(target)
     probability = f"{target}_probability"
@@ -91,6 +106,10 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
         for name in columns
         if name.startswith(soft) and decision + name.removeprefix(soft) in there
     }
+    reason, change = _reason_starts(target)
+    numbers = {name.removeprefix(reason) for name in columns if name.startswith(reason)}
+    numbers = {k for k in numbers if k.isdecimal() and change + k in there}
+    reasons = {start + k for k in numbers for start in (reason, change)}
     sure = bool(pairs) or not there.isdisjoint((label, marker_column(target)))
     # methods without soft labels write probabilities and decision values
     beside = probability in there and any(name.startswith(decision) for name in columns)
@@ -102,7 +121,7 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
             return label in there or name in pairs
         if name.startswith(decision):
             return label in there or beside or soft + name.removeprefix(decision) in there
-        return name == label
+        return name == label or name in reasons
 
     return [name for name in columns if written(name)]
 
@@ -110,6 +129,11 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
 def _number_columns(target: str) -> tuple[str, str]:
     """Return the prefixes of columns with soft labels and with decision values."""
     return f"{target}_soft_", f"{target}_decision_"
+
+
+def _reason_starts(target: str) -> tuple[str, str]:
+    """Return the prefixes of columns with reasons and with their changes."""
+    return f"{target}_reason_", f"{target}_change_"
 
 
 def filled_note(target: str, n_labels: int, n_filled: int) -> str:

@@ -64,6 +64,9 @@ class CompassEncoder(Encoder):
             out[:, 2 * n + k] = np.isnan(angle)
         np.nan_to_num(out, copy=False)
 
+    def typical(self, statistics, n_rows):
+        return np.zeros(len(self.features))
+
     def made_up_cells(self, place, rng):
         return np.array([*POINTS, None], dtype=object)
 

@@ -103,6 +103,17 @@ def fill_and_flag(out: Array, columns: Sequence[Array], fill: Array, flagged: Ar
     np.copyto(out[:, :n], fill, where=empty)
 
 
+def typical_flags(gaps: Array) -> Array:
+    """Return the flags of typical cells, 1 if most cells of a column are missing, else 0.
+
+    Parameters
+    ----------
+    gaps : ndarray
+        The share of missing cells in each column.
+    """
+    return (gaps > 0.5).astype(np.float64)
+
+
 # -- profiles -------------------------------------------------------------------------------------
 
 
@@ -323,6 +334,21 @@ class Encoder(ABC):
     @abstractmethod
     def encode(self, cells: pd.DataFrame, out: Array) -> None:
         """Write the features of clean cells into `out`, (n_rows, n_features)."""
+
+    @abstractmethod
+    def typical(self, statistics: Mapping[str, Any], n_rows: int) -> Array:
+        """Return the features of a row with typical cells, (n_features,).
+
+        A typical cell is what a missing one is filled with, or the most frequent level. It is
+        flagged as missing only if most cells of its column are (see `typical_flags`).
+
+        Parameters
+        ----------
+        statistics : mapping of str to statistics
+            By column, as in `ColumnType.fit`.
+        n_rows : int
+            Rows of the table.
+        """
 
     @abstractmethod
     def made_up_cells(self, place: int, rng: np.random.Generator) -> Array:

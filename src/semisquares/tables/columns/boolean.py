@@ -22,6 +22,7 @@ from ._protocol import (
     Profile,
     fill_and_flag,
     missing_flag,
+    typical_flags,
 )
 from ._summary import ColumnSummary
 from .excluded import unless_constant
@@ -58,6 +59,11 @@ class BooleanEncoder(Encoder):
     def encode(self, cells: pd.DataFrame, out: Array) -> None:
         """Fill and flag."""
         fill_and_flag(out, [cells[name] for name in self.columns], self.modes, self.missing)
+
+    def typical(self, statistics: Mapping[str, ValueCounts], n_rows: int) -> Array:
+        """Return the more frequent values."""
+        filled = np.array([counts.counts.sum() for counts in statistics.values()])
+        return np.append(self.modes, typical_flags(1.0 - filled[self.missing] / n_rows))
 
     def made_up_cells(self, place: int, rng: np.random.Generator) -> Array:
         """Return false, true and a missing cell."""

@@ -65,6 +65,14 @@ class CategoryEncoder(Encoder):
         chosen = np.array([known.get(level, n_own) for level in levels], dtype=np.intp)
         return np.eye(n_own + 1, n_own + (n_own < len(frequent)))[chosen]
 
+    def typical(self, statistics: Mapping[str, ValueCounts], n_rows: int) -> Array:
+        """Return the features of the most frequent level of each column, the first if several."""
+        rows = []
+        for place, found in enumerate(statistics.values()):
+            levels, counts = found.sorted
+            rows.append(self.encode_levels(place, levels[[counts.argmax()]])[0])
+        return np.concatenate(rows)
+
     def made_up_cells(self, place: int, rng: np.random.Generator) -> Array:
         """Return each level, an unseen one and a missing cell."""
         return np.array([*self.levels[place], UNKNOWN, None], dtype=object)

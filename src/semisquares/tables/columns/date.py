@@ -16,7 +16,16 @@ from ..._utils.typing import Array
 from ..errors import TableError
 from ._cells import check_cells, check_texts, factorize_texts, level_of, object_storage, text_of
 from ._moments import Moments, scales_of
-from ._protocol import Cells, Column, ColumnType, Encoder, Feature, Profile, missing_flag
+from ._protocol import (
+    Cells,
+    Column,
+    ColumnType,
+    Encoder,
+    Feature,
+    Profile,
+    missing_flag,
+    typical_flags,
+)
 from ._summary import ColumnSummary
 from .excluded import unless_constant
 
@@ -311,6 +320,12 @@ class DateEncoder(Encoder):
         np.copyto(out, self.means, where=np.isnan(out))
         out -= self.means
         out /= self.scales
+
+    def typical(self, statistics: Mapping[str, DateMoments], n_rows: int) -> Array:
+        """Return the mean of each part of the dates."""
+        flags = np.array([part == "missing" for _, part in self.parts], dtype=bool)
+        row = np.where(flags, typical_flags(self.means), self.means)
+        return (row - self.means) / self.scales
 
     def made_up_cells(self, place: int, rng: np.random.Generator) -> Array:
         """Return dates from 1990 to 2044 and a missing one."""

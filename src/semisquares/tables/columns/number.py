@@ -43,6 +43,7 @@ from ._protocol import (
     fill_and_flag,
     merge_known,
     missing_flag,
+    typical_flags,
 )
 from ._summary import ColumnSummary
 from .excluded import COUNTING, FEW_ROWS, NUMBERING, identifier_word, unless_constant
@@ -326,6 +327,12 @@ class NumberEncoder(Encoder):
             fill_and_flag(block, [column[rows] for column in columns], means, self.missing)
             block -= self.means
             block /= self.scales
+
+    def typical(self, statistics: Mapping[str, Moments], n_rows: int) -> Array:
+        """Return the features of the means."""
+        row = np.array(self.means)
+        row[len(self.columns) :] = typical_flags(row[len(self.columns) :])
+        return (row - self.means) / self.scales
 
     def made_up_cells(self, place: int, rng: np.random.Generator) -> Array:
         """Return numbers far and wide, one in five missing."""

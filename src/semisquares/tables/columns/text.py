@@ -14,7 +14,7 @@ from ..._utils.typing import Array
 from ._cells import factorize_texts, level_of
 from ._counts import ValueCounts
 from ._moments import scales_of
-from ._protocol import Column, ColumnType, Encoder, Feature, Profile, missing_flag
+from ._protocol import Column, ColumnType, Encoder, Feature, Profile, missing_flag, typical_flags
 from .excluded import unless_constant
 
 if TYPE_CHECKING:
@@ -269,6 +269,11 @@ class TextEncoder(Encoder):
             weighted = weigh(count_ngrams(texts[batch]), self.idf[place])
             found[batch] = weighted @ directions - self.means[features]
         return found
+
+    def typical(self, statistics: Mapping[str, TextCounts], n_rows: int) -> Array:
+        """Return the mean of each component, which is 0."""
+        flags = (typical_flags(self.gaps) - self.gaps) / self._flag_scales
+        return np.append(np.zeros(len(self.means)), flags)
 
     def made_up_cells(self, place: int, rng: np.random.Generator) -> Array:
         """Return made-up words and a missing cell."""

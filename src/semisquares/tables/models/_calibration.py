@@ -51,6 +51,22 @@ class DecisionCalibration:
         p = special.softmax(self.slope * by_class(decision) + self.offsets, axis=1)
         return (1.0 - self.doubt) * p + self.doubt / p.shape[1]
 
+    def of_class(self, decision: Array, codes: Array) -> Array:
+        """Return the probability of one class for each row, (n,); with two classes it is faster.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> found = DecisionCalibration(4.0, np.zeros(2), doubt=0.02)
+        >>> found.of_class(np.array([0.25, 0.25]), np.array([0, 1])).round(3)
+        array([0.274, 0.726])
+        """
+        if decision.ndim == 2:
+            return self.probabilities(decision)[np.arange(len(codes)), codes]
+        sign = 2.0 * codes - 1.0
+        odds = sign * (self.slope * decision + (self.offsets[1] - self.offsets[0]))
+        return (1.0 - self.doubt) * special.expit(odds) + self.doubt / 2.0
+
     def fits(self, n_classes: int) -> bool:
         """Tell whether it is for so many classes, and finite."""
         return (

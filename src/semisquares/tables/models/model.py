@@ -14,6 +14,7 @@ from ..._utils.typing import Array
 from .._arguments import instance, optional_text, refuse, text, texts, whole_number
 from .._drift import Drift
 from .._encoding import Encoding, as_frame, listed_columns
+from .._explaining import Explanation, predicted_codes, probability_changes
 from ._calibration import DecisionCalibration
 from .predictors import LinearScores, Predictor, read_predictor
 
@@ -50,6 +51,8 @@ class Prediction:
     """Columns of the table that the fit has not seen."""
     drift: Drift = field(default_factory=Drift)
     """How the rows differ from those of the fit."""
+    explanation: Explanation | None = None
+    """The columns that moved each row most, if asked for."""
 
     @property
     def notes(self) -> list[str]:
@@ -178,7 +181,7 @@ class TableModel:
         features = as_frame(frame, "frame").drop(columns=names, errors="ignore")
         return self.encoder.rename_index(features)
 
-    def predict(self, frame: pd.DataFrame) -> Prediction:
+    def predict(self, frame: pd.DataFrame, *, explain: int = 0) -> Prediction:
         """Predict the label of every row; cells of the target are ignored.
 
         Parameters
@@ -186,12 +189,34 @@ class TableModel:
         frame : DataFrame
             A table with the columns of the fit. Others are ignored, and listed in the prediction.
             Levels of a category that the fit has not seen are counted, and encoded as rare levels.
+        explain : int, default=0
+            Find this many columns for each row that moved it most, or as many as the model uses:
+            ``explanation`` has their signed changes in the probability of the predicted class,
+            compared with the column being set to its typical value. That is the mean of numbers,
+            of parts of dates and of the features of texts, the most frequent level of categories
+            and booleans, and missing if most of its cells are.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from semisquares.tables import fit_table, prepare
+        >>> kinds = ["a", "a", "a", "b", "b", "b", None, None]
+        >>> sizes, tags = [1, 2, 3, 7, 8, 9, 2, 8], [0, 1, 0, 1, 0, 1, 0, 1]
+        >>> frame = pd.DataFrame({"size": sizes, "tag": tags, "kind": kinds})
+        >>> model = fit_table(prepare(frame, "kind"), method="soft", alpha=1.0, weight=1.0)
+        >>> found = model.predict(frame[:1], explain=1)
+        >>> found.labels.tolist(), found.explanation.names.tolist()
+        (['a'], [['size']])
+        >>> found.explanation.changes.round(1).tolist()
+        [[0.4]]
         """
+        whole_number("explain", explain, 0)
         features = self.features(frame)
         unseen = self.encoder.unseen(features)
         cells = self.encoder.clean(features)
-        decision, soft = self.classifier.evaluate(self.encoder.encode(cells))
-        codes = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0.0).astype(np.intp)
+        X = self.encoder.encode(cells)
+        decision, soft = self.classifier.evaluate(X)
+        codes = predicted_codes(decision)
         known, probabilities = self.calibration, soft
         if known is not None:
             probabilities = known.probabilities(self.classifier.to_calibrate(decision))
@@ -204,7 +229,13 @@ class TableModel:
             unseen,
             self.encoder.unknown(features),
             self.encoder.drift(cells),
+            self._explain(X, codes, explain) if explain else None,
         )
+
+    def _explain(self, X: Array, codes: Array, most: int) -> Explanation:
+        """Find the columns that moved each row most towards or away from its class."""
+        changes = probability_changes(self.encoder, self.classifier, self.calibration, X, codes)
+        return Explanation.strongest(tuple(self.encoder.places), changes, most)
 
     @property
     def has_soft_labels(self) -> bool:

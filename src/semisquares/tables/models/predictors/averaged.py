@@ -6,7 +6,7 @@ that it was fitted to, except those that kernel and graph members measure distan
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from ....families._trees import Trees
 from ....representations._maps import FeatureMap, GraphMap, KernelMap, LinearMap
 from ....representations._neighbours import Graph
 from ....representations._scaling import FixedScaling
+from ._average_replacing import average_each
 from ._checks import is_floats, is_positive, is_whole
 from .protocol import Predictor
 
@@ -77,7 +78,16 @@ class AveragedScores(Predictor):
 
     def evaluate(self, X: Array) -> tuple[Array, Array]:
         """Return decision values and probabilities."""
-        probabilities = self.average.predict_proba(X)
+        return self._decided(self.average.predict_proba(X))
+
+    def replace_each(
+        self, X: Array, columns: Sequence[Array], values: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield decision values and probabilities with one column after the other replaced."""
+        for probabilities in average_each(self.average, X, columns, values):
+            yield self._decided(probabilities)
+
+    def _decided(self, probabilities: Array) -> tuple[Array, Array]:
         logs = np.log(np.maximum(probabilities, _TINY))
         return (logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs), probabilities
 

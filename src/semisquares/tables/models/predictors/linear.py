@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...._utils.typing import Array
 from ....core.labelings import soft_labels
 from ._checks import is_floats
+from ._replacing import linear_changes
 from .protocol import Predictor
 
 __all__ = ["LinearScores"]
@@ -26,7 +27,17 @@ class LinearScores(Predictor):
 
     def evaluate(self, X: Array) -> tuple[Array, Array]:
         """Return decision values and soft labels."""
+        return self._scored(X @ self.coef.T + self.intercept)
+
+    def replace_each(
+        self, X: Array, columns: Sequence[Array], values: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield decision values and soft labels with one column after the other replaced."""
         scores = X @ self.coef.T + self.intercept
+        for change in linear_changes(X, columns, values, self.coef.T):
+            yield self._scored(scores - change)
+
+    def _scored(self, scores: Array) -> tuple[Array, Array]:
         decision = scores[:, 0] if scores.shape[1] == 1 else scores
         return decision, self.soft_labels(decision)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from scipy.special import expit, softmax
 
 from ...._utils.typing import Array
 from ._checks import is_floats
+from ._replacing import linear_changes
 from .protocol import Predictor
 
 __all__ = ["LogisticScores", "logistic_probabilities"]
@@ -35,6 +36,14 @@ class LogisticScores(Predictor):
     def evaluate(self, X: Array) -> tuple[Array, Array]:
         """Return decision values and probabilities."""
         return logistic_probabilities(X @ self.coef.T + self.intercept)
+
+    def replace_each(
+        self, X: Array, columns: Sequence[Array], values: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield decision values and probabilities with one column after the other replaced."""
+        scores = X @ self.coef.T + self.intercept
+        for change in linear_changes(X, columns, values, self.coef.T):
+            yield logistic_probabilities(scores - change)
 
     def fits(self, n_features: int, n_classes: int) -> bool:
         """Tell whether it is for this many features and classes, and finite."""

@@ -7,10 +7,11 @@ this interface and a line in the registry, `PREDICTORS`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from ...._utils.typing import Array
+from ._replacing import with_each_replaced
 
 __all__ = ["Predictor"]
 
@@ -61,6 +62,25 @@ class Predictor(Protocol):
     def to_calibrate(self, decision: Array) -> Array:
         """Return what a calibration takes in place of decision values: for most, these."""
         return decision
+
+    def replace_each(
+        self, X: Array, columns: Sequence[Array], values: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield decision values and probabilities with one column after the other replaced.
+
+        A predictor overrides it if there is a faster way than to evaluate all rows for each column.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            A block of encoded rows.
+        columns : sequence of ndarrays
+            The features of each column of the table, as positions.
+        values : ndarray of shape (n_features,)
+            What the features of the column are set to, in all rows.
+        """
+        for rows in with_each_replaced(X, columns, values):
+            yield self.evaluate(rows)
 
     def fits(self, n_features: int, n_classes: int) -> bool:
         """Tell whether it is for this many features and classes, and makes sense.

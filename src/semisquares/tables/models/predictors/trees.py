@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 from ...._utils.typing import Array
 from ....families._trees import Trees, as_single
 from ._checks import is_floats
+from ._replacing import tree_totals
 from .logistic import logistic_probabilities
 from .protocol import Predictor
 
@@ -36,7 +37,17 @@ class ForestScores(Predictor):
 
     def evaluate(self, X: Array) -> tuple[Array, Array]:
         """Return decision values and probabilities."""
-        probabilities = self.trees.total(as_single(X)) / self.trees.n_trees
+        return self._voted(self.trees.total(as_single(X)))
+
+    def replace_each(
+        self, X: Array, columns: Sequence[Array], values: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield decision values and probabilities with one column after the other replaced."""
+        for total in tree_totals(self.trees, as_single(X), columns, as_single(values)):
+            yield self._voted(total)
+
+    def _voted(self, total: Array) -> tuple[Array, Array]:
+        probabilities = total / self.trees.n_trees
         if probabilities.shape[1] == 2:
             return probabilities[:, 1] - 0.5, probabilities
         return probabilities, probabilities
@@ -129,6 +140,13 @@ class BoostingScores(Predictor):
         """Return decision values and probabilities."""
         scores = self.trees.total(X, len(self.baseline)) + self.baseline
         return logistic_probabilities(scores)
+
+    def replace_each(
+        self, X: Array, columns: Sequence[Array], values: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield decision values and probabilities with one column after the other replaced."""
+        for total in tree_totals(self.trees, X, columns, values, len(self.baseline)):
+            yield logistic_probabilities(total + self.baseline)
 
     def fits(self, n_features: int, n_classes: int) -> bool:
         """Tell whether these are trees for this many features and classes."""
