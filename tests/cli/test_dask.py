@@ -68,6 +68,15 @@ def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, grou
     same = ("method", "alpha", "unlabeled_weight", "rows", "labeled", "metrics", "notes")
     for key in same:
         assert flat_entry(found, key) == pytest.approx(flat_entry(expected, key), rel=1e-9), key
+    assert_same_importance(found, expected)
+
+
+def assert_same_importance(found, expected):
+    """The table has more rows than importance is measured by."""
+    one, other = (model.about["importance"] for model in (expected, found))
+    assert [row["column"] for row in other] == [row["column"] for row in one]
+    measured = [[row["importance"] for row in rows] for rows in (other, one)]
+    np.testing.assert_allclose(*measured, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["averaged", "logistic", "forest", "boosting"])
@@ -82,6 +91,9 @@ def test_a_table_in_chunks_gives_the_probabilities_of_the_whole_table(folder, me
     np.testing.assert_allclose(other, one, rtol=0, atol=1e-9)
     for key in ("method", "rows", "labeled", "metrics", "notes", "summary"):
         assert flat_entry(found, key) == pytest.approx(flat_entry(expected, key), rel=1e-9), key
+    assert_same_importance(found, expected)
+    one, other = (model.predict(frame(), explain=1).explanation for model in (expected, found))
+    np.testing.assert_allclose(other.changes, one.changes, rtol=0, atol=1e-9)
 
 
 def test_notes_about_a_table_in_chunks_are_those_of_the_whole_table(folder):

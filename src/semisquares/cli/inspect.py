@@ -18,11 +18,14 @@ from ._paths import FILE, checked_paths
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ..tables._importance import ColumnImportance
     from ..tables._strengths import Strength
     from ..tables.models import TableModel
     from ..tables.models._contents import MemberWeight
     from ._output import Output
 
+_BAR = 30
+"""Characters of the longest bar."""
 _METRICS = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
@@ -40,26 +43,32 @@ _METRICS = {
 )
 @click.argument("model", type=FILE)
 @click.option(
-    "--top", type=click.IntRange(min=1), default=12, show_default=True, metavar="N",
-    help="Number of features, or of members of an average, to show; the strongest first.",
+    "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+    help="Number of columns, features and members of an average to show; the strongest first.",
 )  # fmt: skip
-@click.option("--plot", type=FILE, metavar="FILE", help="Plot them to a .png or .svg file.")
+@click.option(
+    "--plot", type=FILE, metavar="FILE",
+    help="Plot the importance of the columns to a .png or .svg file.",
+)  # fmt: skip
 @options.output
 def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
-    """Show what MODEL predicts, from which columns, how well, and which features count most.
+    """Show what MODEL predicts, from which columns, how well, and which columns matter most.
 
-    A model without coefficients has no features to list: for an average its members are shown. Also
-    shown is whether the file holds rows of the table, and what it costs, or would cost, if not.
+    The importance of a column is the mean change in the probability of the predicted class if the
+    column is set to its typical value. For a model with coefficients the strongest features are
+    listed, too, and for an average its members. Also shown is whether the file holds rows of the
+    table, and what it costs, or would cost, if not.
     """
     format = None if plot is None else _image_format(plot)
     with checked_paths(reads=[model], writes={"--plot": plot}):
+        from ..tables._importance import stored_importance
         from ..tables._strengths import strengths
         from ..tables.models._contents import summarize
         from ._models import open_model
 
         if plot is not None:
             require("matplotlib", extras="cli,tables")
-            from ..tables.report import _drawing as drawing  # noqa: F401
+            from ..tables.report import _importance_bars  # noqa: F401
 
     stored = open_model(model)
     names = tuple(map(str, stored.classes))
@@ -67,14 +76,17 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
     ranked: tuple[Strength, ...] = ()
     if inside.coef is not None:
         ranked = strengths(inside.coef, stored.encoder.features, names)
-    elif plot is not None:
+    importance = stored_importance(stored.about)
+    if plot is not None and not importance:
         raise UserError(
-            f"{model} has no coefficients that could be plotted ({inside.sentence}); leave --plot "
-            "out, or fit with --method logistic, soft, hard or ridge."
+            f"{model} was stored by a version that did not measure the importance of columns; "
+            "leave --plot out, or fit it again."
         )
     _print(output, stored)
     for note in stored.about.get("notes", ()):
         output.warn(note)
+    if importance:
+        _print_importance(output, importance, top)
     shown = tuple(one for one in ranked if one.weight != 0.0)[:top]
     if ranked:
         direction = f" towards {names[1]!r}" if len(names) == 2 else ""
@@ -95,7 +107,7 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
         output.info(_members(inside.members[:top]))
     output.info()
     if plot is not None and format is not None:
-        _plot(shown, plot, format)
+        _plot(importance[:top], plot, format)
         output.result(f"Plot: {plot}", style=None)
     output.data(
         {
@@ -151,6 +163,38 @@ def _estimate(estimate: Any) -> str:
     return f"{estimate['mean']:.3f} ({estimate['low']:.3f} to {estimate['high']:.3f})"
 
 
+def _print_importance(output: Output, found: tuple[ColumnImportance, ...], top: int) -> None:
+    """Print the most important columns as bars, and how many others there are."""
+    output.info(
+        "Importance of the columns: mean change in the probability of the predicted class, in "
+        "percentage points, if a column is set to its typical value.",
+        "dim",
+    )
+    shown = [one for one in found if one.importance > 0.0][:top]
+    if shown:
+        output.info(_bars(shown))
+    unused = sum(one.importance == 0.0 for one in found)
+    less = len(found) - unused - len(shown)
+    parts = [f"{less:,} with less"] * bool(less) + [f"{unused:,} that do not matter"] * bool(unused)
+    if parts:
+        output.info(f"  other columns: {', '.join(parts)}", "dim")
+    output.info()
+
+
+def _bars(shown: Sequence[ColumnImportance]) -> Table:
+    """Return a table of columns with bars of characters, the longest for the largest."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    for one in shown:
+        length = max(1, round(_BAR * one.importance / shown[0].importance))
+        table.add_row(one.column, f"{100.0 * one.importance:.1f}", "█" * length)
+    return table
+
+
 def _without_effect(ranked: tuple[Strength, ...]) -> str:
     """Say how many features have no effect on any class, or ""."""
     features = {one.feature for one in ranked}
@@ -204,12 +248,12 @@ def _image_format(path: str) -> str:
     return format
 
 
-def _plot(ranked: tuple[Strength, ...], path: str, format: str) -> None:
+def _plot(shown: tuple[ColumnImportance, ...], path: str, format: str) -> None:
     from .. import plotting
     from .._utils.files import atomic_write
-    from ..tables.report import _drawing as drawing
+    from ..tables.report import _importance_bars as bars
 
-    picture = drawing.strengths(ranked)
+    picture = bars.importance(shown)
     try:
         with atomic_write(path) as file:
             file.write(plotting.render(picture, format))

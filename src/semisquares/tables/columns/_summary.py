@@ -152,8 +152,8 @@ class ColumnSummary:
         return cls(str(plain["kind"]), n_rows, n_missing, counts, edges, levels, moments)
 
 
-def sampled_rows(start: int, n_rows: int, total: int) -> Array | slice:
-    """Choose rows of a chunk that make up a sample of about 1,000 rows of the table.
+def sampled_rows(start: int, n_rows: int, total: int, most: int = MOST_SAMPLED) -> Array | slice:
+    """Choose rows of a chunk that make up a sample of about `most` rows of the table.
 
     Whether a row is chosen depends on its number alone, so that chunks do not change the sample,
     and at random, as the rows of a table may have a rhythm.
@@ -166,14 +166,14 @@ def sampled_rows(start: int, n_rows: int, total: int) -> Array | slice:
     >>> int(whole.sum())
     1018
     """
-    if total <= MOST_SAMPLED:
+    if total <= most:
         return slice(None)
     number = np.arange(start, start + n_rows, dtype=np.uint64)
     number = number * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # SplitMix64
         number = (number ^ (number >> np.uint64(shift))) * np.uint64(factor)
     number ^= number >> np.uint64(31)
-    return number < np.uint64(MOST_SAMPLED / total * 2.0**64)
+    return number < np.uint64(most / total * 2.0**64)
 
 
 def _in_bins(cells: Array, edges: Sequence[float]) -> Array:

@@ -16,6 +16,7 @@ import pandas as pd
 from ..._utils.typing import Array
 from ...core.rows import compute
 from .._chunked import ChunkedTable
+from .._importance import importance_rows
 from ..columns._cells import factorize_texts, text_of
 from ..compare._rows import MOST_TESTED, TableRows
 from ..compare._tuning import move_intercept
@@ -78,11 +79,11 @@ def fit_streamed(
     (['a', 'b'], 8)
     """
     options = options or FitOptions()
-    rows = _subsample(table, options.seed)
+    rows, some = _subsample(table, options.seed)
     if options.method == "averaged":
         groups = None if table.group is None else _group_blocks(table, table.group)
         fit, measured = average_rows((*_blocks(table), groups), rows, table.target.classes, options)
-        return assemble(table, sample_of(table, rows), options, measured, fit, missing)
+        return assemble(table, sample_of(table, rows), options, measured, fit, missing, some)
     measured = measure(rows, table.target.classes, options)
     method = options.method
     with capture_warnings() as notes:
@@ -94,7 +95,7 @@ def fit_streamed(
             move_intercept(classifier, setting.shift)
     calibration = calibrate_fit(rows, setting, classifier)
     fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
-    return assemble(table, sample_of(table, rows), options, measured, fit, missing)
+    return assemble(table, sample_of(table, rows), options, measured, fit, missing, some)
 
 
 def _blocks(table: ChunkedTable) -> tuple[Any, Any]:
@@ -131,8 +132,8 @@ def _group_names(chunk: Chunk, group: str) -> Array:
     return np.where(places >= 0, np.append(texts, "")[places], alone)
 
 
-def _subsample(table: ChunkedTable, seed: int) -> TableRows:
-    """Collect the labeled rows and a sample of the others."""
+def _subsample(table: ChunkedTable, seed: int) -> tuple[TableRows, Array]:
+    """Collect the labeled rows and a sample of the others; and the rows to measure importance."""
     target = table.target
     width = len(table.features)
     if 8 * width * target.n_labeled > MOST_LABELED:
@@ -143,16 +144,19 @@ def _subsample(table: ChunkedTable, seed: int) -> TableRows:
         )
     share = min(1.0, MOST_TESTED / max(1, target.n_unlabeled))
     samples = on_dask(partial(_sample_chunk, table=table, share=share, seed=seed), table.chunks)
-    X, codes, names = (np.concatenate(part) for part in zip(*samples, strict=True))
+    X, codes, names, some = (np.concatenate(part) for part in zip(*samples, strict=True))
     groups = None if table.group is None else pd.factorize(names)[0]
     count = max(1.0, target.n_unlabeled / max(1, int((codes < 0).sum())))
-    return TableRows(X, codes, groups, count)
+    return TableRows(X, codes, groups, count), some
 
 
 def _sample_chunk(
     chunk: Chunk, table: ChunkedTable, share: float, seed: int
-) -> tuple[Array, Array, Array]:
-    """Return the labeled rows of a chunk and a share of the others; codes; group names."""
+) -> tuple[Array, Array, Array, Array]:
+    """Return the labeled rows of a chunk and a share of the others; codes; group names.
+
+    The last are the rows by which importance is measured.
+    """
     X, codes = table.transform(chunk)
     kept = np.ones(len(codes), dtype=bool)
     if share < 1.0:
@@ -161,4 +165,5 @@ def _sample_chunk(
     names = np.empty(0, dtype=object)
     if table.group is not None:
         names = _group_names(chunk, table.group)[kept]
-    return X[kept], codes[kept], names
+    some = importance_rows(chunk.start, len(X), table.target.n_rows)
+    return X[kept], codes[kept], names, X[some]

@@ -20,6 +20,7 @@ from ..._utils.versions import versions
 from ..._utils.words import percent
 from ...estimators import AveragedClassifier
 from .._arguments import instance, texts
+from .._importance import column_importance, importance_rows
 from ..compare._rows import TableRows, subsample
 from ..compare.comparison import Notice, plain
 from ..compare.notices import NoticeContext, find_notices
@@ -134,18 +135,19 @@ def fit_prepared(
     rows = TableRows(np.asarray(prepared.X), prepared.codes, prepared.groups)
     tested = subsample(rows, options.seed)
     sample = prepared if tested is rows else sample_of(prepared, tested)
+    some = rows.X[importance_rows(0, len(rows.X), len(rows.X))]
     if options.method == "averaged":
         fit, measured = average_rows(
             (rows.X, rows.codes, rows.groups), rows, prepared.target.classes, options
         )
-        return assemble(prepared, sample, options, measured, fit, missing)
+        return assemble(prepared, sample, options, measured, fit, missing, some)
     measured = measure(tested, prepared.target.classes, options)
     with capture_warnings() as notes:
         setting = choose(rows, options)
         classifier = fit_setting(setting, rows)
     calibration = calibrate_fit(tested, setting, classifier)
     fit = Fit(options.method, setting, classifier, classifier.predict(rows.X), notes, calibration)
-    return assemble(prepared, sample, options, measured, fit, missing)
+    return assemble(prepared, sample, options, measured, fit, missing, some)
 
 
 def average_rows(
@@ -201,10 +203,12 @@ def assemble(
     measured: Measurement,
     fit: Fit,
     missing: Sequence[str],
+    some: Array,
 ) -> TableModel:
     """Make a model of the encoder of a table, a fitted classifier, and facts about both.
 
-    `sample` has all labeled rows of the table, and all or many of the others.
+    `sample` has all labeled rows of the table, and all or many of the others; `some` are the
+    encoded rows by which the importance of the columns is measured.
     """
     notices = _notices(table, sample, options, measured, fit)
     classifier = predictor_of(fit.classifier)
@@ -212,6 +216,8 @@ def assemble(
     notices += stored.remarks(classifier.n_rows_held) if fit.stored else []
     about = _about(table, options, measured, fit, notices)
     about["stored_rows"] = stored.facts(classifier.n_rows_held)
+    importance = column_importance(table.encoder, classifier, fit.calibration, some)
+    about["importance"] = [asdict(one) for one in importance]
     return TableModel(
         table.encoder,
         classifier,
