@@ -142,12 +142,23 @@ def test_chunks_have_the_typical_row_of_the_whole_table(tmp_path):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_replaced_column_gives_what_the_replaced_rows_give(kind, n_classes):
-    X, scores = new_rows(200), predictor(kind, n_classes)
+    scores = predictor(kind, n_classes)
+    X = np.concatenate([new_rows(150), rows(n_classes)[0][:100]])  # a graph may hold the others
+    X[::5, 0] = VALUES[0]
     for places, found in zip(COLUMNS, scores.replace_each(X, COLUMNS, VALUES), strict=True):
         changed = X.copy()
         changed[:, places] = VALUES[places]
         for one, other in zip(found, scores.evaluate(changed), strict=True):
             np.testing.assert_allclose(one, other, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_average_of_these_tests_has_members_of_every_kind(n_classes):
+    average = predictor("averaged", n_classes).average
+    maps = {type(one).__name__ for one in average.learned.representations.values()}
+    assert maps == {"LinearMap", "KernelMap", "GraphMap"}
+    parts = {type(one).__name__ for one in average.families}
+    assert parts == {"RidgeOdds", "ForestOdds", "HardLabelOdds", "LogisticOdds"}
 
 
 @pytest.mark.parametrize("kind", ["forest", "boosting"])

@@ -11,6 +11,7 @@ import pytest
 
 from semisquares.tables import fit_table, load, prepare, save
 from semisquares.tables._importance import (
+    FEWEST_ROWS,
     MOST_ROWS,
     ColumnImportance,
     column_importance,
@@ -64,7 +65,7 @@ def test_the_order_of_the_rows_does_not_matter_if_all_are_used():
     order = np.random.default_rng(1).permutation(len(table))
     one, other = (fit_table(prepare(some, "ill"), **GIVEN) for some in (table, table.iloc[order]))
     rows, again = (
-        prepare(table, "ill").X[importance_rows(0, MOST_ROWS, MOST_ROWS)][places]
+        prepare(table, "ill").X[importance_rows(0, MOST_ROWS, MOST_ROWS, 3)][places]
         for places in (slice(None), order)
     )
     expected, found = (
@@ -77,10 +78,15 @@ def test_the_order_of_the_rows_does_not_matter_if_all_are_used():
 
 
 def test_the_rows_that_are_looked_at_depend_neither_on_chunks_nor_on_chance():
-    whole = importance_rows(0, 10_000, 10_000)
-    parts = [importance_rows(start, 2_500, 10_000) for start in range(0, 10_000, 2_500)]
+    whole = importance_rows(0, 10_000, 10_000, 3)
+    parts = [importance_rows(start, 2_500, 10_000, 3) for start in range(0, 10_000, 2_500)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     assert 0.8 * MOST_ROWS < whole.sum() < 1.2 * MOST_ROWS
+
+
+@pytest.mark.parametrize(("n_columns", "n_rows"), [(1_000, 100), (20_000, FEWEST_ROWS)])
+def test_fewer_rows_of_a_wide_table_are_looked_at(n_columns, n_rows):
+    assert 0.7 * n_rows < importance_rows(0, 10_000, 10_000, n_columns).sum() < 1.3 * n_rows
 
 
 def test_importance_without_rows_is_zero():

@@ -16,7 +16,15 @@ from ._distances import squared_distances
 from ._neighbours import Graph
 from ._scaling import Coordinates
 
-__all__ = ["FeatureMap", "GraphMap", "KernelMap", "LinearMap", "Points", "laplace_kernel"]
+__all__ = [
+    "FeatureMap",
+    "GraphMap",
+    "KernelMap",
+    "LinearMap",
+    "Points",
+    "laplace_kernel",
+    "laplace_similarity",
+]
 
 
 class Points:
@@ -114,7 +122,11 @@ def laplace_kernel(rows: Any, landmarks: Any, width: float) -> Array:
     >>> laplace_kernel(np.array([[0.0]]), np.array([[0.0], [2.0]]), 1.0).round(3).tolist()
     [[1.0, 0.135]]
     """
-    similar = squared_distances(rows, landmarks)
+    return laplace_similarity(squared_distances(rows, landmarks), width)
+
+
+def laplace_similarity(similar: Array, width: float) -> Array:
+    """Return ``exp(-√(d² / width))`` for squared distances d², in their memory."""
     similar /= width
     np.sqrt(similar, out=similar)
     np.negative(similar, out=similar)

@@ -73,9 +73,12 @@ class Graph:
 
     def means(self, rows: Any) -> Array:
         """Return the weighted mean of each function over the neighbours of other rows."""
+        return self.means_at(squared_distances(rows, self.rows, copies=np.inf))
+
+    def means_at(self, distances: Array) -> Array:
+        """Return these means for squared distances from the rows; those of copies are infinite."""
         if self.rows.shape[0] < 2:
-            return np.zeros((rows.shape[0], len(self.eigenvalues)))
-        distances = squared_distances(rows, self.rows, copies=np.inf)
+            return np.zeros((len(distances), len(self.eigenvalues)))
         near, reach = _neighbours(distances, self.n_neighbors)
         reach = np.maximum(reach, self.reach.min())
         i, j = np.nonzero(near)

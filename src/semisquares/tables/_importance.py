@@ -32,8 +32,10 @@ __all__ = [
 ]
 
 
-MOST_ROWS = 500
+MOST_ROWS, FEWEST_ROWS = 500, 50
 """About this many rows of a table are looked at: means of changes are known to some 5 % then."""
+MOST_CHANGES = 100_000
+"""A table with many columns has fewer rows looked at, so that there are about this many changes."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,11 @@ class ColumnImportance:
     """Mean absolute change in the probability of the predicted class, from 0 to 1."""
 
 
-def importance_rows(start: int, n_rows: int, total: int) -> Array | slice:
+def importance_rows(start: int, n_rows: int, total: int, n_columns: int) -> Array | slice:
     """Choose the rows of a chunk that importance is measured by; about 500 of the table.
 
-    Whether a row is chosen depends on its number alone, so that chunks do not change the choice.
+    With more than 200 columns they are fewer, down to about 50. Whether a row is chosen depends on
+    its number alone, so that chunks do not change the choice.
 
     Parameters
     ----------
@@ -58,15 +61,20 @@ def importance_rows(start: int, n_rows: int, total: int) -> Array | slice:
         Rows of the chunk.
     total : int
         Rows of the table.
+    n_columns : int
+        Columns of the table that are used.
 
     Examples
     --------
-    >>> importance_rows(0, 3, 100)
+    >>> importance_rows(0, 3, 100, 20)
     slice(None, None, None)
-    >>> int(importance_rows(0, 100_000, 100_000).sum())
+    >>> int(importance_rows(0, 100_000, 100_000, 20).sum())
     517
+    >>> int(importance_rows(0, 100_000, 100_000, 1_000).sum())
+    121
     """
-    return sampled_rows(start, n_rows, total, MOST_ROWS)
+    most = max(FEWEST_ROWS, min(MOST_ROWS, MOST_CHANGES // max(1, n_columns)))
+    return sampled_rows(start, n_rows, total, most)
 
 
 def column_importance(

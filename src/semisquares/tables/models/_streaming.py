@@ -165,5 +165,6 @@ def _sample_chunk(
     names = np.empty(0, dtype=object)
     if table.group is not None:
         names = _group_names(chunk, table.group)[kept]
-    some = importance_rows(chunk.start, len(X), table.target.n_rows)
+    n_columns = len(table.encoder.places)
+    some = importance_rows(chunk.start, len(X), table.target.n_rows, n_columns)
     return X[kept], codes[kept], names, X[some]

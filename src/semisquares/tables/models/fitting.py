@@ -135,7 +135,8 @@ def fit_prepared(
     rows = TableRows(np.asarray(prepared.X), prepared.codes, prepared.groups)
     tested = subsample(rows, options.seed)
     sample = prepared if tested is rows else sample_of(prepared, tested)
-    some = rows.X[importance_rows(0, len(rows.X), len(rows.X))]
+    n_rows, n_columns = len(rows.X), len(prepared.encoder.places)
+    some = rows.X[importance_rows(0, n_rows, n_rows, n_columns)]
     if options.method == "averaged":
         fit, measured = average_rows(
             (rows.X, rows.codes, rows.groups), rows, prepared.target.classes, options
