@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from semisquares.tables._importance import Importance
+from semisquares.tables._importance import ColumnImportance
 from semisquares.tables.columns import Column
 from semisquares.tables.compare.comparison import (
     METRICS,
@@ -158,9 +158,9 @@ def binary(**other):
         ),
         changes=changed(),
         importance=(
-            Importance("radius_mean", 0.124),
-            Importance("site", 0.061),
-            Importance("admitted", 0.0004),
+            ColumnImportance("radius_mean", 0.124),
+            ColumnImportance("site", 0.061),
+            ColumnImportance("admitted", 0.0004),
         ),
         parts=(Part("least_squares", 0.71, 35, 0.085), Part("forest", 0.29, 1, 0.11)),
         certificate=2.3e-16,
@@ -209,7 +209,9 @@ def hostile():
         classes=classes,
         columns=tuple(columns),
         changes=replace(changed(), moves=((*classes, 3),), examples=((1, *classes, 0.6, 0.7),)),
-        importance=tuple(Importance(name, 0.1 - 0.01 * k) for k, name in enumerate(names[:8])),
+        importance=tuple(
+            ColumnImportance(name, 0.1 - 0.01 * k) for k, name in enumerate(names[:8])
+        ),
         notices=(Written("leak", f"Column {HOSTILE} gives it away.", "a & b <b>no</b>"),),
         settings={HOSTILE: HOSTILE},
     )

@@ -434,7 +434,7 @@ def test_reasons_are_not_used_as_features_when_they_come_back(only_missing):
 def test_every_format_holds_the_reasons(semisquares, ending):
     frame = cases()
     frame.to_csv("t.csv", index=False)
-    given = ("--method", "supervised", "--alpha", "1", "--folds", "2", "--repeats", "1")
+    given = ("--method", "ridge", "--alpha", "1", "--folds", "2", "--repeats", "1")
     assert semisquares("fit", "t.csv", "--target", "ill", "-o", "m", *given, "--jobs", "1")[0] == 0
     words = ("--only-missing", "--explain", "2", "--json")
     code, printed, _ = semisquares("predict", "m", "t.csv", "-o", f"out.{ending}", *words)

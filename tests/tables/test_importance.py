@@ -22,7 +22,7 @@ from semisquares.tables.models.model import TableModel
 from semisquares.tables.models.predictors import LinearScores
 from semisquares.tables.report._importance_bars import importance as draw
 
-GIVEN = {"method": "supervised", "alpha": 1.0, "folds": 2, "repeats": 1}
+GIVEN = {"method": "ridge", "alpha": 1.0, "folds": 2, "repeats": 1}
 
 
 def frame(n_rows=120, n_columns=3, seed=0):

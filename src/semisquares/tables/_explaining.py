@@ -127,7 +127,7 @@ def probability_changes(
         decision, p = values
         if calibration is None:
             return p[np.arange(len(p)), codes]
-        return calibration.of_class(decision, codes)
+        return calibration.of_class(classifier.to_calibrate(decision), codes)
 
     changes = np.empty((len(X), len(columns)))
     step = max(64, AT_ONCE // (4 * len(columns) + 2 * X.shape[1] + 1))

@@ -252,7 +252,7 @@ def test_a_single_repeat_is_one_split(text_of):
 
 def test_of_many_columns_the_most_important_are_in_sight(undrawn):
     one = binary().importance[0]
-    many = [replace(one, column=f"f{k}", change=1 / (k + 1)) for k in range(300)]
+    many = [replace(one, column=f"f{k}", importance=1 / (k + 1)) for k in range(300)]
     text = undrawn(binary(importance=tuple(many)))
     opened = re.sub("<details>.*?</details>", "", text, flags=re.S)
     assert [name in opened for name in (">f14<", ">f15<")] == [True, False]

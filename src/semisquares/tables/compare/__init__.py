@@ -13,7 +13,9 @@ import numpy as np
 
 from ..._utils.versions import versions
 from .._arguments import check_splits, flag, instance, some_function
+from .._importance import ColumnImportance, column_importance, importance_rows
 from ..dataset import PREPARED, Prepared
+from ..models._converting import predictor_of
 from ._changes import changes
 from ._curves import Curves, curve_tasks, draw_curves
 from ._evaluation import Evaluation, split_tasks, summarise
@@ -139,7 +141,7 @@ def compare_table(
         label_trend=curves.trend,
         notices=find_notices(context),
         changes=changes(rows, averaged.supervised_, averaged, class_names=names, seed=seed),
-        importance=(),
+        importance=_importance(prepared, averaged),
         parts=_parts(averaged),
         certificate=float(averaged.certificate_),
         versions=versions("pandas"),
@@ -154,6 +156,13 @@ def _verdict(evaluation: Evaluation, metric: str, n_rarest: int, n_unlabeled: in
         float(score.mean()), float(without.mean()), interval(score - without, planned.ratio),
         metric=metric, n_labels=planned.n_labeled, n_rarest=n_rarest, n_unlabeled=n_unlabeled,
     )  # fmt: skip
+
+
+def _importance(prepared: Prepared, averaged: Any) -> tuple[ColumnImportance, ...]:
+    """Measure how much each column matters to the average."""
+    n_rows, n_columns = len(prepared.codes), len(prepared.encoder.places)
+    X = np.asarray(prepared.X[importance_rows(0, n_rows, n_rows, n_columns)])
+    return column_importance(prepared.encoder, predictor_of(averaged), None, X)
 
 
 def _parts(averaged: Any) -> tuple[Part, ...]:

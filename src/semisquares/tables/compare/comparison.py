@@ -10,7 +10,7 @@ from typing import Any
 
 from ..._utils.messages import join
 from .._arguments import refuse, text
-from .._importance import Importance
+from .._importance import ColumnImportance
 from ..columns import Column
 from . import _words as words
 
@@ -265,7 +265,7 @@ class Comparison:
     label_trend: LabelTrend | None
     notices: tuple[Notice, ...]
     changes: Changes
-    importance: tuple[Importance, ...]
+    importance: tuple[ColumnImportance, ...]
     parts: tuple[Part, ...]
     certificate: float
     settings: Mapping[str, str] = field(default_factory=dict)

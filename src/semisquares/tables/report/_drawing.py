@@ -22,13 +22,11 @@ from ...plotting._style import (
     INK,
     LIGHT,
     METHOD_STYLES,
-    ORANGE,
     PURPLE,
     SKY,
     TWO_COLUMNS,
     VERMILION,
 )
-from .._strengths import Strength
 from ..compare._rivals import LABELS
 from ..compare.comparison import Changes, Comparison, CurvePoint, Estimate, Rival
 
@@ -120,31 +118,6 @@ def changes(comparison: Comparison, *, narrow: bool = False) -> Picture:
         picture, (values, labels) = _panels(2, 2.9, narrow)
         _draw_values(values, found, comparison.classes)
         _draw_histogram(labels, found, comparison.classes)
-    return picture
-
-
-def strengths(shown: Sequence[Strength]) -> Picture:
-    """Draw features as bars: to the right if they speak for a class, to the left if against it.
-
-    Bars of texts are grey, because they have no sign.
-    """
-    classes = list(dict.fromkeys(plain(item.class_name, 16) for item in shown))
-    names = [plain(item.feature) for item in shown]
-    if len(classes) > 1:
-        pairs = zip(names, shown, strict=True)
-        names = [f"{name}: {plain(item.class_name, 12)}" for name, item in pairs]
-    with plotting.style():
-        picture = plotting.new_picture(5.4, 0.9 + 0.22 * max(len(shown), 1))
-        panel = picture.subplots()
-        for place, item in enumerate(shown):
-            colour, hatch = (BLUE, "") if item.weight > 0 else (ORANGE, "////")
-            colour = colour if item.signed else GREY
-            panel.barh(place, item.weight, 0.7, color=colour, hatch=hatch, ec="white", lw=0)
-        _name_rows(panel, names)
-        panel.axvline(0.0, color=INK, linewidth=0.8)
-        whom = classes[0] if len(classes) == 1 else "the class"
-        label = f"against  ←  {whom}  →  for\nchange of the decision value per standard deviation"
-        picture.supxlabel(label, fontsize="medium")  # it may be wider than the panel
     return picture
 
 

@@ -149,12 +149,12 @@ def importance(found: Comparison, first: int, last: int) -> Grid:
     """List some of the columns; the bar of the most important one fills its cell."""
     from markupsafe import Markup
 
-    most = found.importance[0].change or 1.0
+    most = found.importance[0].importance or 1.0
     rows = [
         (
             shortened(one.column),
             Markup('{} <span class="bar" style="width: {:.1f}%"></span>').format(
-                points(one.change).lstrip("+"), 100 * one.change / most
+                points(one.importance).lstrip("+"), 100 * one.importance / most
             ),
         )
         for one in found.importance[first:last]
