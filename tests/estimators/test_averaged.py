@@ -270,15 +270,15 @@ def test_the_certificate_of_all_members_is_at_the_size_of_rounding():
 
 
 def test_a_model_is_pickled_without_the_table_and_predicts_the_same():
-    X, y, _ = clusters(n=6_000, n_labeled=30)
+    X, y, _ = clusters(n=4_000, n_labeled=30)
     model = AveragedClassifier("least_squares").fit(X, y)
     stored = pickle.dumps(model)
     again = pickle.loads(stored)
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.predict_proba(X[:500]), model.predict_proba(X[:500]))
     with pytest.raises(AttributeError, match="call predict_proba or predict with these rows"):
         again.transduction_  # noqa: B018
     assert again.supervised_.predict(X[:2]).shape == (2,)
-    less = AveragedClassifier("least_squares").fit(X[:3_000], y[:3_000])
+    less = AveragedClassifier("least_squares").fit(X[:2_000], y[:2_000])
     assert abs(len(stored) - len(pickle.dumps(less))) < 10_000
 
 
