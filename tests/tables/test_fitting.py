@@ -295,9 +295,11 @@ def noise():
 @pytest.mark.parametrize("options", [{}, {"method": "soft", "alpha": 60.0, "weight": 0.1}])
 def test_a_model_that_is_worth_no_more_than_one_answer_says_so(options):
     model = fit_table(prepare(noise(), "label"), folds=3, repeats=1, **options)
-    note = model.about["notes"][0]
+    note, useless = model.about["notes"][:2]
     error = re.match(r"The model is no better than always answering 'ok': error ([\d.]+) %", note)
     assert float(error[1]) >= 20.0  # that of the answer "ok"
+    assert "never predicted" not in note
+    assert useless.startswith("The model is useless for class 'worn': it predicts it for none of")
 
 
 def test_a_good_model_is_not_suspected():
@@ -368,7 +370,7 @@ def test_a_lost_class_is_told_in_words_of_the_table():
     frame["label"] = np.where(np.arange(120) < 40, np.array(list("xyz"))[truth], None)
     rows = prepare(frame, "label")
     model = fit_table(rows, method="hard", alpha=2.0, weight=0.3, folds=2, repeats=1)
-    assert "The model never predicts class 'y'" in model.about["notes"][0]
+    assert "The model is useless for class 'y': it predicts it for none" in model.about["notes"][0]
     assert "Some class was given to no unlabeled row at all" in model.about["notes"][1]
 
 

@@ -247,7 +247,8 @@ def test_a_shift_in_the_fit_is_said_by_fit_inspect_and_predict(semisquares):
     assert f"Note: Noticed in the fit: {words}" in predicted
     assert "differ from those that the model was fitted on" not in predicted
     _, printed, _ = semisquares("predict", "m", "t.csv", "-o", "out.csv", "--json")
-    (notice,) = json.loads(printed)["fit_notices"]
+    useless, notice = json.loads(printed)["fit_notices"]
+    assert useless.startswith("The model is useless for class 'good'")
     assert notice.startswith(words)
     _, printed, _ = semisquares("inspect", "m", "--json")
     assert "shift" in [one["kind"] for one in json.loads(printed)["notices"]]

@@ -9,6 +9,7 @@ from .._utils.words import counted
 from ..tables.columns import COLUMN_TYPES, Column
 from ..tables.columns.excluded import REASONS
 from ..tables.dataset import TableInfo
+from ..tables.models import TableModel
 from ._output import Output
 from ._parameters import in_options
 
@@ -93,6 +94,12 @@ def why(column: Column) -> str:
     """
     what, reason = REASONS.get(column.kind, ""), in_options(column.reason)
     return f"{what} ({reason})" if what and reason else what or reason
+
+
+def describe_point(model: TableModel) -> dict[str, Any] | None:
+    """Return the operating point of a model for JSON; None if it has none."""
+    point = model.operating_point
+    return None if point is None else point.as_dict(model.classes)
 
 
 def facts(prepared: TableInfo) -> dict[str, Any]:

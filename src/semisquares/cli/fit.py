@@ -10,6 +10,7 @@ import click
 from . import _options as options
 from ._engine import Engine
 from ._engine import options as engines
+from ._operating_point import PointArguments, operating_point
 from ._options import Columns, Reading
 from ._paths import FILE, checked_paths
 from .export import load_onnx, refuse_standard_output, write_onnx
@@ -44,6 +45,7 @@ class _NumberOrAuto(click.ParamType):
     epilog=options.examples(
         "semisquares fit churn.csv --target churned -o churn.model",
         "semisquares fit churn.csv --target churned -o churn.model --method soft --weight 1",
+        "semisquares fit churn.csv --target churned -o churn.model --costs yes=5",
         "semisquares fit 'rows/*.parquet' --target y -o y.model --onnx y.onnx",
         "semisquares fit 'rows/*.parquet' --target y -o y.model --engine dask --memory-limit 2GB",
     )
@@ -71,6 +73,7 @@ class _NumberOrAuto(click.ParamType):
     help="Weight of an unlabeled row, relative to a labeled one; auto: chosen by cross-validation "
     "for soft, 1 for hard.",
 )  # fmt: skip
+@operating_point
 @click.option(
     "--store-rows/--no-rows",
     "store_rows",
@@ -94,6 +97,7 @@ def fit(
     method: str,
     alpha: float | None,
     weight: float | None,
+    point: PointArguments,
     store_rows: bool | None,
     onnx: str | None,
     folds: int,
@@ -110,10 +114,13 @@ def fit(
     of optimality and the versions of all packages. It holds no row of the table, unless the method
     is averaged and leaving out the members that compare rows would cost half a point of accuracy;
     then the command says so, and --no-rows leaves them out. Reading the file executes no code.
+
+    With --balanced, --threshold or --costs the model gives other answers than its classifier would:
+    the choice is stored, and the scores are those of these answers.
     """
     refuse_standard_output("--onnx", onnx)
     with checked_paths(
-        reads=[table],
+        reads=[table, *point.files],
         writes={"-o": out, "--onnx": onnx},
         endings={"-o": ".model", "--onnx": ".onnx"},
     ):
@@ -121,13 +128,14 @@ def fit(
         from ..tables.models._streaming import fit_streamed
         from ..tables.models.fitting import fit_prepared
         from ..tables.models.onnx import check_exportable
-        from ._describe import describe, facts
+        from ._describe import describe, describe_point, facts
         from ._inputs import open_table, read_in_chunks, read_prepared
         from ._models import store_model
 
         if onnx is not None:
             load_onnx()
 
+    asked = point.parse()
     source = open_table(table, reading)
     engine_name, why = engine.choose(source)
     output.info(f"Engine: {engine_name}{f' ({why})' if why else ''}")
@@ -143,7 +151,7 @@ def fit(
             check_exportable(prepared.encoder)
         with output.progress("choosing", "fits") as progress:
             chosen = FitOptions(
-                method, alpha, weight, folds, repeats, seed, jobs, progress, store_rows=store_rows
+                method, alpha, weight, folds, repeats, seed, jobs, progress, asked, store_rows
             )
             fitted = fit_streamed if engine_name == "dask" else fit_prepared
             model = fitted(prepared, chosen, missing=reading.missing)
@@ -154,5 +162,6 @@ def fit(
     output.info(model.about["summary"])
     output.result(f"Model: {out}", style=None)
     exported = None if onnx is None else write_onnx(output, model, onnx)
-    written = {"engine": engine_name, "model": out, "onnx": exported}
+    answers = describe_point(model)
+    written = {"operating_point": answers, "engine": engine_name, "model": out, "onnx": exported}
     output.data({**facts(prepared), **model.about, **written})

@@ -64,6 +64,7 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
         from ..tables._importance import stored_importance
         from ..tables._strengths import strengths
         from ..tables.models._contents import summarize
+        from ._describe import describe_point
         from ._models import open_model
 
         if plot is not None:
@@ -115,6 +116,7 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
             "group": stored.group,
             "unlabeled": stored.unlabeled,
             **stored.about,
+            "operating_point": describe_point(stored),
             "classifier": stored.classifier.type,
             "rows_held": stored.classifier.n_rows_held,
             "features": [asdict(strength) for strength in ranked],
@@ -124,7 +126,7 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
 
 
 def _print(output: Output, model: TableModel) -> None:
-    from ._describe import listed, used
+    from ._describe import describe_point, listed, used
 
     about = model.about
     counts = ", ".join(
@@ -132,6 +134,8 @@ def _print(output: Output, model: TableModel) -> None:
     )
     output.result(f"Predicts {model.target!r}: {', '.join(map(str, model.classes))}")
     output.info(f"  {about['summary']}")
+    if point := describe_point(model):
+        output.info(f"  operating point: {point['sentence']}")
     output.info(
         f"  fitted to {about['source']}: {about['rows']:,} rows, {about['labeled']:,} labeled "
         f"({counts}), on {about['created']}"

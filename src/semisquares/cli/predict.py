@@ -9,6 +9,7 @@ import click
 
 from .._utils.words import counted
 from . import _options as options
+from ._operating_point import PointArguments, operating_point
 from ._options import Reading
 from ._paths import FILE, checked_paths
 
@@ -25,6 +26,7 @@ _SHOWN = 5
         "semisquares predict churn.model churn.csv --only-missing -o filled.csv",
         "semisquares predict churn.model churn.csv -o sure.csv --min-confidence 0.9",
         "semisquares predict churn.model new_customers.csv -o explained.csv --explain 3",
+        "semisquares predict churn.model churn.csv -o called.csv --threshold yes=0.2",
         "zcat rows.csv.gz | semisquares predict churn.model - -o - | head",
         "semisquares predict churn.model 'rows/*.parquet' -o predicted.parquet",
     )
@@ -48,6 +50,7 @@ _SHOWN = 5
     "--min-confidence", type=click.FloatRange(0.0, 1.0), default=0.0, metavar="P",
     help="Leave labels empty whose probability is less than P.",
 )  # fmt: skip
+@operating_point
 @click.option(
     "--explain", type=click.IntRange(min=1), metavar="N",
     help="Add the N columns that moved each row most, with the change in the probability of its "
@@ -64,22 +67,29 @@ def predict(
     only_missing: bool,
     all_probabilities: bool,
     min_confidence: float,
+    point: PointArguments,
     explain: int | None,
 ) -> None:
     """Predict the labels of the rows of TABLE with MODEL; write the rows and their labels.
 
     Each row keeps its cells. New columns hold the predicted label, its probability (calibrated on
-    labeled rows that were left out of the fit), the soft label (from 0 to 1; not a probability) and
-    the decision value (above 0 for the second class). Rows are read, predicted and written in
-    batches, so the table may be larger than memory.
+    labeled rows that were left out of the fit), the decision value (above 0 for the second class)
+    and, for ridge, soft and hard labels, the soft label (from 0 to 1; not a probability). Rows are
+    read, predicted and written in batches, so the table may be larger than memory.
+
+    --balanced, --threshold or --costs replace the choice that was stored in the fit. They change
+    the predicted labels, not the probabilities.
     """
-    with checked_paths(reads=[model, table], writes={"-o": out}):
+    with checked_paths(reads=[model, table, *point.files], writes={"-o": out}):
         from ..tables._predicting import PredictionCounts, predict_rows
         from ..tables.io import writer
+        from ._describe import describe_point
         from ._inputs import name_of, open_table
         from ._models import open_model
 
-    stored = open_model(model).with_missing(reading.missing)
+    asked = point.parse()
+    stored = open_model(model).with_missing(reading.missing).with_operating_point(asked)
+    answers = describe_point(stored)
     source = open_table(table, reading)
     tally = PredictionCounts()
     with (
@@ -101,7 +111,9 @@ def predict(
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tally.labels.items()))
     what = f"{tally.n_filled:,} missing labels filled" if only_missing else "labels predicted"
     output.info(f"{tally.n_rows:,} rows, {what} ({counts or 'none'}): {out}")
-    for line in _confidence(tally, min_confidence):
+    if answers is not None:
+        output.info(f"Operating point: {answers['sentence']}")
+    for line in _confidence(tally, min_confidence, chosen=answers is not None):
         output.info(line)
     for text, count in tally.replaced.most_common():
         output.warn(f"{count:,} of the filled cells contained {text!r}, which is not a label.")
@@ -116,6 +128,8 @@ def predict(
             "predicted": tally.n_filled,
             "doubtful": tally.n_doubtful,
             "less_probable": tally.n_less_probable,
+            "operating_point": answers,
+            "missed_classes": [one.as_dict() for one in tally.missed],
             "counts": dict(sorted(tally.labels.items())),
             "reasons": tally.n_reasons,
             "replaced": dict(tally.replaced.most_common()),
@@ -129,17 +143,17 @@ def predict(
     )
 
 
-def _confidence(tally: PredictionCounts, least: float) -> Iterator[str]:
+def _confidence(tally: PredictionCounts, least: float, *, chosen: bool) -> Iterator[str]:
     """Say how many labels were left out, and how many are not the most probable ones."""
     if least:
         cells = counted(tally.n_doubtful, "cell")
         yield f"{cells} left empty: no prediction with a probability of at least {least:g}."
     if tally.calibrated and tally.n_less_probable:
         rows = counted(tally.n_less_probable, "row")
-        yield (
-            f"In {rows} another class is more probable than the predicted one: the classifier's "
-            "threshold is not where the odds are equal."
-        )
+        why = "the operating point prefers the latter"
+        if not chosen:
+            why = "the classifier's threshold is not where the odds are equal"
+        yield f"In {rows} another class is more probable than the predicted one: {why}."
 
 
 def _new_levels(column: str, levels: dict[str, int]) -> str:

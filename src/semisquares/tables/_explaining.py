@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .models._calibration import DecisionCalibration
     from .models.predictors import Predictor
 
-__all__ = ["Explanation", "predicted_codes", "probability_changes"]
+__all__ = ["Explanation", "probability_changes"]
 
 
 AT_ONCE = 1 << 22
@@ -140,17 +140,3 @@ def probability_changes(
             changes[rows, k] = before - own(values, answers)
     changes[np.abs(changes) <= NOISE] = 0.0
     return changes
-
-
-def predicted_codes(decision: Array) -> Array:
-    """Return the classes that decision values predict, as positions.
-
-    Examples
-    --------
-    >>> predicted_codes(np.array([-1.0, 2.0])).tolist()
-    [0, 1]
-    >>> predicted_codes(np.array([[0.1, 0.2, 0.9]])).tolist()
-    [2]
-    """
-    found: Array = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0.0)
-    return found.astype(np.intp)

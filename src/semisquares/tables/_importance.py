@@ -16,8 +16,9 @@ import numpy as np
 
 from .._utils.typing import Array
 from ._encoding import Encoding
-from ._explaining import predicted_codes, probability_changes
+from ._explaining import probability_changes
 from .columns._summary import sampled_rows
+from .models._operating_point import own_answers
 
 if TYPE_CHECKING:
     from .models._calibration import DecisionCalibration
@@ -106,7 +107,7 @@ def column_importance(
     >>> [one.column for one in found], found[0].importance > 0.2
     (['size', 'tag'], True)
     """
-    codes = predicted_codes(classifier.decision(X))
+    codes = own_answers(classifier.decision(X))
     changes = probability_changes(encoder, classifier, calibration, X, codes)
     means = np.abs(changes).mean(axis=0) if len(X) else np.zeros(changes.shape[1])
     found = map(ColumnImportance, encoder.places, means.tolist())

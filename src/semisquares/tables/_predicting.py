@@ -16,6 +16,7 @@ from .._utils.words import counted
 from ._arguments import whole_number
 from ._drift import Drift
 from ._encoding import UNNAMED
+from ._missed import MissedClass, find_missed, missed_notes
 from ._written import marker_column, prediction_columns, probability_columns, reason_columns
 from .columns import Column
 from .columns._cells import text_of
@@ -46,6 +47,12 @@ class PredictionCounts:
     """Whether the probabilities are calibrated."""
     labels: Counter[str] = field(default_factory=Counter)
     """Predicted labels."""
+    answers: Array = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    """How often each class was the answer, also if it was left out as doubtful."""
+    missed: tuple[MissedClass, ...] = ()
+    """Classes that are the answer for no row, although the labels let expect some."""
+    noticed: tuple[Any, ...] = ()
+    """Classes of which the fit has said so."""
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     replaced: Counter[str] = field(default_factory=Counter)
     """Texts of target cells that were filled although they were not empty."""
@@ -81,7 +88,9 @@ class PredictionCounts:
                 "The model was stored without a calibration: its probabilities are the "
                 "classifier's own, and may be too sure."
             )
-        return [*ignored_note(self.ignored), *signs, *calibration, *reasons, *self.drift.notes]
+        missed = missed_notes([one for one in self.missed if one.name not in self.noticed])
+        found = [*ignored_note(self.ignored), *signs, *calibration, *reasons, *missed]
+        return [*found, *self.drift.notes]
 
     def add(self, prediction: Prediction, certain: Array) -> None:
         """Count the predictions of one batch; those that are not `certain` are left out."""
@@ -89,6 +98,7 @@ class PredictionCounts:
         self.n_doubtful += int((~certain).sum())
         self.n_less_probable += int(prediction.is_less_probable[certain].sum())
         self.labels.update(map(str, prediction.labels[certain].tolist()))
+        self.answers = self.answers + np.bincount(prediction.codes, minlength=len(self.answers))
         for column, levels in prediction.unseen.items():
             self.unseen.setdefault(column, Counter()).update(levels)
         self.ignored = prediction.ignored
@@ -147,6 +157,8 @@ def predict_rows(
         Called with the number of rows that are done.
     """
     counts.calibrated = model.is_calibrated
+    counts.noticed = tuple(model.useless_for)
+    counts.answers = np.zeros(len(model.classes), dtype=np.intp)
     names = _new_names(model, only_missing=only_missing, all_probabilities=all_probabilities)
     whole_number("explain", explain, 0)
     counts.n_asked, counts.n_reasons = explain, min(explain, len(model.encoder.places))
@@ -172,6 +184,7 @@ def predict_rows(
         yield cast(_with_reasons(cells, prediction.explanation, reasons, predicted))
         counts.check_signs(model.encoder.rename_index(frame), model.encoder.columns)
         counts.n_rows += len(frame)
+        counts.missed = find_missed(counts.answers, model.label_counts, model.classes)
         progress(counts.n_rows)
 
 

@@ -12,6 +12,7 @@ from ..columns._onnx import OnnxGraph
 from ..errors import TableError
 from ._calibration import DecisionCalibration
 from ._graph_trees import add_single, add_total
+from ._operating_point import Balanced, LeastCost, OperatingPoint, Threshold
 from .model import TableModel
 from .predictors import LinearScores, Predictor
 
@@ -49,10 +50,32 @@ def add_classifier(graph: OnnxGraph, model: TableModel, features: str) -> None:
     else:
         flat = graph.add("Squeeze", decision, graph.constant([1]), output="decision")
         place = graph.cast(graph.add("Greater", flat, graph.constant(0.0)), "int64")
+    if model.operating_point is not None:
+        place = _answer(graph, model.operating_point, calibrated)
     graph.add("Identity", soft, output="soft_label")
     graph.add("Identity", calibrated, output="probabilities")
     values = graph.constant(class_values(model))
     graph.add("Gather", values, place, attributes={"axis": 0}, output="label")
+
+
+def _answer(graph: OnnxGraph, point: OperatingPoint, probabilities: str) -> str:
+    """Add the places of the classes that an operating point answers, as its `decide` does."""
+    first = {"axis": 1, "keepdims": 0}
+    if isinstance(point, Balanced):
+        ratios = graph.add("Div", probabilities, graph.constant(point.shares))
+        return graph.add("ArgMax", ratios, attributes=first)
+    if isinstance(point, LeastCost):
+        expected = graph.add("MatMul", probabilities, graph.constant(point.costs))
+        return graph.add("ArgMin", expected, attributes=first)
+    if isinstance(point, Threshold):
+        own = graph.add("Gather", probabilities, graph.constant(point.code), attributes={"axis": 1})
+        least = graph.constant(point.least)
+        answered = graph.cast(graph.add("GreaterOrEqual", own, least), "int64")
+        return answered if point.code else graph.add("Sub", graph.constant(1), answered)
+    raise TableError(
+        f"Answers of the kind {point.kind} cannot be written as ONNX; use the stored model.",
+        code="onnx_operating_point",
+    )
 
 
 def class_values(model: TableModel) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..compare.scores import score_predictions
 from ..compare.splits import check_testable
 from ..errors import TableError
 from ._measuring import Measurement
+from ._operating_point import most_probable
 
 __all__ = ["measure_left_out"]
 
@@ -32,6 +33,7 @@ def measure_left_out(
     groups: Array | None,
     names: Sequence[Any],
     seed: int = 0,
+    decide: Callable[[Array], Array] = most_probable,
 ) -> Measurement:
     """Score left-out probabilities; intervals come from resampling the rows, or the groups.
 
@@ -47,6 +49,8 @@ def measure_left_out(
         The names of the classes.
     seed : int, default=0
         Draws the resamples.
+    decide : callable, optional
+        Returns the answers for probabilities; by default the most probable classes.
 
     Examples
     --------
@@ -65,8 +69,9 @@ def measure_left_out(
     tested = rows_to_test(codes, groups)
     p, known = probabilities[tested], codes[tested]
     most = int(np.bincount(known).argmax())
-    values = _measure(p, known, most)
-    errors = _standard_errors(p, known, most, None if groups is None else groups[tested], seed)
+    answers, blocks = decide(p), None if groups is None else groups[tested]
+    values = _measure(p, answers, known, most)
+    errors = _standard_errors(p, answers, known, most, blocks, seed)
     estimates = [
         Estimate(value, value - WIDTH * error, value + WIDTH * error)
         for value, error in zip(values, errors, strict=True)
@@ -82,16 +87,15 @@ def measure_left_out(
     )
 
 
-def _measure(p: Array, codes: Array, most: int) -> list[float]:
+def _measure(p: Array, predicted: Array, codes: Array, most: int) -> list[float]:
     """Return the metrics, and the gain in accuracy over always answering the class `most`."""
-    predicted = p.argmax(axis=1)
     ranking = p[:, 1:] if p.shape[1] == 2 else p
     found = score_predictions(predicted, p, ranking, codes)
     return [*found, found[0] - float(np.mean(codes == most))]
 
 
 def _standard_errors(
-    p: Array, codes: Array, most: int, groups: Array | None, seed: int
+    p: Array, predicted: Array, codes: Array, most: int, groups: Array | None, seed: int
 ) -> list[float]:
     """Return the standard error of each of these numbers, by the bootstrap."""
     rng = np.random.default_rng(seed)
@@ -102,5 +106,5 @@ def _standard_errors(
     for _ in range(RESAMPLES):
         picked = rng.integers(len(members), size=len(members))
         some = picked if groups is None else np.concatenate([members[k] for k in picked])
-        drawn.append(_measure(p[some], codes[some], most))
+        drawn.append(_measure(p[some], predicted[some], codes[some], most))
     return [float(column[np.isfinite(column)].std()) for column in np.array(drawn).T]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..compare.notices.majority import Majority, against_majority
 from ..compare.scores import score
 from ..compare.splits import Plan, plan, training_mask
 from ..errors import TableError
+from ._operating_point import PointOptions
 
 __all__ = [
     "METHODS",
@@ -57,12 +58,14 @@ class FitOptions:
     seed: int = 0
     jobs: int = 1
     progress: Progress | None = None
+    point: PointOptions = field(default_factory=PointOptions)
     store_rows: bool | None = None
 
     def __post_init__(self) -> None:
         check_splits(folds=self.folds, repeats=self.repeats, seed=self.seed, jobs=self.jobs)
         for name in ("alpha", "weight"):
             amount(name, getattr(self, name))
+        instance("point", self.point, PointOptions, "the operating point as PointOptions")
         if self.progress is not None:
             some_function("progress", self.progress, "a function of (done, total), or None")
         if self.store_rows is not None:

@@ -22,16 +22,23 @@ from ..compare._rows import MOST_TESTED, TableRows
 from ..compare._tuning import move_intercept
 from ..errors import TableError
 from ..io import Chunk
-from ._calibrating import calibrate_fit
 from ._measuring import (
     WITHOUT_ALPHA,
     FitOptions,
     choose,
     fit_setting,
-    measure,
 )
 from ._noticing import sample_of
-from .fitting import Fit, assemble, average_rows, capture_warnings
+from .fitting import (
+    Fit,
+    assemble,
+    average_rows,
+    capture_warnings,
+    complete,
+    measure_method,
+    noticed,
+    point_of,
+)
 from .model import TableModel
 
 __all__ = ["fit_streamed", "on_dask"]
@@ -79,13 +86,14 @@ def fit_streamed(
     (['a', 'b'], 8)
     """
     options = options or FitOptions()
+    point = point_of(table, options)
     rows, some = _subsample(table, options.seed)
     if options.method == "averaged":
         groups = None if table.group is None else _group_blocks(table, table.group)
-        fit, measured = average_rows((*_blocks(table), groups), rows, table.target.classes, options)
+        blocks = (*_blocks(table), groups)
+        fit, measured = average_rows(blocks, rows, table.target.classes, options, point)
         return assemble(table, sample_of(table, rows), options, measured, fit, missing, some)
-    measured = measure(rows, table.target.classes, options)
-    method = options.method
+    method, measured = options.method, measure_method(rows, table.target.classes, options, point)
     with capture_warnings() as notes:
         setting = choose(rows, options)
         if method in WITHOUT_ALPHA:  # they use the labeled rows alone, which are all in the sample
@@ -93,8 +101,7 @@ def fit_streamed(
         else:
             classifier = setting.classifier().fit(*_blocks(table))
             move_intercept(classifier, setting.shift)
-    calibration = calibrate_fit(rows, setting, classifier)
-    fit = Fit(method, setting, classifier, classifier.predict(rows.X), notes, calibration)
+    fit = complete(Fit(method, setting, classifier, notes, point), rows, noticed(rows.X))
     return assemble(table, sample_of(table, rows), options, measured, fit, missing, some)
 
 

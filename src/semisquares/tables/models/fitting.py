@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from ..._inputs.untested import rows_to_test
 from ..._utils.errors import CollapsedLabelsWarning
 from ..._utils.messages import Message, Parameter
 from ..._utils.typing import Array
@@ -24,9 +26,11 @@ from .._importance import column_importance, importance_rows
 from ..compare._rows import TableRows, subsample
 from ..compare.comparison import Notice, plain
 from ..compare.notices import NoticeContext, find_notices
-from ..compare.notices.majority import compare_with_majority
+from ..compare.notices.majority import NoBetterThanMajority, compare_with_majority
+from ..compare.notices.never_predicted import never_predicted
+from ..compare.verdict import deciding_metric
 from ..dataset import PREPARED, Prepared, TableInfo
-from ._calibrating import calibrate_fit
+from ._calibrating import calibrate_fit, decision_values, left_out_decisions
 from ._calibration import DecisionCalibration
 from ._converting import predictor_of
 from ._left_out import measure_left_out
@@ -42,6 +46,8 @@ from ._measuring import (
     without_alpha,
 )
 from ._noticing import Remark, notice_texts, record_notices, sample_of
+from ._operating_point import OperatingPoint, PointOptions, most_probable, own_answers
+from ._operating_scores import measure_at_point
 from ._stored_rows import StoredRows, choose_rows
 from .model import TableModel
 
@@ -51,12 +57,19 @@ __all__ = [
     "assemble",
     "average_rows",
     "capture_warnings",
+    "complete",
     "fit_prepared",
     "fit_table",
+    "measure_method",
+    "noticed",
+    "point_of",
 ]
 
 
 Progress = Callable[[int, int], None]
+_NO_CODES = np.empty(0, dtype=np.intp)
+NOTICED = 10_000
+"""Rows of the table that are predicted at most, to see whether a class is never answered."""
 _NAMES = {
     "soft": "Soft labels",
     "hard": "Hard labels",
@@ -74,6 +87,9 @@ def fit_table(
     method: str = "averaged",
     alpha: float | None = None,
     weight: float | None = None,
+    balanced: bool = False,
+    threshold: float | Mapping[Any, float] | None = None,
+    costs: Mapping[Any, float] | pd.DataFrame | None = None,
     store_rows: bool | None = None,
     missing: Sequence[str] = (),
     folds: int = 5,
@@ -97,6 +113,17 @@ def fit_table(
     weight : float, optional
         The weight of an unlabeled row; by default chosen by cross-validation for soft labels, and 1
         for hard labels.
+    balanced : bool, default=False
+        Answer as if all classes were equally frequent. This, `threshold` and `costs` are operating
+        points: one of them may be given. It is stored with the model, and the scores are those of
+        its answers. `predict` may be given another.
+    threshold : float or mapping, optional
+        Of two classes, answer one if its probability is at least this: the class with fewer
+        labels, or that of a mapping, ``{"yes": 0.2}``.
+    costs : mapping or DataFrame, optional
+        Give the answer with the least expected cost. A mapping has the cost of missing a row of a
+        class, ``{"yes": 5}``, and 1 for the classes that it does not name. A DataFrame has a row
+        for each true class and a column for each answer.
     store_rows : bool, optional
         Whether the model may hold rows of the table, encoded and standardised, which members of an
         average on kernels and graphs compare new rows with. By default it holds none, unless
@@ -119,11 +146,20 @@ def fit_table(
     >>> model = fit_table(prepare(frame, "kind"))
     >>> model.predict(frame).labels.tolist()
     ['a', 'a', 'a', 'b', 'b', 'b', 'a', 'b']
+
+    If it costs much to miss a row of class b, unclear rows are predicted to be of it:
+
+    >>> unclear = pd.DataFrame({"size": [1, 4, 5]})
+    >>> for costs in ({"b": 1}, {"b": 9}):
+    ...     print(model.predict(unclear, costs=costs).labels.tolist())
+    ['a', 'a', 'a']
+    ['a', 'b', 'b']
     """
     instance("prepared", prepared, Prepared, PREPARED)
     missing = texts("missing", missing)
+    point = PointOptions(balanced, threshold, costs)
     options = FitOptions(
-        method, alpha, weight, folds, repeats, seed, jobs, progress, store_rows=store_rows
+        method, alpha, weight, folds, repeats, seed, jobs, progress, point, store_rows
     )
     return fit_prepared(prepared, options, missing=missing)
 
@@ -132,6 +168,7 @@ def fit_prepared(
     prepared: Prepared, options: FitOptions, *, missing: Sequence[str] = ()
 ) -> TableModel:
     """Fit a classifier to a prepared table, as `fit_table` does."""
+    point = point_of(prepared, options)
     rows = TableRows(np.asarray(prepared.X), prepared.codes, prepared.groups)
     tested = subsample(rows, options.seed)
     sample = prepared if tested is rows else sample_of(prepared, tested)
@@ -139,20 +176,71 @@ def fit_prepared(
     some = rows.X[importance_rows(0, n_rows, n_rows, n_columns)]
     if options.method == "averaged":
         fit, measured = average_rows(
-            (rows.X, rows.codes, rows.groups), rows, prepared.target.classes, options
+            (rows.X, rows.codes, rows.groups), rows, prepared.target.classes, options, point
         )
         return assemble(prepared, sample, options, measured, fit, missing, some)
-    measured = measure(tested, prepared.target.classes, options)
+    measured = measure_method(tested, prepared.target.classes, options, point)
     with capture_warnings() as notes:
         setting = choose(rows, options)
         classifier = fit_setting(setting, rows)
-    calibration = calibrate_fit(tested, setting, classifier)
-    fit = Fit(options.method, setting, classifier, classifier.predict(rows.X), notes, calibration)
+    fit = Fit(options.method, setting, classifier, notes, point)
+    fit = complete(fit, tested, noticed(rows.X))
     return assemble(prepared, sample, options, measured, fit, missing, some)
 
 
+def point_of(table: TableInfo, options: FitOptions) -> OperatingPoint | None:
+    """Return the operating point that the options ask for, for the classes of a table."""
+    target = table.target
+    return options.point.resolve(target.classes, target.counts, target.spelling)
+
+
+def measure_method(
+    rows: TableRows, names: Sequence[Any], options: FitOptions, point: OperatingPoint | None
+) -> Measurement:
+    """Return the scores of a method, which are those of the operating point if there is one."""
+    if point is None:
+        return measure(rows, names, options)
+    return measure_at_point(rows, names, options, point)
+
+
+def noticed(X: Array) -> Array:
+    """Return the rows that notices look at: all of them, or about `NOTICED`, evenly spread."""
+    return X[:: math.ceil(max(len(X), 1) / NOTICED)]
+
+
+def complete(fit: Fit, rows: TableRows, X: Array) -> Fit:
+    """Calibrate a fit by rows that are left out, and predict these and all rows.
+
+    Parameters
+    ----------
+    fit : Fit
+    rows : TableRows
+        All labeled rows, and all or many of the others.
+    X : ndarray of shape (n_rows, n_features)
+        Rows to predict, for notices.
+    """
+    decision, codes = left_out_decisions(rows, fit.setting)
+    calibration = calibrate_fit(rows, fit.setting, fit.classifier, (decision, codes))
+
+    def answer(values: Array) -> Array:
+        if fit.point is None or not len(values):
+            return own_answers(values)
+        return fit.point.decide(calibration.probabilities(values))
+
+    return replace(
+        fit,
+        predicted=answer(decision_values(fit.classifier, X)),
+        left_out=(answer(decision), codes),
+        calibration=calibration,
+    )
+
+
 def average_rows(
-    table: tuple[Any, Any, Any], rows: TableRows, names: Sequence[Any], options: FitOptions
+    table: tuple[Any, Any, Any],
+    rows: TableRows,
+    names: Sequence[Any],
+    options: FitOptions,
+    point: OperatingPoint | None = None,
 ) -> tuple[Fit, Measurement]:
     """Fit the averaged classifier to all rows of a table; its scores are its own, out of sample.
 
@@ -165,6 +253,8 @@ def average_rows(
     names : sequence
         The classes.
     options : FitOptions
+    point : OperatingPoint, optional
+        Whose answers are scored.
     """
     X, codes, groups = table
     with capture_warnings() as notes:
@@ -172,12 +262,21 @@ def average_rows(
     labeled = rows.codes >= 0
     known = None if rows.groups is None else rows.groups[labeled]
     classifier, stored = choose_rows(classifier, rows.codes[labeled], known, options.store_rows)
-    measured = measure_left_out(
-        classifier.loo_proba_, rows.codes[labeled], known, names, options.seed
+    decide = most_probable if point is None else point.decide
+    p, truth = classifier.loo_proba_, rows.codes[labeled]
+    measured = measure_left_out(p, truth, known, names, options.seed, decide)
+    tested = rows_to_test(truth, known)
+    fit = Fit(
+        "averaged",
+        without_alpha("averaged", options.seed),
+        classifier,
+        notes,
+        point,
+        decide(classifier.predict_proba(noticed(rows.X))),
+        (decide(p[tested]), truth[tested]),
+        stored=stored,
     )
-    setting = without_alpha("averaged", options.seed)
-    predicted = classifier.predict(rows.X)
-    return Fit("averaged", setting, classifier, predicted, notes, stored=stored), measured
+    return fit, measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,10 +287,13 @@ class Fit:
     setting: Setting
     """Its method is "ridge" if the labels chose to leave the unlabeled rows out."""
     classifier: Any
-    predicted: Array
-    """Predictions for the rows that notices look at."""
     notes: Sequence[str]
     """Warnings of the fit."""
+    point: OperatingPoint | None = None
+    predicted: Array = field(default_factory=lambda: _NO_CODES)
+    """Predictions for the rows that notices look at."""
+    left_out: tuple[Array, Array] = field(default_factory=lambda: (_NO_CODES, _NO_CODES))
+    """Predictions for labeled rows by fits without them, and the rows' classes."""
     calibration: DecisionCalibration | None = None
     stored: StoredRows | None = None
     """What was decided about rows that members of an average need."""
@@ -229,6 +331,7 @@ def assemble(
         missing=tuple(missing),
         about=about,
         calibration=fit.calibration,
+        operating_point=fit.point,
     )
 
 
@@ -261,10 +364,13 @@ def _notices(
 ) -> list[Notice]:
     """Collect what to know about the table, the scores and the fit, in the order to be read."""
     found: list[Notice] = [Remark("table", note) for note in table.notes]
-    if measured.majority is not None:
-        auc, classes = measured.metrics["auc"], table.target.classes
+    classes, counts = table.target.classes, table.target.counts
+    if measured.majority is not None and fit.point is None:  # which is not for the least error
+        auc = measured.metrics["auc"]
         worse = compare_with_majority("The model", measured.majority, auc, fit.predicted, classes)
-        found += [worse] if worse is not None else []
+        if isinstance(worse, NoBetterThanMajority):
+            found.append(replace(worse, never=()))  # the next check names these classes
+    found += never_predicted("The model", fit.left_out, fit.predicted, classes, counts)
     if measured.failure:
         found.append(Remark("unmeasured", measured.failure))
     for notice in find_notices(NoticeContext(sample, options.seed)):
@@ -327,14 +433,23 @@ def _summary(table: TableInfo, measured: Measurement, fit: Fit) -> str:
         counts = f", an unlabeled row counts {weight:g}" if weight else ", unlabeled rows left out"
     alpha = "" if fit.method in WITHOUT_ALPHA else f", alpha {fit.setting.alpha:.3g}"
     model = f"{_NAMES[fit.method]}{alpha}{counts}"
+    how = "" if fit.point is None else f"; the model {fit.point.phrase(table.target.classes)}"
     accuracy = measured.metrics.get("accuracy")
     if accuracy is None:
-        return f"{model}."
+        return f"{model}{how}."
     return (
         f"{model}: error {percent(1 - accuracy.mean)} on labeled rows that the fit had not seen "
         f"(95 % interval {percent(1 - accuracy.high)} to {percent(1 - accuracy.low)})"
-        f"{_agreement(table)}."
+        f"{_balanced_accuracy(table, measured, fit)}{how}{_agreement(table)}."
     )
+
+
+def _balanced_accuracy(table: TableInfo, measured: Measurement, fit: Fit) -> str:
+    """Give the balanced accuracy if the error says little: of skewed labels, or by choice."""
+    counts = table.target.counts
+    if fit.point is None and deciding_metric(counts) == "accuracy":
+        return ""
+    return f", balanced accuracy {percent(measured.metrics['balanced_accuracy'].mean)}"
 
 
 def _agreement(table: TableInfo) -> str:

@@ -14,8 +14,10 @@ from ..._utils.typing import Array
 from .._arguments import instance, optional_text, refuse, text, texts, whole_number
 from .._drift import Drift
 from .._encoding import Encoding, as_frame, listed_columns
-from .._explaining import Explanation, predicted_codes, probability_changes
+from .._explaining import Explanation, probability_changes
+from .._missed import MissedClass, find_missed, missed_notes
 from ._calibration import DecisionCalibration
+from ._operating_point import OperatingPoint, PointOptions, own_answers, read_point
 from .predictors import LinearScores, Predictor, read_predictor
 
 __all__ = ["Prediction", "TableModel", "ignored_note"]
@@ -25,9 +27,12 @@ MODEL = "a model that fit_table or load has returned"
 """What functions that take a model need, for messages."""
 MOST_MADE_UP = 1_000_000
 """Most rows that `made_up_rows` returns."""
-_REPEATED = ("shift", "leak")
+_NEVER = "never_predicted"
+_REPEATED = ("shift", "leak", _NEVER)
 """Kinds of notices that also matter when the model predicts."""
 _MOST_NAMED = 5
+_MOST_LABELS = 2**53
+"""Larger numbers of labels are not exact as floats, and make no sense."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +56,15 @@ class Prediction:
     """Columns of the table that the fit has not seen."""
     drift: Drift = field(default_factory=Drift)
     """How the rows differ from those of the fit."""
+    missed: tuple[MissedClass, ...] = ()
+    """Classes that no row was given, although the labels let expect some."""
     explanation: Explanation | None = None
     """The columns that moved each row most, if asked for."""
 
     @property
     def notes(self) -> list[str]:
-        """What to know about the table: columns that were ignored, and differences to the fit."""
-        return [*ignored_note(self.ignored), *self.drift.notes]
+        """What to know: columns that were ignored, missed classes, and differences to the fit."""
+        return [*ignored_note(self.ignored), *missed_notes(self.missed), *self.drift.notes]
 
     @property
     def confidence(self) -> Array:
@@ -95,6 +102,8 @@ class TableModel:
         "spelling" is how the table writes the classes, if Python writes them differently.
     calibration : DecisionCalibration, optional
         Turns decision values into probabilities; None for the classifier's own.
+    operating_point : OperatingPoint, optional
+        Which class is answered, given the probabilities; None for the classifier's own answers.
 
     Examples
     --------
@@ -117,6 +126,7 @@ class TableModel:
     missing: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
     calibration: DecisionCalibration | None = None
+    operating_point: OperatingPoint | None = None
 
     def __post_init__(self) -> None:
         instance("encoder", self.encoder, Encoding, "the encoding_ of a fitted TableEncoder")
@@ -140,6 +150,9 @@ class TableModel:
                 DecisionCalibration,
                 "a DecisionCalibration, or None",
             )
+        if self.operating_point is not None:
+            needed = "an operating point, or None; predict and fit_table make it"
+            instance("operating_point", self.operating_point, OperatingPoint, needed)  # type: ignore[type-abstract]
 
     @classmethod
     def from_pipeline(
@@ -181,7 +194,15 @@ class TableModel:
         features = as_frame(frame, "frame").drop(columns=names, errors="ignore")
         return self.encoder.rename_index(features)
 
-    def predict(self, frame: pd.DataFrame, *, explain: int = 0) -> Prediction:
+    def predict(
+        self,
+        frame: pd.DataFrame,
+        *,
+        explain: int = 0,
+        balanced: bool = False,
+        threshold: float | Mapping[Any, float] | None = None,
+        costs: Mapping[Any, float] | pd.DataFrame | None = None,
+    ) -> Prediction:
         """Predict the label of every row; cells of the target are ignored.
 
         Parameters
@@ -195,6 +216,8 @@ class TableModel:
             compared with the column being set to its typical value. That is the mean of numbers,
             of parts of dates and of the features of texts, the most frequent level of categories
             and booleans, and missing if most of its cells are.
+        balanced, threshold, costs
+            Another operating point than that of the model, as in `fit_table`.
 
         Examples
         --------
@@ -211,15 +234,43 @@ class TableModel:
         [[0.4]]
         """
         whole_number("explain", explain, 0)
+        asked = PointOptions(balanced, threshold, costs)
+        return self.with_operating_point(asked)._predict(frame, explain)
+
+    def with_operating_point(self, options: PointOptions) -> TableModel:
+        """Return the model with another operating point, or itself if none is asked for.
+
+        The scores in `about` stay those of the fit; what it says of classes that are never
+        predicted no longer holds, and is left out.
+        """
+        if not options.is_given:
+            return self
+        point = options.resolve(self.classes, self.label_counts, self.spelled)
+        notices = [one for one in self.about.get("notices", ()) if one["kind"] != _NEVER]
+        return replace(self, operating_point=point, about={**self.about, "notices": notices})
+
+    @property
+    def label_counts(self) -> tuple[int, ...] | None:
+        """The number of labels of each class in the fit; None if that is not known."""
+        counts = self.about.get("counts")
+        if not isinstance(counts, list | tuple) or len(counts) != len(self.classes):
+            return None
+        sensible = all(type(one) is int and 0 < one < _MOST_LABELS for one in counts)
+        return tuple(counts) if sensible else None
+
+    def _predict(self, frame: pd.DataFrame, explain: int) -> Prediction:
+        """Predict the label of every row with the model's own operating point."""
         features = self.features(frame)
         unseen = self.encoder.unseen(features)
         cells = self.encoder.clean(features)
         X = self.encoder.encode(cells)
         decision, soft = self.classifier.evaluate(X)
-        codes = predicted_codes(decision)
-        known, probabilities = self.calibration, soft
+        known, point = self.calibration, self.operating_point
+        probabilities = soft
         if known is not None:
             probabilities = known.probabilities(self.classifier.to_calibrate(decision))
+        codes = own_answers(decision) if point is None else point.decide(probabilities)
+        answers = np.bincount(codes, minlength=len(self.classes))
         return Prediction(
             self.class_values()[codes],
             codes,
@@ -229,6 +280,7 @@ class TableModel:
             unseen,
             self.encoder.unknown(features),
             self.encoder.drift(cells),
+            find_missed(answers, self.label_counts, self.classes),
             self._explain(X, codes, explain) if explain else None,
         )
 
@@ -259,9 +311,15 @@ class TableModel:
 
     @property
     def warnings(self) -> list[str]:
-        """What was noticed in the fit and matters for all predictions: shifts and leaks."""
+        """What was noticed in the fit and matters for all predictions, such as shifts and leaks."""
         found = (one for one in self.about.get("notices", ()) if one["kind"] in _REPEATED)
         return [join(" ", (one["sentence"], one["meaning"])) for one in found]
+
+    @property
+    def useless_for(self) -> list[Any]:
+        """Classes that, as was noticed in the fit, are never predicted."""
+        found = (one for one in self.about.get("notices", ()) if one["kind"] == _NEVER)
+        return [name for one in found for name in one.get("facts", {}).get("classes", ())]
 
     def spelling(self, value: Any) -> str:
         """Return a class as the table writes it."""
@@ -306,6 +364,7 @@ class TableModel:
         write : callable, default=str
             Writes the parameters that notes name: the command line stores options.
         """
+        point = self.operating_point
         return {
             "target": self.target,
             "classes": [v.item() if isinstance(v, np.generic) else v for v in self.classes],
@@ -315,13 +374,15 @@ class TableModel:
             "encoder": self.encoder.to_plain(write),
             "classifier": self.classifier.to_plain(),
             "calibration": None if self.calibration is None else self.calibration.to_plain(),
+            "operating_point": None if point is None else point.to_plain(),
             "about": render(dict(self.about), write),
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> TableModel:
         """Restore a model; raise any exception if its parts do not fit each other."""
-        stored = plain.get("calibration")  # not in files of the first versions
+        # neither is in files of the first versions
+        stored, point = plain.get("calibration"), plain.get("operating_point")
         model = cls(
             encoder=Encoding.from_plain(plain["encoder"]),
             classifier=read_predictor(plain["classifier"]),
@@ -332,6 +393,7 @@ class TableModel:
             missing=tuple(plain["missing"]),
             about=plain["about"],
             calibration=None if stored is None else DecisionCalibration.from_plain(stored),
+            operating_point=None if point is None else read_point(point),
         )
         n_classes = len(model.classes)
         if not (
@@ -339,6 +401,7 @@ class TableModel:
             and len(model.spelled) in (0, n_classes)
             and model.classifier.fits(len(model.encoder.features), n_classes)
             and (model.calibration is None or model.calibration.fits(n_classes))
+            and (model.operating_point is None or model.operating_point.fits(n_classes))
         ):
             raise ValueError("parts that do not fit each other")
         model.predict(model.made_up_rows(8))  # runs every encoder
