@@ -14,7 +14,7 @@ from semisquares.cli._parameters import in_options
 from semisquares.tables import TableError, fit_table, prepare
 from semisquares.tables._chunked import prepare_chunks
 from semisquares.tables.io import split
-from semisquares.tables.models import export_onnx
+from semisquares.tables.models import _operating_scores, export_onnx
 from semisquares.tables.models._calibrating import left_out_decisions
 from semisquares.tables.models._measuring import FitOptions
 from semisquares.tables.models._operating_point import (
@@ -324,6 +324,18 @@ def test_no_row_is_calibrated_by_a_fit_to_itself(monkeypatch):
     ((decision, codes),) = seen
     assert len(codes) == 300
     assert not np.isin(decision, model.predict(table()).decision).any()
+
+
+def test_a_test_set_does_not_calibrate_itself(monkeypatch):
+    seen, calibrate = [], _operating_scores.calibrate_method
+
+    def watched(setting, decision, codes, counts):
+        seen.append((len(decision), len(codes), counts.sum()))
+        return calibrate(setting, decision, codes, counts)
+
+    monkeypatch.setattr(_operating_scores, "calibrate_method", watched)
+    fitted(table(90, 90), **RIDGE, balanced=True)
+    assert seen == [(60, 60, 60)] * 3  # of three folds of 90 labels
 
 
 # -- chunks -------------------------------------------------------------------------------------
