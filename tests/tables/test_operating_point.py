@@ -308,12 +308,6 @@ def test_labels_that_cannot_be_tested_leave_a_point_without_scores():
                                            "frequent.")  # fmt: skip
 
 
-def test_auto_keeps_its_verdict():
-    model = fitted(balanced=True)
-    assert model.about["verdict"]["answer"] in ("yes", "no", "unclear")
-    assert isinstance(model.operating_point, Balanced)
-
-
 def test_no_row_is_calibrated_by_a_fit_to_itself(monkeypatch):
     seen = []
     monkeypatch.setattr(

@@ -166,7 +166,7 @@ def test_a_sampled_row_counts_for_the_others_with_hard_labels(monkeypatch):
 def test_many_labels_are_sampled_for_slow_rivals(monkeypatch):
     X, codes, _ = table()
     monkeypatch.setattr(rivals, "MOST_LABELS", 12)
-    rows = fits(X, codes)._sampled_labels
+    rows = fits(X, codes).labels
     assert np.bincount(codes[rows]).tolist() == [6, 6]
     size = TrainingSize(30, fewest_labels=9, n_unlabeled=5, most_searched=9)
     for name in ("averaged", "labeled_only", "logistic", "forest", "boosting"):

@@ -152,8 +152,8 @@ class ColumnSummary:
         return cls(str(plain["kind"]), n_rows, n_missing, counts, edges, levels, moments)
 
 
-def sampled_rows(start: int, n_rows: int, total: int, most: int = MOST_SAMPLED) -> Array | slice:
-    """Choose rows of a chunk that make up a sample of about `most` rows of the table.
+def sampled_rows(start: int, n_rows: int, total: int, most: int | None = None) -> Array | slice:
+    """Choose rows of a chunk that make up a sample of about `most`, or 1,000, rows of the table.
 
     Whether a row is chosen depends on its number alone, so that chunks do not change the sample,
     and at random, as the rows of a table may have a rhythm.
@@ -166,6 +166,7 @@ def sampled_rows(start: int, n_rows: int, total: int, most: int = MOST_SAMPLED) 
     >>> int(whole.sum())
     1018
     """
+    most = MOST_SAMPLED if most is None else most
     if total <= most:
         return slice(None)
     number = np.arange(start, start + n_rows, dtype=np.uint64)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._inputs.untested import rows_to_test
 from ..._utils.versions import versions
 from .._arguments import check_splits, flag, instance, some_function
 from .._importance import ColumnImportance, column_importance, importance_rows
@@ -22,9 +23,10 @@ from ._evaluation import Evaluation, split_tasks, summarise
 from ._rivals import ALL, QUICK, RivalFits, Training
 from ._rows import TableRows, subsample
 from ._tasks import Progress, run_tasks
-from .comparison import Comparison, Part, Verdict
+from .comparison import Comparison, Part, Recommendation, Verdict
 from .intervals import interval
 from .notices import NoticeContext, Results, find_notices
+from .notices.never_predicted import looked_at
 from .splits import plan
 from .verdict import decide, deciding_metric, recommend
 
@@ -115,10 +117,9 @@ def compare_table(
     recommendation = recommend(evaluation.scores, planned, metric=metric, n_rarest=n_rarest)
     verdict = _verdict(evaluation, metric, n_rarest, target.n_unlabeled)
     fits = RivalFits(Training(rows, np.ones(len(rows.codes), dtype=bool), seed))
-    averaged, chosen = fits.fit("averaged").model, fits.fit(recommendation.method).model
-    context = NoticeContext(
-        prepared, seed, Results(evaluation, sample.codes, recommendation.method, chosen)
-    )
+    averaged = fits.fit("averaged").model
+    results = _results(evaluation, sample, fits, recommendation)
+    context = NoticeContext(prepared, seed, results)
     return Comparison(
         source=prepared.source,
         target=target.name,
@@ -146,6 +147,22 @@ def compare_table(
         certificate=float(averaged.certificate_),
         versions=versions("pandas"),
     )
+
+
+def _results(
+    evaluation: Evaluation, sample: TableRows, fits: RivalFits, found: Recommendation
+) -> Results:
+    """Predict rows of the table with the recommended classifier, for notices."""
+    model, rows = fits.fit(found.method).model, fits.training.rows
+    empty = np.empty(0, dtype=np.intp)
+    left_out = (empty, empty)
+    if found.method == "averaged":
+        truth = rows.codes[fits.labels]
+        groups = None if rows.groups is None else rows.groups[fits.labels]
+        tested = rows_to_test(truth, groups)
+        left_out = model.loo_proba_.argmax(axis=1)[tested], truth[tested]
+    predicted = model.predict(looked_at(rows.X))
+    return Results(evaluation, sample.codes, found.method, found.label, predicted, left_out)
 
 
 def _verdict(evaluation: Evaluation, metric: str, n_rarest: int, n_unlabeled: int) -> Verdict:

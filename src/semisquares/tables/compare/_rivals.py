@@ -154,7 +154,7 @@ class RivalFits:
     def _averaged(self) -> FittedRival:
         t = self.training
         rows = t.rows.take(np.flatnonzero(t.inside & (t.rows.codes < 0)))
-        known = t.rows.take(self._sampled_labels)
+        known = t.rows.take(self.labels)
         X = np.concatenate((known.X, rows.X))
         codes = np.concatenate((known.codes, rows.codes))
         weight = np.where(codes < 0, t.rows.count, 1.0) if t.rows.count > 1.0 else None
@@ -189,7 +189,7 @@ class RivalFits:
         return _timed(lambda: model.fit(rows.X, rows.codes), n_unlabeled, after=self._pair)
 
     def _logistic(self) -> FittedRival:
-        rows = self.training.rows.take(self._sampled_labels)
+        rows = self.training.rows.take(self.labels)
         X, codes = rows.X, rows.codes
         splits = _logistic_splits(codes, rows.groups, self.training.seed)
         if not splits:
@@ -211,11 +211,11 @@ class RivalFits:
 
     def _trees(self, make: Callable[[int], Any]) -> FittedRival:
         t = self.training
-        rows = t.rows.take(t.labeled if t.all_labels else self._sampled_labels)
+        rows = t.rows.take(t.labeled if t.all_labels else self.labels)
         return _timed(lambda: make(t.seed).fit(rows.X, rows.codes))
 
     @cached_property
-    def _sampled_labels(self) -> Array:
+    def labels(self) -> Array:
         """The labeled rows that the average, logistic regression and trees see."""
         labeled = self.training.labeled
         if len(labeled) <= MOST_LABELS:

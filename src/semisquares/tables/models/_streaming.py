@@ -20,6 +20,7 @@ from .._importance import importance_rows
 from ..columns._cells import factorize_texts, text_of
 from ..compare._rows import MOST_TESTED, TableRows
 from ..compare._tuning import move_intercept
+from ..compare.notices.never_predicted import looked_at
 from ..errors import TableError
 from ..io import Chunk
 from ._measuring import (
@@ -36,7 +37,6 @@ from .fitting import (
     capture_warnings,
     complete,
     measure_method,
-    noticed,
     point_of,
 )
 from .model import TableModel
@@ -101,7 +101,7 @@ def fit_streamed(
         else:
             classifier = setting.classifier().fit(*_blocks(table))
             move_intercept(classifier, setting.shift)
-    fit = complete(Fit(method, setting, classifier, notes, point), rows, noticed(rows.X))
+    fit = complete(Fit(method, setting, classifier, notes, point), rows, looked_at(rows.X))
     return assemble(table, sample_of(table, rows), options, measured, fit, missing, some)
 
 

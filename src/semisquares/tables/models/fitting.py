@@ -26,8 +26,8 @@ from .._importance import column_importance, importance_rows
 from ..compare._rows import TableRows, subsample
 from ..compare.comparison import Notice, plain
 from ..compare.notices import NoticeContext, find_notices
-from ..compare.notices.majority import NoBetterThanMajority, compare_with_majority
-from ..compare.notices.never_predicted import never_predicted
+from ..compare.notices.majority import compare_with_majority
+from ..compare.notices.never_predicted import looked_at, never_predicted
 from ..compare.verdict import deciding_metric
 from ..dataset import PREPARED, Prepared, TableInfo
 from ._calibrating import calibrate_fit, decision_values, left_out_decisions
@@ -61,15 +61,12 @@ __all__ = [
     "fit_prepared",
     "fit_table",
     "measure_method",
-    "noticed",
     "point_of",
 ]
 
 
 Progress = Callable[[int, int], None]
 _NO_CODES = np.empty(0, dtype=np.intp)
-NOTICED = 10_000
-"""Rows of the table that are predicted at most, to see whether a class is never answered."""
 _NAMES = {
     "soft": "Soft labels",
     "hard": "Hard labels",
@@ -184,7 +181,7 @@ def fit_prepared(
         setting = choose(rows, options)
         classifier = fit_setting(setting, rows)
     fit = Fit(options.method, setting, classifier, notes, point)
-    fit = complete(fit, tested, noticed(rows.X))
+    fit = complete(fit, tested, looked_at(rows.X))
     return assemble(prepared, sample, options, measured, fit, missing, some)
 
 
@@ -201,11 +198,6 @@ def measure_method(
     if point is None:
         return measure(rows, names, options)
     return measure_at_point(rows, names, options, point)
-
-
-def noticed(X: Array) -> Array:
-    """Return the rows that notices look at: all of them, or about `NOTICED`, evenly spread."""
-    return X[:: math.ceil(max(len(X), 1) / NOTICED)]
 
 
 def complete(fit: Fit, rows: TableRows, X: Array) -> Fit:
@@ -272,7 +264,7 @@ def average_rows(
         classifier,
         notes,
         point,
-        decide(classifier.predict_proba(noticed(rows.X))),
+        decide(classifier.predict_proba(looked_at(rows.X))),
         (decide(p[tested]), truth[tested]),
         stored=stored,
     )
@@ -367,9 +359,8 @@ def _notices(
     classes, counts = table.target.classes, table.target.counts
     if measured.majority is not None and fit.point is None:  # which is not for the least error
         auc = measured.metrics["auc"]
-        worse = compare_with_majority("The model", measured.majority, auc, fit.predicted, classes)
-        if isinstance(worse, NoBetterThanMajority):
-            found.append(replace(worse, never=()))  # the next check names these classes
+        worse = compare_with_majority("The model", measured.majority, auc, classes)
+        found += [worse] if worse is not None else []
     found += never_predicted("The model", fit.left_out, fit.predicted, classes, counts)
     if measured.failure:
         found.append(Remark("unmeasured", measured.failure))

@@ -19,7 +19,7 @@ def test_the_sentence_is(kind, end):
     found = fit_warnings.FitWarning(kind, "hard", 2, 10, "Columns are copies.")
     evaluation = SimpleNamespace(warnings=(found,))
     (notice,) = fit_warnings.find(
-        NoticeContext(None, 0, Results(evaluation, None, "averaged", None))
+        NoticeContext(None, 0, Results(evaluation, None, "averaged", "", None, ()))
     )
     assert notice.kind == kind
     assert notice.sentence == f"In 2 of 10 fits, hard labels {end}"

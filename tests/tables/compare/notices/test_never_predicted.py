@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from semisquares.cli._parameters import in_options
-from semisquares.tables import fit_table, load, prepare, save
+from semisquares.tables import compare_table, fit_table, load, prepare, save
 from semisquares.tables.compare.notices.never_predicted import never_predicted
 
 CLASSES, LABELS = ("a", "b", "c", "d"), (90, 6, 3, 1)
@@ -83,3 +83,14 @@ def test_a_fit_says_so_and_stores_it_and_a_balanced_one_need_not(options, tmp_pa
     assert any(one.startswith("The model is useless for class 'rare'") for one in model.warnings)
     balanced = fit_table(rows, folds=2, repeats=1, balanced=True, **options)
     assert balanced.useless_for == []
+
+
+def test_a_comparison_says_that_its_classifier_is_useless_for_a_class():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc"))
+    words = np.where(np.arange(120) % 8 == 0, "worn", "ok")
+    frame["state"] = np.where(np.arange(120) < 80, words, None)
+    found = compare_table(prepare(frame, "state"), folds=2, repeats=1, quick=True)
+    assert found.recommendation.metric == "auc"
+    (notice,) = (one for one in found.notices if one.kind == "never_predicted")
+    assert notice.sentence.startswith("The averaged classifier is useless for class 'worn': it ")

@@ -24,8 +24,18 @@ class Results:
     """The classes of the cross-validated rows: all rows, or a sample of them."""
     method: str
     """The recommended rival."""
-    model: Any
-    """That rival, fitted to all rows."""
+    label: str
+    """What it is called."""
+    predicted: NDArray[Any]
+    """The classes that it predicts for rows of the table, fitted to all of them."""
+    left_out: tuple[NDArray[Any], NDArray[Any]]
+    """The classes that it predicts for labeled rows by fits without them, and those that they have;
+    empty if that is not known."""
+
+    @property
+    def subject(self) -> str:
+        """The classifier, as the start of a sentence."""
+        return "The averaged classifier" if self.method == "averaged" else self.label.capitalize()
 
 
 @dataclass(frozen=True, eq=False)

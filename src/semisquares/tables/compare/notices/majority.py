@@ -10,7 +10,6 @@ import numpy as np
 
 from ...._utils.typing import Array
 from ...._utils.words import percent, points_between
-from .._rivals import LABELS
 from ..comparison import Estimate, Notice
 from ..intervals import honest_gain, interval
 from ..splits import Plan
@@ -18,7 +17,6 @@ from ._context import NoticeContext
 
 __all__ = [
     "Majority",
-    "NeverPredicted",
     "NoBetterThanMajority",
     "against_majority",
     "compare_with_majority",
@@ -29,7 +27,6 @@ __all__ = [
 PRIORITY = 10
 WIDER = 1.45
 """Width of a 99 % interval for a mean over ten folds, relative to the 95 % interval."""
-_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -53,8 +50,6 @@ class NoBetterThanMajority(Notice):
     answer: Any
     """The most frequent class."""
     found: Majority
-    never: tuple[Any, ...]
-    """Classes that the classifier never predicts."""
     ranking: Estimate | None
     """The AUC of its decision values, if that is clearly above ½."""
 
@@ -82,44 +77,19 @@ class NoBetterThanMajority(Notice):
                 f"rows by their probabilities may be better than chance: AUC {auc.mean:.2f} (95 % "
                 f"interval {auc.low:.2f} to {auc.high:.2f})."
             )
-        verb = "is" if len(self.never) == 1 else "are"
-        never = f"; {_classes(self.never)} {verb} never predicted" if self.never else ""
-        return f"{sentence}{never}.", meaning
-
-
-@dataclass(frozen=True)
-class NeverPredicted(Notice):
-    """Classes that a good classifier predicts for none of the rows of its table."""
-
-    kind = "never_predicted"
-    subject: str
-    classes: tuple[Any, ...]
-    n_rows: int
-
-    def words(self) -> tuple[str, str]:
-        whose = "that class" if len(self.classes) == 1 else "those classes"
-        return (
-            f"{self.subject} never predicts {_classes(self.classes)}, for none of the "
-            f"{self.n_rows:,} rows of the table.",
-            f"All rows of {whose} are then classified wrongly; label more of them.",
-        )
+        return f"{sentence}.", meaning
 
 
 def find(context: NoticeContext) -> list[Notice | None]:
-    """Check the classifier that the verdict recommends."""
+    """Check the classifier that is recommended."""
     if context.results is None:
         return []
-    prepared, results = context.prepared, context.results
+    results, classes = context.results, context.prepared.target.classes
     evaluation, name = results.evaluation, results.method
-    accuracy = evaluation.scores[name]["accuracy"]
     auc = next(rival.scores["auc"] for rival in evaluation.rivals if rival.name == name)
+    accuracy = evaluation.scores[name]["accuracy"]
     majority = against_majority(accuracy, evaluation.plan, results.codes)
-    predicted, classes = results.model.predict(prepared.X), prepared.target.classes
-    return [compare_with_majority(_subject(name), majority, auc, predicted, classes)]
-
-
-def _subject(name: str) -> str:
-    return "The averaged classifier" if name == "averaged" else LABELS[name].capitalize()
+    return [compare_with_majority(results.subject, majority, auc, classes)]
 
 
 def against_majority(accuracy: Array, planned: Plan, codes: Array) -> Majority:
@@ -150,9 +120,9 @@ def against_majority(accuracy: Array, planned: Plan, codes: Array) -> Majority:
 
 
 def compare_with_majority(
-    subject: str, found: Majority, auc: Estimate | None, predicted: Array, classes: Sequence[Any]
-) -> Notice | None:
-    """Return a notice if a classifier may be no better than one answer, or never predicts a class.
+    subject: str, found: Majority, auc: Estimate | None, classes: Sequence[Any]
+) -> NoBetterThanMajority | None:
+    """Return a notice if a classifier may be no better than one answer.
 
     Parameters
     ----------
@@ -161,29 +131,16 @@ def compare_with_majority(
     found : Majority
     auc : Estimate, optional
         Of its decision values: they may rank rows well even if all are on the same side of 0.
-    predicted : ndarray of shape (n_rows,)
-        Codes that the classifier, fitted to all rows of the table, predicts for them.
     classes : sequence
         The names of the classes.
 
     Examples
     --------
-    >>> import numpy as np
     >>> found = Majority(0, 0.2, Estimate(-0.001, -0.02, 0.02))
-    >>> notice = compare_with_majority("Tuned ridge", found, None, np.zeros(9), ["ok", "worn"])
-    >>> print(notice.sentence)
-    Tuned ridge is no better than always answering 'ok': error 20.1 % against 20.0 %; class 'worn'
-    is never predicted.
+    >>> print(compare_with_majority("Tuned ridge", found, None, ["ok", "worn"]).sentence)
+    Tuned ridge is no better than always answering 'ok': error 20.1 % against 20.0 %.
     """
-    never = tuple(name for k, name in enumerate(classes) if not (predicted == k).any())
     if not found.gain.low <= 0.0:  # also if it is NaN
-        return NeverPredicted(subject, never, len(predicted)) if never else None
+        return None
     ranks = auc is not None and auc.mean - WIDER * (auc.mean - auc.low) > 0.5
-    ranking = auc if ranks else None
-    return NoBetterThanMajority(subject, classes[found.code], found, never, ranking)
-
-
-def _classes(names: Sequence[Any]) -> str:
-    text = ", ".join(map(repr, names[:_MOST_NAMED]))
-    text += f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"class {text}" if len(names) == 1 else f"classes {text}"
+    return NoBetterThanMajority(subject, classes[found.code], found, auc if ranks else None)

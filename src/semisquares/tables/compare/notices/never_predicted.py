@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +15,12 @@ from ...._utils.words import counted
 from ..comparison import Notice
 from ._context import NoticeContext
 
-__all__ = ["UselessForClasses", "find", "never_predicted"]
+__all__ = ["UselessForClasses", "find", "looked_at", "never_predicted"]
 
 
 PRIORITY = 11
+MOST_ROWS = 10_000
+"""Rows of the table that are predicted at most: more would take longer than a fit."""
 _MOST_NAMED = 3
 
 
@@ -67,9 +70,25 @@ class UselessForClasses(Notice):
         )
 
 
-def find(context: NoticeContext) -> list[UselessForClasses | None]:
-    """Return nothing: the table alone does not tell, and a fit calls `never_predicted`."""
-    return []
+def find(context: NoticeContext) -> list[UselessForClasses]:
+    """Check the classifier that a comparison recommends; a fit calls `never_predicted` itself."""
+    if context.results is None:
+        return []
+    results, target = context.results, context.prepared.target
+    return never_predicted(
+        results.subject, results.left_out, results.predicted, target.classes, target.counts
+    )
+
+
+def looked_at(X: Array) -> Array:
+    """Return the rows to predict: all of them, or about `MOST_ROWS`, evenly spread.
+
+    Examples
+    --------
+    >>> len(looked_at(np.zeros((25_000, 1)))), len(looked_at(np.zeros((9_000, 1))))
+    (8334, 9000)
+    """
+    return X[:: math.ceil(max(len(X), 1) / MOST_ROWS)]
 
 
 def never_predicted(
