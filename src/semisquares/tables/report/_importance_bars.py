@@ -34,6 +34,6 @@ def importance(shown: Sequence[ColumnImportance], *, narrow: bool = False) -> Pi
             panel.barh(place, 100.0 * one.importance, 0.7, color=BLUE, lw=0)
         _name_rows(panel, [plain(one.column, 16 if narrow else 34) for one in shown])
         panel.set_xlim(left=0.0)
-        lines = "mean change in the probability\nof the predicted class, points"
+        lines = "mean change in the probability\nof the predicted class, percentage points"
         picture.supxlabel(lines, fontsize="medium")  # it may be wider than the panel
     return picture
