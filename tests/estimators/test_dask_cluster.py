@@ -29,7 +29,10 @@ def workers():
 @pytest.fixture
 def client(workers):
     """Two workers, both alive: a test may kill one, which is then replaced."""
-    workers.wait_for_workers(2)
+    try:
+        workers.wait_for_workers(2, timeout=60)
+    except TimeoutError:  # on a busy machine a nanny may give up a worker that starts slowly
+        workers.restart(timeout=PATIENCE)
     return workers
 
 

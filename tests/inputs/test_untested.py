@@ -20,7 +20,7 @@ from semisquares.model_selection import (
     LabeledStratifiedShuffleSplit,
     LabeledTestSplit,
 )
-from semisquares.tables import TableError, compare, compare_table, fit_table, prepare
+from semisquares.tables import TableError, compare_table, fit_table, prepare
 from semisquares.tables.compare._rows import TableRows
 from semisquares.tables.compare._tuning import tune
 from semisquares.tables.compare.scores import score
@@ -269,12 +269,9 @@ def test_a_comparison_goes_on_with_a_notice():
     assert "other" not in {notice.kind for notice in found.notices}
 
 
-def test_a_comparison_of_groups_goes_on_with_a_notice(monkeypatch):
-    # the curves, most of the work, have been drawn in the test before
-    monkeypatch.setattr(compare, "unlabeled_curve", lambda *a, **k: ())
-    monkeypatch.setattr(compare, "label_curve", lambda *a, **k: ((), None))
+def test_a_comparison_of_groups_goes_on_with_a_notice():
     rows = prepare(frame(grouped=True), "label", group="batch")
-    found = compare_table(rows, folds=2, repeats=1)
+    found = compare_table(rows, folds=2, repeats=1, quick=True)
     notices = [notice for notice in found.notices if notice.kind == "untested"]
     assert [notice.sentence for notice in notices] == [describe_untested(["z"], grouped=True)]
 

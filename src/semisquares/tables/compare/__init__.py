@@ -18,7 +18,7 @@ from .._importance import ColumnImportance, column_importance, importance_rows
 from ..dataset import PREPARED, Prepared
 from ..models._converting import predictor_of
 from ._changes import changes
-from ._curves import Curves, curve_tasks, draw_curves
+from ._curves import ComparisonCurves, curve_tasks, draw_curves
 from ._evaluation import Evaluation, split_tasks, summarise
 from ._rivals import ALL, QUICK, RivalFits, Training
 from ._rows import TableRows, subsample
@@ -107,7 +107,7 @@ def compare_table(
     with stage("comparing") as progress:
         outcomes = run_tasks(sample, splits + between, seed=seed, jobs=jobs, progress=progress)
     evaluation = summarise(sample, planned, outcomes[: len(splits)])
-    curves = Curves()
+    curves = ComparisonCurves()
     if not quick:
         # the first splits measure the ends of the curves
         shown = [*range(len(few.tests)), *range(len(splits), len(outcomes))]

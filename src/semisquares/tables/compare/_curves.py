@@ -15,7 +15,7 @@ from .intervals import honest_score, interval
 from .splits import Plan, training_mask
 from .verdict import MARGIN, most_to_gain
 
-__all__ = ["Curves", "curve_tasks", "draw_curves", "label_trend"]
+__all__ = ["ComparisonCurves", "curve_tasks", "draw_curves", "label_trend"]
 
 
 UNLABELED_SIZES = 3
@@ -29,7 +29,7 @@ WITH_LABELS = ("averaged", "ridge")
 
 
 @dataclass(frozen=True)
-class Curves:
+class ComparisonCurves:
     """Both curves; empty if they were not measured."""
 
     unlabeled: tuple[CurvePoint, ...] = ()
@@ -75,7 +75,7 @@ def draw_curves(
     planned: Plan,
     tasks: Sequence[Task],
     outcomes: Sequence[Mapping[str, Outcome]],
-) -> Curves:
+) -> ComparisonCurves:
     """Summarise the outcomes of `curve_tasks`.
 
     Parameters
@@ -113,7 +113,7 @@ def draw_curves(
     averaged = lines["averaged"]
     trend = label_trend(list(averaged), np.array(list(averaged.values())).T, planned)
     with_rows = any(size is not None for _, size, _ in errors)
-    return Curves(
+    return ComparisonCurves(
         _points("averaged", unlabeled, planned) if with_rows else (),
         tuple(
             point for name, line in lines.items() if len(line) > 1

@@ -31,7 +31,7 @@ def add_average(
 ) -> tuple[str, str]:
     """Add decision values and probabilities of encoded rows, as `AveragedScores.evaluate` does."""
     average = scores.average
-    rows = _Rows(graph, average, features)
+    rows = _GraphRows(graph, average, features)
     found, weights, first = [], [], 0
     for part in average.families:
         mine = slice(first, first + len(part.members))
@@ -50,7 +50,7 @@ def add_average(
     return graph.add("MatMul", logs, graph.constant(np.array([[-1.0], [1.0]]))), p
 
 
-class _Rows:
+class _GraphRows:
     """Encoded rows in the graph, with the results that several members share."""
 
     def __init__(self, graph: OnnxGraph, average: Average, features: str) -> None:
@@ -89,7 +89,7 @@ class _Rows:
 # -- members ------------------------------------------------------------------------------------
 
 
-def _add_part(rows: _Rows, part: Any, calibration: Calibration) -> str:
+def _add_part(rows: _GraphRows, part: Any, calibration: Calibration) -> str:
     """Add ``slope · log-odds + offset + log share`` of some members: rows × members × classes."""
     graph, n_classes = rows.graph, len(calibration.shares)
     offsets = calibration.offsets + np.log(calibration.shares)
@@ -128,7 +128,7 @@ def _by_class(coef: Array, calibration: Calibration) -> Array:
     return (coef * calibration.slopes[:, None]).reshape(len(coef), -1)
 
 
-def _add_map(rows: _Rows, one: Any, coef: Array) -> str:
+def _add_map(rows: _GraphRows, one: Any, coef: Array) -> str:
     """Add the features of a representation times some weights."""
     graph = rows.graph
     if isinstance(one, KernelMap):
