@@ -28,8 +28,8 @@ def recommendation_sentence(found: Recommendation) -> str:
     >>> lead = Estimate(0.013, 0.004, 0.022)
     >>> print(recommendation_sentence(
     ...     Recommendation("averaged", "accuracy", True, 0.919, "logistic", 0.906, lead)))
-    Use the averaged classifier: error 8.1 %; the next best, logistic regression, has 9.4 %, 95 %
-    interval of the difference 0.4–2.2 points.
+    Use the averaged classifier: error 8.1 %; next best: logistic regression, 9.4 %, 95 % interval
+    of the difference 0.4–2.2 points.
     """
     metric, between = found.metric, _between(found.metric, found.lead.low, found.lead.high)
     score, other = _score(metric, found.score), _number(metric, found.other_score)
@@ -46,19 +46,12 @@ def recommendation_sentence(found: Recommendation) -> str:
             rare=rare,
         )
     start = f"Use the averaged classifier: {score}{rare};"
+    name, interval = LABELS[found.other], f"{_DIFFERENCE} {between}"
     if found.clear:
-        return (
-            f"{start} the next best, {LABELS[found.other]}, has {other}, {_DIFFERENCE} {between}."
-        )
+        return f"{start} next best: {name}, {other}, {interval}."
     if found.lead.mean < 0.0:
-        return (
-            f"{start} {LABELS[found.other]} has {other}, which may be chance ({_DIFFERENCE} "
-            f"{between})."
-        )
-    return (
-        f"{start} the next best, {LABELS[found.other]}, has {other}, and may be as good "
-        f"({_DIFFERENCE} {between})."
-    )
+        return f"{start} {name}: {other}, which may be chance ({interval})."
+    return f"{start} next best: {name}, {other}, which may be as good ({interval})."
 
 
 def verdict_sentence(verdict: Verdict) -> str:

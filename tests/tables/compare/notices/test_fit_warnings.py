@@ -7,6 +7,11 @@ import pytest
 from semisquares.tables.compare.notices import NoticeContext, Results, fit_warnings
 
 
+def context(warning, recommended):
+    evaluation = SimpleNamespace(warnings=(warning,))
+    return NoticeContext(None, 0, Results(evaluation, None, recommended, "", None, ()))
+
+
 @pytest.mark.parametrize(
     ("kind", "end"),
     [
@@ -17,9 +22,14 @@ from semisquares.tables.compare.notices import NoticeContext, Results, fit_warni
 )
 def test_the_sentence_is(kind, end):
     found = fit_warnings.FitWarning(kind, "hard", 2, 10, "Columns are copies.")
-    evaluation = SimpleNamespace(warnings=(found,))
-    (notice,) = fit_warnings.find(
-        NoticeContext(None, 0, Results(evaluation, None, "averaged", "", None, ()))
-    )
+    (notice,) = fit_warnings.find(context(found, "hard"))
     assert notice.kind == kind
     assert notice.sentence == f"In 2 of 10 fits, hard labels {end}"
+
+
+@pytest.mark.parametrize(
+    ("rival", "n_notices"), [("averaged", 1), ("labeled_only", 1), ("hard", 0)]
+)
+def test_warnings_of_rivals_that_the_answers_do_not_rest_on_are_left_out(rival, n_notices):
+    found = fit_warnings.FitWarning("convergence", rival, 2, 10, "")
+    assert len(fit_warnings.find(context(found, "averaged"))) == n_notices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._rivals import LABELS
+from .._rivals import DECIDING, LABELS
 from ..comparison import Notice
 from ._context import NoticeContext
 
@@ -40,5 +40,8 @@ class FitWarning(Notice):
 
 
 def find(context: NoticeContext) -> list[FitWarning]:
-    """Collect the warnings of the fits."""
-    return [] if context.results is None else list(context.results.evaluation.warnings)
+    """Collect the warnings of the fits that the answers rest on."""
+    if context.results is None:
+        return []
+    shown = (context.results.method, *DECIDING)
+    return [one for one in context.results.evaluation.warnings if one.rival in shown]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._rows import MOST_TESTED
-from .._tuning import search_size
 from ..comparison import Notice
 from ._context import NoticeContext
 
@@ -16,19 +15,17 @@ PRIORITY = 80
 
 @dataclass(frozen=True)
 class Sampled(Notice):
-    """Numbers of unlabeled rows: all, those that were searched, and those that were tested."""
+    """Numbers of unlabeled rows: all, and those that were used in the tests."""
 
     kind = "sampled"
     n_unlabeled: int
-    n_searched: int
     n_tested: int
 
     def words(self) -> tuple[str, str]:
         return (
-            f"With {self.n_unlabeled:,} unlabeled rows, some work was done on random samples of "
-            f"them: the choice of alpha and weight on {self.n_searched:,}, the tests on "
-            f"{self.n_tested:,}, and those of slow rivals on fewer.",
-            "Sampled rows are weighted to make up for the others, and the final fits use all rows.",
+            f"The tests used a random sample of {self.n_tested:,} of the {self.n_unlabeled:,} "
+            "unlabeled rows, and those of slow rivals fewer.",
+            "Sampled rows are weighted to make up for the others.",
         )
 
 
@@ -54,7 +51,6 @@ def find(context: NoticeContext) -> list[Sampled | SampleChecked]:
     if n_checked < context.prepared.target.n_unlabeled:
         return [SampleChecked(context.prepared.target.n_unlabeled, n_checked)]
     n_unlabeled = context.prepared.target.n_unlabeled
-    n_searched = search_size(context.prepared.X.shape[1])
-    if context.results is None or n_unlabeled <= n_searched:
+    if context.results is None or n_unlabeled <= MOST_TESTED:
         return []
-    return [Sampled(n_unlabeled, n_searched, min(n_unlabeled, MOST_TESTED))]
+    return [Sampled(n_unlabeled, MOST_TESTED)]
