@@ -33,6 +33,7 @@ MODULES = (
     "semisquares.core.certificate",
     "semisquares.paper.datasets",
     "semisquares.families",
+    "semisquares.labeling",
     "semisquares.core.labelings",
     "semisquares.model_selection",
     "semisquares.core.objective",

@@ -7,6 +7,16 @@
 (5,)
 """
 
-from ._suggesting import Suggestions, suggest
+from typing import TYPE_CHECKING
+
+from .._utils.lazy import import_on_first_use
+
+if TYPE_CHECKING:
+    from ._suggesting import Suggestions, suggest
 
 __all__ = ["Suggestions", "suggest"]
+
+_ON_FIRST_USE = {"Suggestions": "_suggesting", "suggest": "_suggesting"}
+"""Modules that need scikit-learn, which listing the names does not wait for."""
+
+__getattr__, __dir__ = import_on_first_use(__name__, _ON_FIRST_USE, __all__)
