@@ -25,7 +25,7 @@ from support.command_line import PATIENCE, begin, refused
 from support.comparisons import binary
 
 COMMANDS = [
-    "example", "compare", "fit", "predict", "inspect", "export", "reproduce", "datasets",
+    "example", "compare", "suggest", "fit", "predict", "inspect", "export", "reproduce", "datasets",
     "completion",
 ]  # fmt: skip
 

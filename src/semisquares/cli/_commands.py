@@ -20,6 +20,7 @@ _PAGES = ("jinja2", "matplotlib")
 COMMANDS = {
     "example": (),
     "compare": (*_TABLES, *_PAGES),
+    "suggest": _TABLES,
     "fit": _TABLES,
     "predict": _TABLES,
     "inspect": _TABLES,
@@ -68,6 +69,7 @@ class _Commands(click.Group):
 _SHORT = {
     "example": "Write a small example table to try the commands on.",
     "compare": "Find out whether the unlabeled rows of a table help; write a report.",
+    "suggest": "Suggest which rows of a table to label next.",
     "fit": "Fit a classifier to a table and store it as a model.",
     "predict": "Predict the labels of a table's rows with a model.",
     "inspect": "Show what a model predicts, how well, and from which columns.",

@@ -22,9 +22,11 @@ def describe(output: Output, prepared: TableInfo) -> None:
     counts = ", ".join(
         f"{name} {count:,}" for name, count in zip(target.classes, target.counts, strict=True)
     )
+    labels = f"{target.n_labeled:,} with a label in {target.name!r}"
+    labels += f" ({counts})" if counts else ""
     output.info(
-        f"{prepared.source}: {counted(target.n_rows, 'row')}, {target.n_labeled:,} with a label "
-        f"in {target.name!r} ({counts}), {target.n_unlabeled:,} without"
+        f"{prepared.source}: {counted(target.n_rows, 'row')}, {labels}, {target.n_unlabeled:,} "
+        "without"
     )
     output.info(f"  {used(prepared.columns)}")
     if prepared.n_groups is not None:

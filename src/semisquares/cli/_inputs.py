@@ -32,15 +32,21 @@ def open_table(table: str, reading: Reading) -> Source:
 
 
 def read_prepared(
-    output: Output, table: str, reading: Reading, columns: Columns, source: Source | None = None
+    output: Output,
+    table: str,
+    reading: Reading,
+    columns: Columns,
+    source: Source | None = None,
+    *,
+    min_classes: int = 2,
 ) -> Prepared:
-    """Read a whole table and prepare it."""
+    """Read a whole table and prepare it; its labels must have `min_classes` classes."""
     source = source or open_table(table, reading)
     size = f" ({source.n_bytes / MEGABYTE:,.0f} MB)" if source.n_bytes > MEGABYTE else ""
     with output.status(f"Reading {name_of(table)}{size}"):
         frame = read(source, **_reading(reading, columns))
     with output.status(f"Preparing {len(frame):,} rows"):
-        return prepare(frame, columns.target, **_options(table, columns))
+        return prepare(frame, columns.target, min_classes=min_classes, **_options(table, columns))
 
 
 def read_in_chunks(

@@ -1,4 +1,4 @@
-"""The columns that a model writes into a table: filled labels, and predictions.
+"""The columns that are written into a table: filled labels, predictions, suggested rows.
 
 If the table comes back with them, they are not used as features, as they give the labels away.
 """
@@ -75,6 +75,31 @@ def reason_columns(target: str, n_reasons: int) -> list[str]:
     """
     numbers = range(1, n_reasons + 1)
     return [f"{start}{k}" for k in numbers for start in _reason_starts(target)]
+
+
+def suggestion_columns(target: str) -> list[str]:
+    """Return the names of the columns that say which rows were suggested, and why.
+
+    Examples
+    --------
+    >>> suggestion_columns("ripe")
+    ['ripe_row', 'ripe_reason']
+    """
+    return [f"{target}_row", f"{target}_reason"]
+
+
+def suggestions_among(columns: Sequence[str], target: str) -> list[str]:
+    """Find the columns of suggested rows; a single one of them may be anything.
+
+    Examples
+    --------
+    >>> suggestions_among(["age", "ripe_row", "ripe_reason"], "ripe")
+    ['ripe_row', 'ripe_reason']
+    >>> suggestions_among(["age", "ripe_row"], "ripe")
+    []
+    """
+    names = suggestion_columns(target)
+    return names if set(names) <= set(columns) else []
 
 
 def predictions_among(columns: Sequence[str], target: str) -> list[str]:

@@ -19,10 +19,11 @@ from ._arguments import (
     mark_text,
     optional_text,
     text,
+    whole_number,
 )
 from ._encoding import Encoding, as_frame, fit_encoding
 from ._options import check_column
-from ._written import filled_note, marker_column, predictions_among
+from ._written import filled_note, marker_column, predictions_among, suggestions_among
 from .columns import Column, Feature
 from .columns._cells import factorize_texts, storage_type, text_of
 from .columns.boolean import to_booleans
@@ -99,6 +100,7 @@ def prepare(
     drop: Sequence[str] = (),
     unlabeled: str | float | None = None,
     dates: str | None = None,
+    min_classes: int = 2,
     source: str = "the table",
 ) -> Prepared:
     """Read the labels of a table, and encode its other columns as numbers.
@@ -122,6 +124,8 @@ def prepare(
         Another mark of a missing label, besides the empty cell.
     dates
         As in `TableEncoder`.
+    min_classes : int, default=2
+        The number of classes that the labels must have; 0 if there may be no label yet.
     source : str
         The name of the table.
 
@@ -136,7 +140,13 @@ def prepare(
     frame = as_frame(frame, "frame")
     text("source", source)
     options = TableOptions.of(frame.columns, target, group, kinds, drop, unlabeled, dates)
-    labels = read_target(frame, target, unlabeled=options.unlabeled, as_levels=options.as_levels)
+    labels = read_target(
+        frame,
+        target,
+        unlabeled=options.unlabeled,
+        as_levels=options.as_levels,
+        min_classes=whole_number("min_classes", min_classes, 0, 2),
+    )
     groups, n_alone = (None, 0) if group is None else _number_groups(frame[group])
     marks = None
     if options.marker is not None:
@@ -241,12 +251,15 @@ class TableOptions:
             [name for name in drop if name != group],
         )
         written = [name for name in predictions_among(names, target) if name not in kinds]
+        suggested = [name for name in suggestions_among(names, target) if name not in kinds]
         return cls(
             target,
             group,
             names,
             requested,
-            {name: "a model has predicted it from the labels" for name in written} | unwanted,
+            {name: "a model has predicted it from the labels" for name in written}
+            | {name: "it says why the row was suggested" for name in suggested}
+            | unwanted,
             as_levels=kinds.get(target) == "category",
             marker=marker if marker in columns and marker not in kinds else None,
             unlabeled=mark_text("unlabeled", unlabeled),

@@ -59,7 +59,12 @@ class Target:
 
 
 def read_target(
-    frame: pd.DataFrame, name: str, *, unlabeled: str | None = None, as_levels: bool = False
+    frame: pd.DataFrame,
+    name: str,
+    *,
+    unlabeled: str | None = None,
+    as_levels: bool = False,
+    min_classes: int = 2,
 ) -> Target:
     """Read the labels of a table.
 
@@ -75,6 +80,8 @@ def read_target(
         What else marks a row without a label, such as "?"; "-1" means the number as well.
     as_levels : bool, default=False
         Take each value as a class, even fractions and dates.
+    min_classes : int, default=2
+        The number of classes that the labels must have; 0 if there may be no label yet.
 
     Raises
     ------
@@ -94,7 +101,9 @@ def read_target(
     check_column(frame.columns, name, "target")
     codes, cells = _factorize(frame[name], name, as_levels)
     profile = _profile(frame[name], name, codes, cells)
-    labels = infer_target(profile, name, unlabeled=unlabeled, as_levels=as_levels)
+    labels = infer_target(
+        profile, name, unlabeled=unlabeled, as_levels=as_levels, min_classes=min_classes
+    )
     return replace(labels.target, codes=labels.codes_of_cells(cells)[codes])
 
 
@@ -166,7 +175,12 @@ class TargetCoder:
 
 
 def infer_target(
-    profile: TargetProfile, name: str, *, unlabeled: str | None = None, as_levels: bool = False
+    profile: TargetProfile,
+    name: str,
+    *,
+    unlabeled: str | None = None,
+    as_levels: bool = False,
+    min_classes: int = 2,
 ) -> TargetCoder:
     """Decide what the classes are; parameters as in `read_target`."""
     cells = profile.cells.values.tolist()
@@ -182,8 +196,10 @@ def infer_target(
     counts = np.zeros(len(classes), dtype=np.int64)
     np.add.at(counts, codes, profile.cells.counts[kept])
     n_labeled = int(counts.sum())
-    _check_classes(name, classes, n_labeled, profile.n_rows)
-    _check_two(name, classes, n_labeled, marks, unlabeled)
+    if classes or min_classes > 0:
+        _check_classes(name, classes, n_labeled, profile.n_rows)
+    if len(classes) < min(min_classes, 2):
+        _check_two(name, classes, n_labeled, marks, unlabeled)
     target = Target(
         name,
         classes,
