@@ -38,10 +38,12 @@ def remaining_variances(X, labeled):
 
 
 def weights_of(X, y):
-    """Return what each row counts: its uncertainty if it has no label."""
+    """Return what each row counts: the more, the more uncertain it is; a labeled one nothing."""
     p = np.sort(clone(QUICK).fit(X, y).predict_proba(X), axis=1)
     margin = p[:, -1] - p[:, -2]
-    return np.where(y < 0, (1.0 - margin) ** _suggesting.SHARPNESS, 0.0)
+    floor = _suggesting.FLOOR
+    weights = floor + (1.0 - floor) * (1.0 - margin) ** _suggesting.SHARPNESS
+    return np.where(y < 0, weights, 0.0)
 
 
 def best_by_brute_force(X, labeled, weights, y):
@@ -111,6 +113,16 @@ def test_many_classes_of_which_some_have_a_single_label():
 def test_one_label_per_class_gives_no_warning():
     X, y, _ = clouds(n_labels=2)
     assert len(suggest(QUICK, X, y, n=3)) == 3
+
+
+def test_a_class_without_labels_is_found_though_the_classifier_is_certain():
+    rng = np.random.default_rng(0)
+    centres = np.repeat([[0.0, 0.0], [4.0, 0.0], [12.0, 0.0]], 40, axis=0)
+    X = centres + rng.normal(size=(120, 2))
+    y = np.full(120, -1)
+    y[:10], y[40:50] = 0, 1
+    found = suggest(QUICK, X, y, n=5)
+    assert found.indices.max() >= 80
 
 
 @pytest.mark.parametrize("n_labels", [0, 1, 8, 100])

@@ -5,14 +5,15 @@ Let the unknown score of a class be a Gaussian process over the rows, with the L
 of row i, lowers the variance of row j by C_ij² / (C_ii + noise). A row is worth the sum of these
 gains over all rows, each counted as much as its class is uncertain:
 
-    worth_i = Σ_j u_j C_ij² / (C_ii + noise),      u_j = (1 - margin_j)²
+    worth_i = Σ_j u_j C_ij² / (C_ii + noise),      u_j = floor + (1 - floor) (1 - margin_j)²
 
-with the margin between the two largest probabilities of row j. So a row is worth labeling if it is
-like many rows (`reach`) that are uncertain (`uncertainty`) and not yet explained by labels
-(`novelty`). Rows of a batch are chosen one by one; each lowers the covariances before the next is
-chosen, so that a batch does not ask the same twice. The probabilities are those of the classifier.
-Without labels of two classes all rows are equally uncertain, and rows that represent the table come
-first (Cohn, Ghahramani and Jordan's integrated variance, 1996).
+with the margin between the two largest probabilities of row j. The floor is for rows about which
+the classifier is certain and wrong, such as those of a class that has no label yet. So a row is
+worth labeling if it is like many rows (`reach`) that are uncertain (`uncertainty`) and not yet
+explained by labels (`novelty`). Rows of a batch are chosen one by one; each lowers the covariances
+before the next is chosen, so that a batch does not ask the same twice. The probabilities are those
+of the classifier. Without labels of two classes all rows are equally uncertain, and rows that
+represent the table come first (Cohn, Ghahramani and Jordan's integrated variance, 1996).
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ NOISE = 0.1
 """Variance of a label about the score of its row, whose variance is 1."""
 SHARPNESS = 2.0
 """How much more an uncertain row counts."""
+FLOOR = 0.1
+"""What a row counts of which the classifier is certain, if an uncertain one counts 1."""
 TIE = 1e-9
 """Rows whose worth differs by less, relatively, are equally good: the first is chosen."""
 REASONS = ("uncertain", "far from all labels", "speaks for many others")
@@ -150,7 +153,7 @@ def suggest(
             kept = places[np.argsort(hashes[places], kind="stable")[:MOST_LABELED]]
             known = kernel.scaling_.apply(rows[kept], 0)
             covariance -= _explained(known, points, kernel.width_)
-        weight = copies * uncertainty**SHARPNESS
+        weight = copies * (FLOOR + (1.0 - FLOOR) * uncertainty**SHARPNESS)
         return _choose(covariance, weight, n, blocks, pool, uncertainty, reach)
 
 
