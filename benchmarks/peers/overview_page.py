@@ -28,6 +28,8 @@ the same machine, by one command. They are generated from the tables in `results
 - [Real tables](real_tables.md): from CSV to prediction on tables as people have them, beside
   scikit-learn behind skrub.
 - [Time and memory](cost.md): up to a million rows.
+- [Which rows to label](labeling.md): labels needed if `suggest` chooses the rows, or chance, or
+  another strategy.
 
 ## In short
 
@@ -114,6 +116,7 @@ averaged
 helps
 real_tables
 cost
+labeling
 ```
 """
 

@@ -1,0 +1,1 @@
+"""How many labels a classifier needs if its rows are chosen by one strategy or another."""
