@@ -77,6 +77,14 @@ def test_copies_in_a_group_do_not_narrow_the_interval():
     assert grouped == pytest.approx(alone)
 
 
+def test_resamples_without_any_row_of_a_smaller_fit_are_left_out():
+    wrong = constant(0.1, 0.15, 0.25)
+    units = np.arange(80) % 3
+    wrong[1, units > 0] = np.nan
+    then, low, high = extrapolated(wrong, 20, units)
+    assert np.isfinite([then, low, high]).all()
+
+
 def rows(n_labels, n=600, seed=0):
     rng = np.random.default_rng(seed)
     truth = rng.integers(2, size=n)

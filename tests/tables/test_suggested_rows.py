@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from semisquares.labeling import suggest
-from semisquares.tables import TableError, find, prepare
+from semisquares.tables import TableError, _suggesting, find, prepare
 from semisquares.tables._suggesting import suggest_rows, suggested_cells
 from support.table_files import csv_of, put
 
@@ -64,6 +65,15 @@ def test_groups_get_one_suggestion_each():
     table = prepare(frame, "state", group="site", min_classes=0)
     rows = suggest_rows(table, 4).found.indices
     assert sorted(rows % 4) == [0, 1, 2, 3]
+
+
+def test_groups_are_drawn_together_for_the_outlook(monkeypatch):
+    given = []
+    monkeypatch.setattr(_suggesting, "expect", lambda *_, groups, seed: given.append(groups))
+    frame = patients(20).assign(site=[f"s{i % 4}" for i in range(120)])
+    table = prepare(frame, "state", group="site", min_classes=0)
+    suggest_rows(table, 4)
+    assert given == [table.groups]
 
 
 def test_a_table_without_missing_labels_is_refused():
@@ -144,10 +154,12 @@ def test_cells_of_a_csv_get_their_types_for_files_that_keep_them():
     assert pa.types.is_string(cells.schema.field("state").type)
 
 
-def test_an_empty_target_stays_a_text_column():
-    source = csv_of(patients(0))
-    cells = suggested_cells(source, "state", np.array([5]), ["uncertain"], typed=True)
+def test_an_empty_target_becomes_a_text_column(tmp_path):
+    path = str(tmp_path / "t.parquet")
+    pq.write_table(pa.table({"age": [1, 2], "state": pa.nulls(2)}), path)
+    cells = suggested_cells(find(path), "state", np.array([1]), ["uncertain"], typed=True)
     assert pa.types.is_string(cells.schema.field("state").type)
+    assert cells["age"].to_pylist() == [2]
 
 
 @pytest.mark.parametrize("name", ["state_row", "state_reason"])
