@@ -1,4 +1,4 @@
-"""Which rows to label next.
+"""Which rows to label next, and which labels to doubt.
 
 >>> import numpy as np
 >>> from semisquares.labeling import suggest
@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING
 from .._utils.lazy import import_on_first_use
 
 if TYPE_CHECKING:
+    from ._reviewing import DoubtfulLabels, doubtful_labels
     from ._suggesting import Suggestions, suggest
 
-__all__ = ["Suggestions", "suggest"]
+__all__ = ["DoubtfulLabels", "Suggestions", "doubtful_labels", "suggest"]
 
-_ON_FIRST_USE = {"Suggestions": "_suggesting", "suggest": "_suggesting"}
+_ON_FIRST_USE = {
+    "DoubtfulLabels": "_reviewing",
+    "Suggestions": "_suggesting",
+    "doubtful_labels": "_reviewing",
+    "suggest": "_suggesting",
+}
 """Modules that need scikit-learn, which listing the names does not wait for."""
 
 __getattr__, __dir__ = import_on_first_use(__name__, _ON_FIRST_USE, __all__)
