@@ -25,7 +25,8 @@ from support.command_line import PATIENCE, begin, refused
 from support.comparisons import binary
 
 COMMANDS = [
-    "example", "compare", "suggest", "fit", "predict", "inspect", "export", "reproduce", "datasets",
+    "example", "compare", "suggest", "fit", "predict", "inspect", "review", "export", "reproduce",
+    "datasets",
     "completion",
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The columns that are written into a table: filled labels, predictions, suggested rows.
+"""The columns that are written into a table: labels, predictions, suggested rows and doubts.
 
 If the table comes back with them, they are not used as features, as they give the labels away.
 """
@@ -102,13 +102,27 @@ def suggestions_among(columns: Sequence[str], target: str) -> list[str]:
     return names if set(names) <= set(columns) else []
 
 
+def review_columns(target: str) -> list[str]:
+    """Return the names of the columns in which a review writes why it doubts a label.
+
+    Examples
+    --------
+    >>> review_columns("ripe")[:3]
+    ['ripe_row', 'ripe_predicted', 'ripe_probability']
+    """
+    probability = f"{target}_probability"
+    first = [f"{target}_row", f"{target}_predicted", probability, f"{probability}_given"]
+    return [*first, f"{target}_doubt", f"{target}_nearest"]
+
+
 def predictions_among(columns: Sequence[str], target: str) -> list[str]:
-    """Find the columns that a model has written, by the names of `prediction_columns`.
+    """Find the columns that a model has written, by the names of the functions above.
 
     The model may have had other classes than the labels have now, so any class name will do. But a
     column "drink_soft_cola" is a prediction of "drink" only if there is a second such column, and
     "rain_probability" only beside labels that were predicted or filled in, or decision values.
-    Reasons come in pairs, too: "drink_reason_1" with "drink_change_1".
+    Reasons come in pairs, too: "drink_reason_1" with "drink_change_1". Columns of a review are
+    recognised if all of them are there.
 
     Examples
     --------
@@ -122,6 +136,8 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
     []
     >>> predictions_among(["ripe_reason_1", "ripe_change_1", "ripe_change_x"], "ripe")
     ['ripe_reason_1', 'ripe_change_1']
+    >>> predictions_among(["age", *review_columns("ripe")], "ripe") == review_columns("ripe")
+    True
     """
     label, (soft, decision) = f"{target}_predicted", _number_columns(target)
     probability = f"{target}_probability"
@@ -135,6 +151,7 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
     numbers = {name.removeprefix(reason) for name in columns if name.startswith(reason)}
     numbers = {k for k in numbers if k.isdecimal() and change + k in there}
     reasons = {start + k for k in numbers for start in (reason, change)}
+    reviewed = review_columns(target) if there.issuperset(review_columns(target)) else []
     sure = bool(pairs) or not there.isdisjoint((label, marker_column(target)))
     # methods without soft labels write probabilities and decision values
     beside = probability in there and any(name.startswith(decision) for name in columns)
@@ -146,7 +163,7 @@ def predictions_among(columns: Sequence[str], target: str) -> list[str]:
             return label in there or name in pairs
         if name.startswith(decision):
             return label in there or beside or soft + name.removeprefix(decision) in there
-        return name == label or name in reasons
+        return name == label or name in reasons or name in reviewed
 
     return [name for name in columns if written(name)]
 

@@ -1,0 +1,108 @@
+"""``semisquares review``: which labels to doubt, and how many are wrong."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .._utils.words import counted, percent
+from . import _options as options
+from ._options import Columns, Reading
+from ._paths import FILE, checked_paths
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ..tables._reviewing import LabelReview
+    from ._output import Output
+
+_SHOWN = 20
+"""Rows that are printed."""
+
+
+@click.command(
+    epilog=options.examples(
+        "semisquares review churn.csv --target churned",
+        "semisquares review churn.csv --target churned -o doubtful.csv",
+        "semisquares review 'visits/*.parquet' --target diagnosis --group patient",
+        "semisquares review churn.csv --target churned --json | jq .expected_wrong",
+    )
+)
+@click.argument("table", type=FILE)
+@options.columns
+@click.option(
+    "-o", "--out", type=FILE, metavar="FILE",
+    help="CSV, TSV, JSON lines, .xlsx, Parquet or Feather file for all doubtful rows, the most "
+    "doubtful first, or - for CSV on standard output.",
+)  # fmt: skip
+@options.reading
+@options.jobs
+@options.output
+def review(
+    table: str,
+    columns: Columns,
+    reading: Reading,
+    output: Output,
+    out: str | None,
+    jobs: int,
+) -> None:
+    """Find the labels of TABLE to doubt, and estimate how many are wrong.
+
+    TABLE is a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or Feather file, a quoted pattern
+    such as 'data/*.csv', or - for standard input. A label is doubtful if the averaged classifier,
+    fitted without it, finds another class more probable. Rows are numbered from 1, below the
+    header. With -o, each row keeps its cells, and new columns hold its number, the likely label,
+    the probabilities of both, the probability that the label is wrong, and the nearest labeled rows
+    with their labels.
+    """
+    with checked_paths(reads=[table], writes={"-o": out}):
+        from ..tables._reviewing import doubtful_cells, review_table
+        from ..tables.io import writer
+        from ._describe import describe, facts
+        from ._inputs import open_table, read_prepared
+
+    source = open_table(table, reading)
+    to: Any
+    with nullcontext() if out is None else writer(out, dialect=source.dialect) as to:
+        prepared = read_prepared(output, table, reading, columns, source)
+        describe(output, prepared)
+        with output.status(f"Reviewing {counted(prepared.target.n_labeled, 'label')}"):
+            found = review_table(prepared, jobs=jobs)
+        if out is not None:
+            cells = doubtful_cells(
+                found, source, missing=reading.missing, typed=not to.format.is_text
+            )
+            to.write(cells)
+    _print(output, found, out)
+    output.data({**facts(prepared), **found.as_dict(), "written": out})
+
+
+def _print(output: Output, found: LabelReview, out: str | None) -> None:
+    for note in found.notes:
+        output.warn(note)
+    output.result(found.sentence)
+    if not found.rows:
+        return
+    output.result(_table(found), style=None)
+    n_more = len(found.rows) - _SHOWN
+    if n_more > 0 and out is None:
+        output.info(f"{n_more:,} more labels are less doubtful; -o FILE writes all.")
+    if out is not None:
+        output.info(f"{counted(len(found.rows), 'doubtful row')}: {out}")
+    output.info("Look at these rows, correct the labels that are wrong, and review again.")
+
+
+def _table(found: LabelReview) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("row", "label", "likely", "wrong?", "P(label)", "P(likely)"):
+        table.add_column(name, justify="left" if name in ("label", "likely") else "right")
+    table.add_column("nearest labeled rows")
+    for one in found.rows[:_SHOWN]:
+        numbers = (one.doubt, one.given_probability, one.likely_probability)
+        shares = [percent(number, 0, never_zero=True) for number in numbers]
+        table.add_row(f"{one.row:,}", one.given, one.likely, *shares, one.evidence)
+    return table
