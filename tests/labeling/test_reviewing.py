@@ -19,7 +19,7 @@ def test_wrong_labels_come_first(n_classes):
     X, y, wrong = flipped.draw(n_classes=n_classes)
     found = doubtful_labels(QUICK, X, y)
     assert set(found.indices[: len(wrong)]) == set(wrong)
-    assert (found.scores[: len(wrong)] > 0.5).all()
+    assert (found.scores[: len(wrong)] > 0.4).all()
 
 
 def test_the_default_model_finds_wrong_labels():
@@ -60,11 +60,23 @@ def test_an_unfitted_model_stays_unfitted():
 
 def test_the_interval_holds_the_number_of_wrong_labels_in_most_tables():
     held = []
-    for seed in range(40):
+    for seed in range(20):
         X, y, wrong = flipped.draw(seed, n_flipped=3 + seed % 20, distance=2.0 + seed % 3)
         low, high = doubtful_labels(QUICK, X, y).interval
         held.append(low <= len(wrong) <= high)
     assert np.mean(held) >= 0.8
+
+
+def test_wrong_labels_of_one_class_alone_are_found_and_counted():
+    held = []
+    for seed in range(10):
+        X, y, _ = flipped.draw(seed, n_flipped=0, distance=2.5)
+        wrong = np.flatnonzero(y == 1)[:12]
+        y[wrong] = 0
+        found = doubtful_labels(QUICK, X, y)
+        held.append(found.interval[0] <= 12 <= found.interval[1])
+        assert np.isin(found.indices[:12], wrong).mean() > 0.6
+    assert np.mean(held) >= 0.5
 
 
 def test_the_order_of_rows_does_not_matter():

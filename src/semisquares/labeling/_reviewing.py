@@ -70,10 +70,12 @@ def doubtful_labels(
     of wrong labels is estimated by an error rate ε that no calibration of the leave-one-out
     probabilities P explains:
 
-        q(k | x) ∝ P(k | x)^b,      P(label g | x) = (1 - ε) q(g | x) + ε (1 - q(g | x)) / (K - 1)
+        q(k | x) ∝ P(k | x)^b e^{c_k},    P(label g | x) = Σ_k q(k | x) T_kg
 
-    and the posterior distribution of ε and b gives each label's probability to be wrong. It assumes
-    that wrong labels occur in any row. If the classes overlap much, the interval is wide.
+    with T_kk = 1 - ε and T_kg = ε / (K - 1), for all classes k or for one of them. The posterior
+    distribution of these patterns, ε, b and c gives each label's probability to be wrong. It
+    assumes that the labels of a class are wrong in any of its rows alike. If the classes overlap
+    much, the interval is wide.
 
     Parameters
     ----------

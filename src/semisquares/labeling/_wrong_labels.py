@@ -2,22 +2,28 @@
 
 A label contradicts its row's leave-one-out probabilities P either because the classes overlap there
 or because it is wrong. Only the second also happens where the classifier is sure. So the labels are
-explained by probabilities of the true class, sharper or flatter than P, and by an error rate ε:
+explained by probabilities q of the true class, sharper or flatter than P, and by an error rate ε:
 
-    q(k | x) ∝ P(k | x)^b,      P(label g | x) = (1 - ε) q(g | x) + ε (1 - q(g | x)) / (K - 1)
+    q(k | x) ∝ P(k | x)^b e^{c_k},    P(label g | x) = Σ_k q(k | x) T_kg
 
 as the lapse rate of a psychometric function. P itself was calibrated to the labels, wrong ones
-included, so b is larger than 1 if there are many of these. The posterior distribution of ε and b,
-on a grid, with ε uniform up to one half and log b normal around 0, gives the probability that each
-label is wrong, and the distribution of their number.
+included, so b is larger than 1 if there are many of these. There are K + 1 patterns of errors:
+
+    any class is mislabeled:        T_kk = 1 - ε, T_kg = ε / (K - 1) for all k, and c = 0
+    only the class j is mislabeled: this for k = j, T_kk = 1 for others, and c = 0 but for c_j
+
+The posterior distribution of pattern, ε, b and c_j, on grids, gives the probability that each label
+is wrong, and the distribution of their number. A priori ε is uniform up to one half, log b and c_j
+are standard normal, and the first pattern is as probable as all others together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, softmax
 
 from .._utils.typing import Array
 
@@ -30,10 +36,16 @@ MOST_WRONG = 0.5
 """The largest error rate: labels of which more are wrong teach nothing."""
 EXPONENTS = (0.5, 8.0)
 """The range of b."""
-POINTS = 41
-"""Points of the grid along each axis."""
+FARTHEST = 3.0
+"""The largest offset c_j, up or down."""
+N_RATES, N_EXPONENTS, N_OFFSETS = 25, 17, 9
+"""Points of the grid."""
 NEGLIGIBLE = 1e-5
-"""Probabilities below this part of the largest are left out when the grid is narrowed."""
+"""Probabilities below this part of the largest are left out when a grid is narrowed."""
+SKIPPED = 1e-3
+"""The same for points and patterns, when the probabilities of all labels are averaged."""
+MOST_LABELS = 2000
+"""The posterior distribution is that of at most as many labels, spread over their probabilities."""
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -67,44 +79,143 @@ def find_wrong_labels(proba: Array, codes: Array) -> WrongLabels:
     >>> bool(found.low <= 5 <= found.high), bool(found.probability[0] > found.probability[-1])
     (True, True)
     """
-    logs = np.log(np.maximum(proba, _TINY))
-    rates = np.linspace(0.0, MOST_WRONG, POINTS)
-    slopes = np.linspace(np.log(EXPONENTS[0]), np.log(EXPONENTS[1]), POINTS)
-    posterior = _posterior(logs, codes, rates, slopes)
-    rates = _narrowed(rates, posterior.sum(axis=0))
-    slopes = _narrowed(slopes, posterior.sum(axis=1))
-    posterior = _posterior(logs, codes, rates, slopes)
-    wrong = np.zeros(len(codes))
-    means, variances = np.empty_like(posterior), np.empty_like(posterior)
-    for i, slope in enumerate(slopes):
-        right, other = _explanations(logs, codes, rates, slope)
-        p = other / (right + other)
-        means[i], variances[i] = p.sum(axis=0), (p * (1.0 - p)).sum(axis=0)
-        wrong += p @ posterior[i]
-    low, high = _interval(posterior, means, variances, len(codes))
+    n_labels, n_classes = proba.shape
+    labels = _Labels(np.log(np.maximum(proba, _TINY)), codes)
+    sample = labels.sample(MOST_LABELS)
+    grids = [_Grid.of(sample, j, n_labels) for j in (None, *range(n_classes))]
+    prior = np.log([0.5, *[0.5 / n_classes] * n_classes])
+    shares = softmax(np.array([grid.evidence for grid in grids]) + prior)
+    kept = shares > SKIPPED * shares.max()
+    shares = shares[kept] / shares[kept].sum()
+    grids = [grid for grid, is_kept in zip(grids, kept, strict=True) if is_kept]
+    pairs = list(zip(shares, grids, strict=True))
+    wrong = sum((share * grid.probabilities(labels) for share, grid in pairs), np.zeros(n_labels))
+    weights = np.concatenate([share * grid.posterior.ravel() for share, grid in pairs])
+    means = np.concatenate([grid.means.ravel() for grid in grids])
+    variances = np.concatenate([grid.variances.ravel() for grid in grids])
+    low, high = _interval(weights, means, variances, n_labels)
     return WrongLabels(wrong, float(wrong.sum()), low, high)
 
 
-def _explanations(logs: Array, codes: Array, rates: Array, slope: float) -> tuple[Array, Array]:
-    """Return the probabilities of each label, right and wrong: labels × rates."""
-    powers = np.exp(np.exp(slope) * (logs - logs.max(axis=1, keepdims=True)))
-    own = powers[np.arange(len(codes)), codes]
-    total = powers.sum(axis=1)
-    # not as 1 - own / total, which would lose the small probabilities of other classes
-    powers[np.arange(len(codes)), codes] = 0.0
-    others = powers.sum(axis=1) / total
-    right = np.outer(np.maximum(own / total, _TINY), 1.0 - rates)
-    return right, np.outer(others, rates / (logs.shape[1] - 1))
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """Logarithms of leave-one-out probabilities, and what the labels say."""
+
+    logs: Array
+    codes: Array
+
+    @property
+    def own(self) -> Array:
+        return self.logs[np.arange(len(self.codes)), self.codes]
+
+    def sample(self, most: int) -> _Labels:
+        """Return some of the labels, evenly spread over their probabilities."""
+        n = len(self.codes)
+        if n <= most:
+            return self
+        some = np.argsort(self.own, kind="stable")[(2 * np.arange(most) + 1) * n // (2 * most)]
+        return _Labels(self.logs[some], self.codes[some])
+
+    def explained(
+        self, mislabeled: int | None, slope: float, offset: float, rates: Array
+    ) -> tuple[Array, Array]:
+        """Return the probabilities of each label as a right and as a wrong one: labels × rates."""
+        n_labels, n_classes = self.logs.shape
+        rows = np.arange(n_labels)
+        scores = np.exp(slope) * self.logs
+        if mislabeled is not None:
+            scores[:, mislabeled] += offset
+        q = softmax(scores, axis=1) if n_labels else scores
+        own = np.maximum(q[rows, self.codes], _TINY)
+        q[rows, self.codes] = 0.0  # 1 - own would lose the digits of small probabilities
+        if mislabeled is None:
+            right = np.outer(own, 1.0 - rates)
+            others = q.sum(axis=1)
+        else:
+            right = own[:, None] * np.where((self.codes == mislabeled)[:, None], 1.0 - rates, 1.0)
+            others = q[:, mislabeled]
+        return right, np.outer(others, rates / (n_classes - 1))
 
 
-def _posterior(logs: Array, codes: Array, rates: Array, slopes: Array) -> Array:
-    """Return the posterior probabilities of a grid: slopes × rates."""
-    found = np.empty((len(slopes), len(rates)))
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """The posterior distribution of one pattern: exponents × offsets × rates."""
+
+    mislabeled: int | None
+    """The class that is mislabeled; None for any."""
+    slopes: Array
+    """Values of log b."""
+    offsets: Array
+    rates: Array
+    posterior: Array
+    evidence: float
+    """The logarithm of the probability of all labels."""
+    means: Array
+    variances: Array
+    """Mean and variance of the number of wrong labels, at each point."""
+
+    @classmethod
+    def of(cls, labels: _Labels, mislabeled: int | None, n_labels: int) -> _Grid:
+        """Find the range that is not negligible, then fill it; `labels` stand for `n_labels`."""
+        slopes = np.linspace(np.log(EXPONENTS[0]), np.log(EXPONENTS[1]), N_EXPONENTS)
+        offsets = np.linspace(-FARTHEST, FARTHEST, N_OFFSETS)
+        offsets = np.zeros(1) if mislabeled is None else offsets
+        rates = np.linspace(0.0, MOST_WRONG, N_RATES)
+        logs = _log_posterior(labels, mislabeled, (slopes, offsets, rates), n_labels)
+        mass = np.exp(logs - logs.max())
+        slopes = _narrowed(slopes, mass.sum(axis=(1, 2)))
+        offsets = _narrowed(offsets, mass.sum(axis=(0, 2)))
+        rates = _narrowed(rates, mass.sum(axis=(0, 1)))
+        axes = (slopes, offsets, rates)
+        means, variances = (np.empty([len(axis) for axis in axes]) for _ in range(2))
+        logs = _log_posterior(labels, mislabeled, axes, n_labels, (means, variances))
+        posterior = np.exp(logs - logs.max())
+        volume = np.prod([np.ptp(axis) / len(axis) for axis in axes if len(axis) > 1])
+        density = 1.0 if mislabeled is None else np.sqrt(2.0 * np.pi)  # of the offset's prior
+        evidence = logs.max() + np.log(posterior.sum() * volume / density)
+        posterior /= posterior.sum()
+        return cls(mislabeled, *axes, posterior, float(evidence), means, variances)
+
+    def probabilities(self, labels: _Labels) -> Array:
+        """Return the probability of each label to be wrong."""
+        found = np.zeros(len(labels.codes))
+        for slope, offset, weights in self._points():
+            right, wrong = labels.explained(self.mislabeled, slope, offset, self.rates)
+            found += (wrong / (right + wrong)) @ weights
+        return found
+
+    def _points(self) -> Iterator[tuple[float, float, Array]]:
+        """Yield the points that are not negligible, with the posterior distribution of rates."""
+        mass = self.posterior.sum(axis=2)
+        kept = mass > SKIPPED * mass.max()
+        for i, j in np.argwhere(kept):
+            yield self.slopes[i], self.offsets[j], self.posterior[i, j] / mass[kept].sum()
+
+
+def _log_posterior(
+    labels: _Labels,
+    mislabeled: int | None,
+    axes: tuple[Array, Array, Array],
+    n_labels: int,
+    moments: tuple[Array, Array] | None = None,
+) -> Array:
+    """Return the logarithms of the posterior, up to a constant; fill in the moments if given.
+
+    The moments are mean and variance of the number of wrong labels.
+    """
+    slopes, offsets, rates = axes
+    each = n_labels / max(1, len(labels.codes))
+    logs = np.empty([len(axis) for axis in axes])
     for i, slope in enumerate(slopes):
-        right, wrong = _explanations(logs, codes, rates, slope)
-        found[i] = np.log(right + wrong).sum(axis=0) - 0.5 * slope**2
-    found = np.exp(found - found.max())
-    return np.asarray(found / found.sum())
+        for j, offset in enumerate(offsets):
+            right, wrong = labels.explained(mislabeled, slope, offset, rates)
+            total = right + wrong
+            logs[i, j] = each * np.log(total).sum(axis=0) - 0.5 * (slope**2 + offset**2)
+            if moments is not None:
+                p = wrong / total
+                moments[0][i, j] = each * p.sum(axis=0)
+                moments[1][i, j] = each * (p * (1.0 - p)).sum(axis=0)
+    return logs
 
 
 def _narrowed(points: Array, mass: Array) -> Array:
@@ -114,12 +225,11 @@ def _narrowed(points: Array, mass: Array) -> Array:
     return np.linspace(points[first], points[last], len(points))
 
 
-def _interval(posterior: Array, means: Array, variances: Array, n_labels: int) -> tuple[int, int]:
-    """Return an interval for the number of wrong labels, normal at each point of the grid."""
-    weights = posterior.ravel()
+def _interval(weights: Array, means: Array, variances: Array, n_labels: int) -> tuple[int, int]:
+    """Return an interval for the number of wrong labels, normal at each point of the grids."""
     kept = weights > NEGLIGIBLE * weights.max()
     weights = weights[kept] / weights[kept].sum()
-    centre, spread = means.ravel()[kept], np.sqrt(variances.ravel()[kept] + _TINY)
+    centre, spread = means[kept], np.sqrt(variances[kept] + _TINY)
 
     def first_above(probability: float) -> int:
         low, high = -1, n_labels
