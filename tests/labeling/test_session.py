@@ -6,7 +6,7 @@ import pytest
 from semisquares._utils.errors import UserError
 from semisquares.labeling._journal import MemoryJournal
 from semisquares.labeling._session import RANDOM_EVERY, LabelingSession, StaleAnswer
-from semisquares.labeling._updates import Guess, Measurement, Update
+from semisquares.labeling._updates import AccuracyEstimate, Guess, Update
 
 
 def unlabeled(n_rows=40, **options):
@@ -261,9 +261,9 @@ def test_a_session_continues_from_its_journal():
     session.answer(session.current.row, "skip", turn=session.turn)
     label(session, "carp")
     session.undo(turn=session.turn)
-    session.install(Update(1, measurement=Measurement(1, 1, 1.0, 0.2, 1.0)))
+    session.install(Update(1, measurement=AccuracyEstimate(1, 1, 1.0, 0.2, 1.0)))
     session.answer(0, "label", "carp", turn=0, change=True)
-    session.mark_saved()
+    session.mark_saved(session.n_records)
     label(session, "pike")
     again = unlabeled(journal=journal, order="file")
     assert state(again) == state(session)
@@ -283,7 +283,7 @@ def test_a_session_is_saved_until_the_next_answer():
     assert session.is_saved
     label(session)
     assert not session.is_saved
-    session.mark_saved()
+    session.mark_saved(session.n_records)
     assert session.is_saved
     session.undo(turn=session.turn)
     assert not session.is_saved
@@ -293,7 +293,7 @@ def test_the_same_measurement_is_stored_once():
     journal = MemoryJournal()
     session = unlabeled(journal=journal)
     for _ in range(2):
-        session.install(Update(1, measurement=Measurement(1, 1, 1.0, 0.2, 1.0)))
+        session.install(Update(1, measurement=AccuracyEstimate(1, 1, 1.0, 0.2, 1.0)))
     assert len(journal.records) == 1
 
 
@@ -306,3 +306,23 @@ def test_an_answer_that_cannot_be_written_changes_nothing():
     with pytest.raises(UserError, match="disk full"):
         label(session)
     assert (session.answers, session.turn, session.current.row) == ([], 0, 0)
+
+
+def test_an_answer_that_comes_while_the_table_is_written_is_not_saved():
+    session = unlabeled()
+    label(session)
+    outcome = session.outcome()
+    label(session)
+    session.mark_saved(outcome.n_records)
+    assert not session.is_saved
+
+
+def test_the_outcome_has_labels_how_rows_were_chosen_and_notes():
+    session = unlabeled(6, order="file")
+    session.answer(0, "label", "eel", turn=0, note="small")
+    session.answer(1, "unsure", turn=1, note="dark")
+    session.answer(2, "unsure", turn=2)
+    session.answer(3, "skip", turn=3)
+    found = session.outcome()
+    assert (found.labels, found.drawn) == ({0: "eel"}, {0: "file"})
+    assert found.notes == {0: "small", 1: "not sure: dark", 2: "not sure"}

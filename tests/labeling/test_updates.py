@@ -9,7 +9,7 @@ from semisquares import AveragedClassifier
 from semisquares.labeling import _updates
 from semisquares.labeling._session import LabelingSession
 from semisquares.labeling._updates import (
-    Measurement,
+    AccuracyEstimate,
     Update,
     Updater,
     advise,
@@ -45,7 +45,7 @@ def test_accuracy_is_that_of_leaving_out_representative_rows():
     found = find_update(X, codes, ["a", "b"], model=QUICK, representative=chosen)
     fitted = AveragedClassifier("least_squares", representations=["linear"]).fit(X, codes)
     right = (fitted.loo_proba_.argmax(axis=1) == codes[:40])[chosen]
-    assert found.measurement == Measurement(40, 14, right.mean(), *wilson(right.sum(), 14))
+    assert found.measurement == AccuracyEstimate(40, 14, right.mean(), *wilson(right.sum(), 14))
 
 
 def test_there_is_no_accuracy_without_representative_rows():

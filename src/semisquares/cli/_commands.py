@@ -19,6 +19,7 @@ _PAGES = ("jinja2", "matplotlib")
 
 COMMANDS = {
     "example": (),
+    "label": (*_TABLES, "starlette", "uvicorn"),
     "compare": (*_TABLES, *_PAGES),
     "suggest": _TABLES,
     "fit": _TABLES,
@@ -31,7 +32,7 @@ COMMANDS = {
     "completion": (),
 }
 """The packages that each command needs besides click and rich, in the order of the help."""
-_EXTRAS = {"reproduce": "cli,paper", "export": "cli,tables,export"}
+_EXTRAS = {"reproduce": "cli,paper", "export": "cli,tables,export", "label": "cli,tables,label"}
 
 
 def run(arguments: list[str], handler: SignalHandler) -> int:
@@ -69,6 +70,7 @@ class _Commands(click.Group):
 
 _SHORT = {
     "example": "Write a small example table to try the commands on.",
+    "label": "Label rows of a table on a page in the browser.",
     "compare": "Find out whether the unlabeled rows of a table help; write a report.",
     "suggest": "Suggest which rows of a table to label next.",
     "fit": "Fit a classifier to a table and store it as a model.",

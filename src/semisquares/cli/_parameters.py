@@ -10,7 +10,7 @@ from .._utils.messages import Parameter, render
 
 __all__ = ["in_options", "option"]
 
-_OPTIONS = {"kinds": "--kind"}
+_OPTIONS = {"kinds": "--kind", "classes": "--class"}
 """Options whose name is not that of the parameter."""
 _FLAGS = {("store_rows", True): "--store-rows", ("store_rows", False): "--no-rows"}
 """Options without a value, by parameter and value."""

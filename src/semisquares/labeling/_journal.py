@@ -93,7 +93,7 @@ class Journal(MemoryJournal):
 
     def delete(self) -> None:
         """Delete the file."""
-        self.path.unlink()
+        self.path.unlink(missing_ok=True)
 
     def _load(self) -> None:
         content = _read(self._file)

@@ -20,9 +20,9 @@ import numpy as np
 
 from .._utils.errors import UserError
 from ._journal import MemoryJournal
-from ._updates import Guess, Measurement, Update
+from ._updates import AccuracyEstimate, Guess, Update
 
-__all__ = ["ORDERS", "Answer", "LabelingSession", "Shown", "StaleAnswer"]
+__all__ = ["ORDERS", "Answer", "LabelingOutcome", "LabelingSession", "Shown", "StaleAnswer"]
 
 ORDERS = ("suggested", "random", "file")
 RANDOM_EVERY = 5
@@ -62,6 +62,18 @@ class Answer:
     def row(self) -> int:
         """The row that was shown."""
         return self.shown.row
+
+
+@dataclass(frozen=True, eq=False)
+class LabelingOutcome:
+    """What a session adds to a table, by row."""
+
+    labels: Mapping[int, str]
+    drawn: Mapping[int, str]
+    """How each of these rows was chosen."""
+    notes: Mapping[int, str]
+    n_records: int
+    """Of the journal at this moment."""
 
 
 class LabelingSession:
@@ -111,7 +123,8 @@ class LabelingSession:
         check_class: Callable[[str], None] = lambda name: None,
         now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="seconds"),
     ) -> None:
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        """Hold it to see one state in several attributes."""
         self._given, self._order, self._now = list(given), order, now
         self._journal = MemoryJournal() if journal is None else journal
         self._given_counts = Counter(label for label in self._given if label is not None)
@@ -125,9 +138,9 @@ class LabelingSession:
         self.turn = 0
         """Changes with every answer: an answer has to name the turn that it belongs to."""
         self.answers: list[Answer] = []
-        self.measurements: list[Measurement] = []
+        self.measurements: list[AccuracyEstimate] = []
         self.n_saved = 0
-        """Records of the journal when the table was last saved."""
+        """Answers, undone or not, that the table held when it was last saved."""
         self._again: list[Shown] = []
         self._queue: list[int] = []
         self._guesses: Mapping[int, Guess] = {}
@@ -145,7 +158,7 @@ class LabelingSession:
     @property
     def labels(self) -> list[str | None]:
         """The label of each row, given before or in this session."""
-        with self._lock:
+        with self.lock:
             labels = list(self._given)
             for answer in self.answers:
                 labels[answer.row] = answer.label
@@ -164,26 +177,26 @@ class LabelingSession:
     @property
     def n_labeled(self) -> int:
         """Rows that have a label now."""
-        with self._lock:
+        with self.lock:
             return self.n_given + sum(answer.kind == "label" for answer in self.answers)
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of labels of each class, in the order of `classes`."""
-        with self._lock:
+        with self.lock:
             here = Counter(answer.label for answer in self.answers)
             return {name: self._given_counts[name] + here[name] for name in self.classes}
 
     @property
     def guess(self) -> Guess | None:
         """What the model says about the current row."""
-        with self._lock:
+        with self.lock:
             return None if self.current is None else self._guesses.get(self.current.row)
 
     @property
     def reason(self) -> str | None:
         """Why the current row was suggested: one of `Suggestions.reasons`."""
-        with self._lock:
+        with self.lock:
             if self.update is None or self.current is None or self.current.drawn != "suggested":
                 return None
             return self.update.reasons.get(self.current.row)
@@ -191,25 +204,25 @@ class LabelingSession:
     @property
     def n_records(self) -> int:
         """Answers, undone or not, and new classes that the journal holds."""
-        with self._lock:
+        with self.lock:
             return self._n_content
 
     def random_rows(self) -> list[int]:
         """Return the labeled rows that were drawn at random, in this session."""
-        with self._lock:
+        with self.lock:
             labeled = {answer.row for answer in self.answers if answer.kind == "label"}
             drawn = self._permutation[: self._n_drawn()].tolist()
             return [row for row in drawn if row in labeled]
 
     def representative_rows(self) -> list[int]:
         """Return the labeled rows on which accuracy is measured: random ones, and earlier ones."""
-        with self._lock:
+        with self.lock:
             given = [row for row, label in enumerate(self._given) if label is not None]
             return [row for row in given if row not in self._biased] + self.random_rows()
 
     def upcoming(self) -> list[int]:
         """Return rows that will be shown soon, unless the suggestions change."""
-        with self._lock:
+        with self.lock:
             start = self._n_drawn()
             soon = self._permutation[start : start + 2 * RANDOM_EVERY].tolist()
             current = [] if self.current is None else [self.current.row]
@@ -248,7 +261,7 @@ class LabelingSession:
         UserError
             If the answer makes no sense, or cannot be written.
         """
-        with self._lock:
+        with self.lock:
             label = self._check(kind, label, note)
             before = self._answer_of(row)
             if change and before is not None:
@@ -271,7 +284,7 @@ class LabelingSession:
 
     def undo(self, *, turn: int) -> None:
         """Take back the latest answer, and show its row again."""
-        with self._lock:
+        with self.lock:
             if turn != self.turn:
                 raise StaleAnswer(
                     "Something was answered in another tab in between, so nothing was taken back; "
@@ -287,20 +300,20 @@ class LabelingSession:
 
     def add_class(self, name: str) -> None:
         """Add a class."""
-        with self._lock:
+        with self.lock:
             name = self._named(name)
             if name in self.classes:
                 raise UserError(f"There is a class {name!r} already; choose it, or another name.")
             self._store({"kind": "class", "name": name, "time": self._now()})
 
-    def mark_saved(self) -> None:
-        """Store that the table holds all answers now."""
-        with self._lock:
-            self._store({"kind": "saved", "time": self._now()})
+    def mark_saved(self, n_records: int) -> None:
+        """Store that the table holds the answers that were there at `n_records`."""
+        with self.lock:
+            self._store({"kind": "saved", "records": n_records, "time": self._now()})
 
     def install(self, update: Update) -> None:
         """Take over what was learned from the labels of a moment ago."""
-        with self._lock:
+        with self.lock:
             self.update = update
             self._queue = [int(row) for row in update.suggested]
             self._guesses = update.guesses
@@ -310,8 +323,8 @@ class LabelingSession:
 
     @property
     def is_saved(self) -> bool:
-        """Whether the table was saved after the last answer."""
-        with self._lock:
+        """Whether the table was saved after the last answer, or there is none."""
+        with self.lock:
             return self.n_records == self.n_saved
 
     # -- inside -------------------------------------------------------------------------------
@@ -367,10 +380,10 @@ class LabelingSession:
         if kind == "class":
             self.classes.append(record["name"])
         elif kind == "measured":
-            self.measurements.append(Measurement.from_dict(record))
+            self.measurements.append(AccuracyEstimate.from_dict(record))
             return
         elif kind == "saved":
-            self.n_saved = self._n_content
+            self.n_saved = record["records"]
             return
         elif kind == "undo":
             undone = self.answers.pop()
@@ -424,7 +437,7 @@ class LabelingSession:
 
     def drawn(self) -> dict[int, str]:
         """Return how each row that was labeled in this session was chosen."""
-        with self._lock:
+        with self.lock:
             at_random = set(self.random_rows())
             return {
                 answer.row: "random" if answer.row in at_random else answer.shown.drawn
@@ -432,9 +445,27 @@ class LabelingSession:
                 if answer.kind == "label"
             }
 
+    def notes(self) -> dict[int, str]:
+        """Return the notes of this session by row; rows of which one was not sure have one."""
+        with self.lock:
+            found = {}
+            for answer in self.answers:
+                parts = ["not sure"] * (answer.kind == "unsure") + [answer.note] * bool(answer.note)
+                if parts:
+                    found[answer.row] = ": ".join(parts)
+            return found
+
+    def outcome(self) -> LabelingOutcome:
+        """Return all that is written into the table, of one moment."""
+        with self.lock:
+            labels = {
+                answer.row: answer.label for answer in self.answers if answer.label is not None
+            }
+            return LabelingOutcome(labels, self.drawn(), self.notes(), self._n_content)
+
     def snapshot(self) -> tuple[list[str | None], list[str], list[int], list[int]]:
         """Return labels, classes, representative rows and upcoming rows of one moment."""
-        with self._lock:
+        with self.lock:
             return self.labels, list(self.classes), self.representative_rows(), self.upcoming()
 
 

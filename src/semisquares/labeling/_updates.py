@@ -22,7 +22,16 @@ from ._suggesting import suggest
 if TYPE_CHECKING:
     from ._session import LabelingSession
 
-__all__ = ["Advice", "Guess", "Measurement", "Update", "Updater", "advise", "find_update", "wilson"]
+__all__ = [
+    "AccuracyEstimate",
+    "Advice",
+    "Guess",
+    "Update",
+    "Updater",
+    "advise",
+    "find_update",
+    "wilson",
+]
 
 BATCH = 20
 """Rows that are suggested at once."""
@@ -49,7 +58,7 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class AccuracyEstimate:
     """The leave-one-out accuracy after some labels, on rows that were not chosen by the model."""
 
     n_labels: int
@@ -63,7 +72,7 @@ class Measurement:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Measurement:
+    def from_dict(cls, values: Mapping[str, Any]) -> AccuracyEstimate:
         """Read what `as_dict` returns; other entries are ignored."""
         return cls(**{name: values[name] for name in cls.__dataclass_fields__})
 
@@ -76,7 +85,7 @@ class Update:
     suggested: Sequence[int] = ()
     reasons: Mapping[int, str] = field(default_factory=dict)
     guesses: Mapping[int, Guess] = field(default_factory=dict)
-    measurement: Measurement | None = None
+    measurement: AccuracyEstimate | None = None
     gain: float | None = None
     """By how much ten more labels are expected to raise the accuracy."""
     strength: Array | None = None
@@ -203,7 +212,7 @@ def _guess(
 
 def _measure(
     model: AveragedClassifier, codes: Array, representative: Sequence[int]
-) -> Measurement | None:
+) -> AccuracyEstimate | None:
     """Return the leave-one-out accuracy on representative rows, or None if there are none."""
     rows = np.asarray(model.loo_indices_)
     kept = np.isin(rows, np.array(representative, dtype=np.intp))
@@ -211,7 +220,7 @@ def _measure(
         return None
     predicted = model.classes_[model.loo_proba_[kept].argmax(axis=1)]
     right, n = int(np.count_nonzero(predicted == codes[rows[kept]])), int(kept.sum())
-    return Measurement(int(np.count_nonzero(codes >= 0)), n, right / n, *wilson(right, n))
+    return AccuracyEstimate(int(np.count_nonzero(codes >= 0)), n, right / n, *wilson(right, n))
 
 
 def _gain(

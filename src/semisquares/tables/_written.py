@@ -1,4 +1,4 @@
-"""The columns that are written into a table: labels, predictions, suggested rows and doubts.
+"""The columns that commands write into a table: labels, predictions, suggested rows and doubts.
 
 If the table comes back with them, they are not used as features, as they give the labels away.
 """
@@ -17,6 +17,40 @@ def marker_column(target: str) -> str:
     'ripe_filled'
     """
     return f"{target}_filled"
+
+
+def drawn_column(target: str) -> str:
+    """Return the name of the column that says how the rows to label were chosen.
+
+    Examples
+    --------
+    >>> drawn_column("ripe"), note_column("ripe")
+    ('ripe_drawn', 'ripe_note')
+    """
+    return f"{target}_drawn"
+
+
+def note_column(target: str) -> str:
+    """Return the name of the column with notes about labels."""
+    return f"{target}_note"
+
+
+def labeling_among(columns: Sequence[str], target: str) -> dict[str, str]:
+    """Find the columns that a labeling session has written, and say why they are not features.
+
+    Examples
+    --------
+    >>> list(labeling_among(["age", "ripe_drawn", "ripe_note"], "ripe"))
+    ['ripe_drawn', 'ripe_note']
+    >>> labeling_among(["age", "ripe_note"], "ripe")
+    {}
+    """
+    if drawn_column(target) not in columns:
+        return {}
+    found = {drawn_column(target): "it says how the rows to label were chosen"}
+    if note_column(target) in columns:
+        found[note_column(target)] = "it holds notes about the labels"
+    return found
 
 
 def prediction_columns(

@@ -23,7 +23,13 @@ from ._arguments import (
 )
 from ._encoding import Encoding, as_frame, fit_encoding
 from ._options import check_column
-from ._written import filled_note, marker_column, predictions_among, suggestions_among
+from ._written import (
+    filled_note,
+    labeling_among,
+    marker_column,
+    predictions_among,
+    suggestions_among,
+)
 from .columns import Column, Feature
 from .columns._cells import factorize_texts, storage_type, text_of
 from .columns.boolean import to_booleans
@@ -108,7 +114,7 @@ def prepare(
     All rows, labeled or not, decide how columns are filled, scaled and encoded; labels do not.
     What a model has written into the table is left out: the column that marks the labels filled in
     ("sick_filled"), and predictions ("sick_predicted", "sick_probability", "sick_soft_yes",
-    "sick_decision_yes").
+    "sick_decision_yes"). So is what a labeling session has written ("sick_drawn", "sick_note").
 
     Parameters
     ----------
@@ -250,16 +256,19 @@ class TableOptions:
             {name: kind for name, kind in kinds.items() if name not in (target, group)},
             [name for name in drop if name != group],
         )
-        written = [name for name in predictions_among(names, target) if name not in kinds]
-        suggested = [name for name in suggestions_among(names, target) if name not in kinds]
+        written = dict.fromkeys(
+            predictions_among(names, target), "a model has predicted it from the labels"
+        )
+        written |= dict.fromkeys(
+            suggestions_among(names, target), "it says why the row was suggested"
+        )
+        written |= labeling_among(names, target)
         return cls(
             target,
             group,
             names,
             requested,
-            {name: "a model has predicted it from the labels" for name in written}
-            | {name: "it says why the row was suggested" for name in suggested}
-            | unwanted,
+            {name: why for name, why in written.items() if name not in kinds} | unwanted,
             as_levels=kinds.get(target) == "category",
             marker=marker if marker in columns and marker not in kinds else None,
             unlabeled=mark_text("unlabeled", unlabeled),

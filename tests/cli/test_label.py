@@ -1,0 +1,179 @@
+"""``semisquares label`` from start to end, without a browser."""
+
+import json
+import signal
+from importlib.util import find_spec
+
+import pandas as pd
+import pytest
+
+from support.command_line import PATIENCE, begin, refused
+from support.labeling_pages import write_fish
+from support.labeling_server import labeling
+
+needs_server = pytest.mark.skipif(
+    find_spec("uvicorn") is None or find_spec("starlette") is None,
+    reason="starlette and uvicorn are not installed: the extra [label]",
+)
+FISH = ("fish.csv", "--target", "kind")
+OUT, JOURNAL = "fish.labeled.csv", "fish.labeled.csv.journal"
+
+
+@pytest.fixture
+def truth(tmp_path):
+    """Write a table without labels into the folder; return its true labels."""
+    return write_fish(tmp_path / "fish.csv")
+
+
+@pytest.fixture
+def label(semisquares, monkeypatch):
+    """Return a function that types in the command, as if all packages were there."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda package: True)
+    return lambda *words: semisquares("label", *words)
+
+
+def labels_in(path):
+    found = pd.read_csv(path)
+    return {row: label for row, label in enumerate(found["kind"]) if isinstance(label, str)}
+
+
+# -- before the page ------------------------------------------------------------------------------
+
+
+def test_without_the_extra_the_command_says_what_installs_it(semisquares, monkeypatch):
+    there = lambda package: None if package in ("starlette", "uvicorn") else True  # noqa: E731
+    monkeypatch.setattr("importlib.util.find_spec", there)
+    assert refused(semisquares("label", *FISH)) == (
+        "Error: This command needs starlette and uvicorn; run pip install "
+        "'semisquares[cli,tables,label]'.\n"
+    )
+
+
+def test_an_output_without_a_journal_is_not_replaced(label, truth, tmp_path):
+    (tmp_path / OUT).write_text("precious")
+    assert "exists already, without a journal" in refused(label(*FISH))
+    assert (tmp_path / OUT).read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("fish.csv", "--target", "sort"), "name their classes: --class yes --class no"),
+        ((*FISH, "-o", "fish.csv"), "is a file that the command reads"),
+        ((*FISH, "-o", "-"), "beside which no journal can be"),
+        ((*FISH, "-o", "x.ods"), "cannot be written here"),
+        (("*.csv", "--target", "kind"), "name the file to write with -o"),
+        (("-", "--target", "kind"), "name the file to write with -o"),
+        ((*FISH, "--class", "NA"), "means that there is no label"),
+        ((*FISH, "--group", "pond"), "no column 'pond'"),
+        ((*FISH, "--delete-journal"), "There is no journal"),
+        (("no.csv", "--target", "kind"), "There is no file no.csv"),
+    ],
+)
+def test_bad_input_is_refused_with_one_sentence(label, truth, words, why, tmp_path):
+    assert why in refused(label(*words))
+    assert [path.name for path in tmp_path.iterdir()] == ["fish.csv"]
+
+
+def test_a_journal_of_another_version_of_the_table_is_refused(label, truth, tmp_path):
+    (tmp_path / JOURNAL).write_text(
+        '{"semisquares_journal": 1, "target": "kind", "rows": 60, "content": "other"}\n'
+    )
+    assert "another table (its content differs)" in refused(label(*FISH))
+
+
+# -- with the page --------------------------------------------------------------------------------
+
+
+@needs_server
+def test_ctrl_c_writes_the_labels_and_says_where(truth, tmp_path):
+    before = (tmp_path / "fish.csv").read_bytes()
+    with labeling(tmp_path, *FISH) as running:
+        rows = [running.label(truth[running.state()["row"]["index"]]) for _ in range(6)]
+        code, printed, errors = running.stop()
+    assert (code, errors) == (0, "")
+    assert f"6 rows labeled: {OUT}" in printed
+    assert labels_in(tmp_path / OUT) == {row: truth[row] for row in rows}
+    assert (tmp_path / "fish.csv").read_bytes() == before
+    assert (tmp_path / JOURNAL).exists()
+
+
+@needs_server
+def test_finish_on_the_page_ends_the_command(truth, tmp_path):
+    with labeling(tmp_path, *FISH, "--json", stderr=-2) as running:
+        row = running.label("eel")
+        assert running.request("finish", {})[0] == 200
+        code, printed, _ = running.end()
+    assert code == 0
+    facts = json.loads(printed[printed.index("{") :])
+    assert facts == {"labels": 1, "counts": {"eel": 1}, "out": OUT, "journal": JOURNAL}
+    assert labels_in(tmp_path / OUT) == {row: "eel"}
+
+
+@needs_server
+def test_nothing_is_left_if_nothing_was_labeled(truth, tmp_path):
+    with labeling(tmp_path, *FISH) as running:
+        code, printed, _ = running.stop()
+    assert code == 0
+    assert "nothing was written" in printed
+    assert [path.name for path in tmp_path.iterdir()] == ["fish.csv"]
+
+
+@needs_server
+def test_sigterm_writes_the_labels_too(truth, tmp_path):
+    with labeling(tmp_path, *FISH) as running:
+        row = running.label("eel")
+        code, _, _ = running.stop(signal.SIGTERM)
+    assert code == 143
+    assert labels_in(tmp_path / OUT) == {row: "eel"}
+
+
+@needs_server
+def test_a_killed_session_continues_and_loses_nothing(truth, tmp_path):
+    given = {}
+    for kill in range(3):
+        with labeling(tmp_path, *FISH) as running:
+            for name in ("eel", "carp")[: 1 + kill % 2]:
+                given[running.label(name)] = name
+            running.process.kill()
+            running.end()
+    assert not (tmp_path / OUT).exists()
+    with labeling(tmp_path, *FISH) as running:
+        assert running.said[0] == f"Continuing with 4 answers from {JOURNAL}."
+        running.stop()
+    assert labels_in(tmp_path / OUT) == given
+
+
+@needs_server
+def test_a_second_process_is_refused_while_the_first_runs(truth, tmp_path):
+    with labeling(tmp_path, *FISH) as running:
+        row = running.label("eel")
+        with begin("label", *FISH, "--no-browser", folder=tmp_path) as second:
+            printed, errors = second.communicate(timeout=PATIENCE)
+        assert "Another process has the journal" in refused((second.returncode, printed, errors))
+        running.stop()
+    assert labels_in(tmp_path / OUT) == {row: "eel"}
+
+
+@needs_server
+def test_delete_journal_saves_what_is_not_saved_and_deletes_it(semisquares, truth, tmp_path):
+    with labeling(tmp_path, *FISH) as running:
+        row = running.label("eel")
+        running.process.kill()
+        running.end()
+    code, printed, _ = semisquares("label", *FISH, "--delete-journal")
+    assert code == 0
+    assert f"{JOURNAL} was deleted" in printed
+    assert labels_in(tmp_path / OUT) == {row: "eel"}
+    assert not (tmp_path / JOURNAL).exists()
+
+
+@needs_server
+def test_a_new_column_and_groups(truth, tmp_path):
+    words = ("fish.csv", "--target", "sort", "--class", "a", "--class", "b", "--group", "water")
+    with labeling(tmp_path, *words) as running:
+        state = running.state()
+        assert [one["name"] for one in state["classes"]] == ["a", "b"]
+        row = running.label("b")
+        running.stop()
+    assert pd.read_csv(tmp_path / OUT)["sort"].tolist()[row] == "b"
