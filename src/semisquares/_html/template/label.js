@@ -102,17 +102,25 @@ async function finish() {
   get("title").focus();
 }
 
+function reach(id) {
+  get("more").open = true;
+  get(id).focus();
+}
+
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const typing = event.target.matches("input:not([type=checkbox]), textarea");
   if (typing) {
-    if (event.key === "Escape") get("title").focus({preventScroll: true});
+    if (event.key === "Escape" || (event.key === "Enter" && event.target.id === "note" && !event.shiftKey)) {
+      get("title").focus({preventScroll: true});
+      event.preventDefault();
+    }
     return;
   }
   if (!get("keys").checked || event.repeat || !state) return;
   const key = event.key.toLowerCase();
   const chosen = state.classes.find((one) => one.key === key);
-  const others = {s: () => answer("skip"), n: () => answer("unsure"), u: undo, c: () => get("new-name").focus(), t: () => get("note").focus()};
+  const others = {s: () => answer("skip"), n: () => answer("unsure"), u: undo, c: () => reach("new-name"), t: () => reach("note")};
   if (chosen) answer("label", chosen.name);
   else if (others[key]) others[key]();
   else return;
@@ -249,6 +257,7 @@ function showCurve() {
 
 // -- start -----------------------------------------------------------------------------------
 
+get("more").open = window.matchMedia("(min-width: 50rem)").matches;
 document.addEventListener("keydown", press);
 get("skip").addEventListener("click", () => answer("skip"));
 get("unsure").addEventListener("click", () => answer("unsure"));
