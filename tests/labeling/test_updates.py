@@ -10,6 +10,7 @@ from semisquares.labeling import _updates
 from semisquares.labeling._session import LabelingSession
 from semisquares.labeling._updates import (
     AccuracyEstimate,
+    SameProcess,
     Update,
     Updater,
     advise,
@@ -140,7 +141,7 @@ def session_of(codes):
 def test_the_thread_installs_what_it_finds_after_each_answer():
     X, codes, _ = rows()
     session = session_of(codes)
-    updater = Updater(session, X, model=QUICK)
+    updater = Updater(session, SameProcess(X, model=QUICK))
     updater.start()
     assert updater.wait(PATIENCE)
     assert session.update.n_labels == 40
@@ -165,7 +166,7 @@ def test_answers_do_not_wait_for_the_model(monkeypatch):
     monkeypatch.setattr(_updates, "find_update", slow)
     X, codes, _ = rows()
     session = session_of(codes)
-    updater = Updater(session, X)
+    updater = Updater(session, SameProcess(X))
     updater.start()
     assert begun.wait(PATIENCE)
     for _ in range(10):
@@ -185,7 +186,7 @@ def test_a_fit_that_fails_is_reported_and_labeling_goes_on(monkeypatch):
     monkeypatch.setattr(_updates, "find_update", fail)
     X, codes, _ = rows()
     session = session_of(codes)
-    updater = Updater(session, X)
+    updater = Updater(session, SameProcess(X))
     updater.start()
     assert updater.wait(PATIENCE)
     assert session.update.failure == "cannot fit"

@@ -8,7 +8,7 @@ import pandas as pd
 from semisquares import AveragedClassifier
 from semisquares.labeling._journal import Journal
 from semisquares.labeling._session import LabelingSession
-from semisquares.labeling._updates import Updater
+from semisquares.labeling._updates import SameProcess, Updater
 from semisquares.tables.io import find
 from semisquares.tables.labeling._page import LabelPage
 from semisquares.tables.labeling._reading import read_label_table
@@ -53,7 +53,7 @@ def page_of(path, target="kind", *, out=None, order="file", show_guess=False, **
         biased=table.biased,
         check_class=table.check_class,
     )
-    updater = Updater(session, table.X, groups=table.groups, model=QUICK)
+    updater = Updater(session, SameProcess(table.X, table.groups, QUICK))
     return LabelPage(table, session, updater, out=out, name=path.name, show_guess=show_guess)
 
 

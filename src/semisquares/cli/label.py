@@ -185,6 +185,7 @@ def _page(
     """Continue the session in a journal, or begin one."""
     from ..labeling._session import LabelingSession
     from ..labeling._updates import Updater
+    from ..labeling._worker import WorkerProcess
     from ..tables.labeling._page import LabelPage
 
     session = LabelingSession(
@@ -196,7 +197,7 @@ def _page(
         biased=table.biased,
         check_class=table.check_class,
     )
-    updater = Updater(session, table.X, groups=table.groups)
+    updater = Updater(session, WorkerProcess(table.X, table.groups))
     return LabelPage(table, session, updater, out=out, name=name, show_guess=show_guess)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from .._utils.errors import UserError
 from ._journal import MemoryJournal
-from ._updates import AccuracyEstimate, Guess, Update
+from ._updates import AccuracyEstimate, Guess, Update, codes_of
 
 __all__ = ["ORDERS", "Answer", "LabelingOutcome", "LabelingSession", "Shown", "StaleAnswer"]
 
@@ -130,7 +130,9 @@ class LabelingSession:
         self._given_counts = Counter(label for label in self._given if label is not None)
         self.classes = sorted({*self._given_counts, *classes}, key=_natural)
         self._check_class = check_class
-        self._biased = frozenset(biased)
+        self._given_codes = codes_of(self._given, self.classes)  # later classes come behind
+        known = np.flatnonzero(self._given_codes >= 0)
+        self._unbiased = np.setdiff1d(known, np.array(biased, dtype=np.intp)).tolist()
         free = [row for row, label in enumerate(self._given) if label is None]
         self._permutation = np.random.default_rng(seed).permutation(np.array(free, dtype=np.intp))
         self._free = free
@@ -217,8 +219,7 @@ class LabelingSession:
     def representative_rows(self) -> list[int]:
         """Return the labeled rows on which accuracy is measured: random ones, and earlier ones."""
         with self.lock:
-            given = [row for row, label in enumerate(self._given) if label is not None]
-            return [row for row in given if row not in self._biased] + self.random_rows()
+            return [*self._unbiased, *self.random_rows()]
 
     def upcoming(self) -> list[int]:
         """Return rows that will be shown soon, unless the suggestions change."""
@@ -463,10 +464,19 @@ class LabelingSession:
             }
             return LabelingOutcome(labels, self.drawn(), self.notes(), self._n_content)
 
-    def snapshot(self) -> tuple[list[str | None], list[str], list[int], list[int]]:
-        """Return labels, classes, representative rows and upcoming rows of one moment."""
+    def task(self) -> tuple[int, dict[str, Any]]:
+        """Return the turn, and the arguments of `find_update` at this moment."""
         with self.lock:
-            return self.labels, list(self.classes), self.representative_rows(), self.upcoming()
+            codes = self._given_codes.copy()
+            places = {name: k for k, name in enumerate(self.classes)}
+            for answer in self.answers:
+                codes[answer.row] = -1 if answer.label is None else places[answer.label]
+            return self.turn, {
+                "codes": codes,
+                "classes": list(self.classes),
+                "representative": self.representative_rows(),
+                "upcoming": self.upcoming(),
+            }
 
 
 def _class_name(name: str) -> str:

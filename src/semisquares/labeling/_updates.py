@@ -9,12 +9,14 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
 
+from .._utils.errors import UserError
 from .._utils.typing import Array
 from ..estimators import AveragedClassifier
 from ._suggesting import suggest
@@ -26,8 +28,10 @@ __all__ = [
     "AccuracyEstimate",
     "Advice",
     "Guess",
+    "SameProcess",
     "Update",
     "Updater",
+    "Worker",
     "advise",
     "find_update",
     "wilson",
@@ -297,27 +301,48 @@ def codes_of(labels: Sequence[str | None], classes: Sequence[str]) -> Array:
     return np.array([-1 if one is None else places[one] for one in labels], dtype=np.int64)
 
 
+class Worker(Protocol):
+    """Where models are fitted."""
+
+    def find(self, task: dict[str, Any]) -> Update:
+        """Run `find_update` with these arguments, besides the rows."""
+        ...
+
+    def stop(self) -> None:
+        """End, if it is a process."""
+        ...
+
+
+class SameProcess:
+    """Fit models in the thread that asks for them; parameters as in `find_update`."""
+
+    def __init__(
+        self, X: Array, groups: Array | None = None, model: AveragedClassifier | None = None
+    ) -> None:
+        self._X, self._groups, self._model = X, groups, model
+
+    def find(self, task: dict[str, Any]) -> Update:
+        """Run `find_update` with these arguments, besides the rows."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return find_update(self._X, groups=self._groups, model=self._model, **task)
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+
 class Updater:
-    """A thread that fits the classifier whenever there are new labels.
+    """A thread that has the classifier fitted whenever there are new labels.
 
     Parameters
     ----------
     session : LabelingSession
-    X : array of shape (n_rows, n_features)
-    groups : array of shape (n_rows,), optional
-    model : AveragedClassifier, optional
-        The classifier; the default one if None.
+    worker : Worker
+        Where it is fitted.
     """
 
-    def __init__(
-        self,
-        session: LabelingSession,
-        X: Array,
-        *,
-        groups: Array | None = None,
-        model: AveragedClassifier | None = None,
-    ) -> None:
-        self._session, self._X, self._groups, self._model = session, X, groups, model
+    def __init__(self, session: LabelingSession, worker: Worker) -> None:
+        self._session, self._worker = session, worker
         self._wake = threading.Condition()
         self._turn_done = -1
         self._stopped = False
@@ -336,10 +361,11 @@ class Updater:
             self._wake.notify_all()
 
     def stop(self) -> None:
-        """End after the fit that is running, if any; does not wait for it."""
+        """End; a fit in this process is left to itself."""
         with self._wake:
             self._stopped = True
             self._wake.notify_all()
+        self._worker.stop()
 
     def wait(self, seconds: float) -> bool:
         """Wait until the latest answer is used; return whether it is."""
@@ -355,8 +381,7 @@ class Updater:
                 self._wake.wait_for(lambda: self._stopped or self._pending())
                 if self._stopped:
                     return
-                turn = self._session.turn
-            update = self._found()
+            turn, update = self._found()
             with self._wake:
                 if self._stopped:
                     return
@@ -369,29 +394,17 @@ class Updater:
         if update.gain is not None:
             self.gains.append(update.gain)
             self._gain_at = update.n_labels
-        try:
+        # a full disk is reported by the next answer; a closed journal means the end
+        with suppress(UserError):
             self._session.install(update)
-        except Exception:  # the disk is full, which the next answer will report
-            return
 
-    def _found(self) -> Update:
-        labels, classes, representative, upcoming = self._session.snapshot()
-        codes = codes_of(labels, classes)
-        n_labels = int(np.count_nonzero(codes >= 0))
+    def _found(self) -> tuple[int, Update]:
+        """Return the turn whose labels were used, and what was found."""
+        turn, task = self._session.task()
+        n_labels = int(np.count_nonzero(task["codes"] >= 0))
         # two more fits, so not after every single answer
-        with_gain = n_labels >= self._gain_at + max(2, n_labels // 20) or n_labels < self._gain_at
+        is_due = n_labels >= self._gain_at + max(2, n_labels // 20) or n_labels < self._gain_at
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return find_update(
-                    self._X,
-                    codes,
-                    classes,
-                    groups=self._groups,
-                    representative=representative,
-                    upcoming=upcoming,
-                    model=self._model,
-                    with_gain=with_gain,
-                )
+            return turn, self._worker.find({**task, "with_gain": is_due})
         except Exception as error:  # labels that no classifier can be fitted to
-            return Update(n_labels, failure=" ".join(str(error).split()))
+            return turn, Update(n_labels, failure=" ".join(str(error).split()))
