@@ -21,6 +21,9 @@ NOT_MEASURED: dict[str, dict[str, str]] = {
         "20 %": "the share below which a class is rare",
         "10 of 100": "the same for missing cells",
     },
+    "docs/guide/labeling.md": {
+        "0.2 points": "the gain below which the page says that one can stop",
+    },
     "docs/methods/all_labelings.md": {
         "14 of the 200": "how many rows it is given",
     },

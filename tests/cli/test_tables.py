@@ -25,7 +25,7 @@ from support.command_line import PATIENCE, begin, refused
 from support.comparisons import binary
 
 COMMANDS = [
-    "example", "label", "compare", "suggest", "fit", "predict", "inspect", "review", "export",
+    "example", "compare", "suggest", "label", "fit", "predict", "inspect", "review", "export",
     "reproduce", "datasets", "completion",
 ]  # fmt: skip
 

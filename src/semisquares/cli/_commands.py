@@ -19,9 +19,9 @@ _PAGES = ("jinja2", "matplotlib")
 
 COMMANDS = {
     "example": (),
-    "label": (*_TABLES, "starlette", "uvicorn"),
     "compare": (*_TABLES, *_PAGES),
     "suggest": _TABLES,
+    "label": (*_TABLES, "starlette", "uvicorn"),
     "fit": _TABLES,
     "predict": _TABLES,
     "inspect": _TABLES,
@@ -70,9 +70,9 @@ class _Commands(click.Group):
 
 _SHORT = {
     "example": "Write a small example table to try the commands on.",
-    "label": "Label rows of a table on a page in the browser.",
-    "compare": "Find out whether the unlabeled rows of a table help; write a report.",
+    "compare": "Find out which classifier suits a table, and whether unlabeled rows help.",
     "suggest": "Suggest which rows of a table to label next.",
+    "label": "Label rows of a table on a page in the browser.",
     "fit": "Fit a classifier to a table and store it as a model.",
     "predict": "Predict the labels of a table's rows with a model.",
     "inspect": "Show what a model predicts, how well, and from which columns.",
