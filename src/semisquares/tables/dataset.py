@@ -24,6 +24,7 @@ from ._arguments import (
 from ._encoding import Encoding, as_frame, fit_encoding
 from ._options import check_column
 from ._written import (
+    drawn_column,
     filled_note,
     labeling_among,
     marker_column,
@@ -55,6 +56,8 @@ class TableInfo:
     """Remarks on labels, columns and groups, a sentence each."""
     n_filled: int = 0
     """Labels that a model has filled in, according to a column of the table."""
+    n_suggested: int = 0
+    """Labels of rows that were suggested, according to a column of the table."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -80,6 +83,8 @@ class Prepared(TableInfo):
     """(n_rows, n_features), float64."""
     groups: Array | None = None
     """The group of each row: rows of one group are never on both sides of a split."""
+    suggested: Array | None = None
+    """Which rows were labeled because they were suggested, if the table says so."""
 
     @cached_property
     def fingerprints(self) -> Array:
@@ -163,6 +168,10 @@ def prepare(
         drop=options.left_out(marks),
         dates=options.dates,
     )
+    suggested = None
+    if drawn_column(target) in frame:
+        marked = frame[drawn_column(target)].isin(["suggested"]).to_numpy()
+        suggested = marked & (labels.codes >= 0)
     return Prepared(
         source=source,
         target=labels,
@@ -171,8 +180,10 @@ def prepare(
         unlabeled=options.unlabeled,
         notes=options.notes(labels, marks, encoder.columns, n_alone),
         n_filled=0 if marks is None else marks.n_filled,
+        n_suggested=0 if suggested is None else int(suggested.sum()),
         X=X,
         groups=groups,
+        suggested=suggested,
     )
 
 

@@ -33,6 +33,7 @@ def sample_of(table: TableInfo, rows: TableRows) -> Prepared:
         encoder=table.encoder,
         group=table.group,
         unlabeled=table.unlabeled,
+        n_suggested=table.n_suggested,
         X=rows.X,
         groups=rows.groups,
     )

@@ -20,6 +20,21 @@ def test_a_shifted_column_is_found_and_named():
     assert f"with AUC {notice.auc:.2f} (0.5 is chance)" in notice.sentence
 
 
+def test_rows_that_were_suggested_are_no_shift_and_the_other_labels_are_still_tested():
+    frame = table(n=400, n_labeled=100)
+    labeled = np.flatnonzero(frame["y"].notna())
+    shifted = np.random.default_rng(1).normal(size=400)
+    shifted[labeled[:80]] += 3.0
+    frame["visit"] = shifted
+    assert shift(prepare(frame, "y"), seed=0) is not None
+    drawn = np.full(400, None, dtype=object)
+    drawn[labeled] = ["suggested"] * 80 + ["random"] * 20
+    frame["y_drawn"] = drawn
+    assert shift(prepare(frame, "y"), seed=0) is None
+    frame.loc[labeled[80:], "visit"] += 3.0
+    assert "'visit'" in shift(prepare(frame, "y"), seed=0).sentence
+
+
 def test_a_shifted_level_is_found_and_named():
     frame = table(n=600)
     often = np.where(frame["y"].notna(), 0.8, 0.2)

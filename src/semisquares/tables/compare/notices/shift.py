@@ -62,7 +62,8 @@ def shift(prepared: Prepared, *, seed: int, without: Collection[str] = ()) -> Sh
     """Test whether a classifier can separate labeled from unlabeled rows.
 
     There is a notice if its AUC exceeds 0.6 by more than 1.96 standard errors. With labels missing
-    at random, few of them or many columns do not lead to that.
+    at random, few of them or many columns do not lead to that. Labeled rows that were suggested are
+    left out: they are meant to differ.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def shift(prepared: Prepared, *, seed: int, without: Collection[str] = ()) -> Sh
         Columns to leave out.
     """
     kept = [j for j, feature in enumerate(prepared.features) if feature.column not in without]
-    rows = _sample(prepared.codes, len(kept), seed)
+    rows = _sample(prepared.codes, prepared.suggested, len(kept), seed)
     labeled = prepared.codes[rows] >= 0
     together, units = _units(prepared, rows)
     sizes = [len(np.unique(units[part])) for part in (labeled, ~labeled)]
@@ -86,12 +87,13 @@ def shift(prepared: Prepared, *, seed: int, without: Collection[str] = ()) -> Sh
     return Shift(auc, tuple(features))
 
 
-def _sample(codes: Array, n_features: int, seed: int) -> Array:
-    """Sample labeled and unlabeled rows if there are very many."""
+def _sample(codes: Array, suggested: Array | None, n_features: int, seed: int) -> Array:
+    """Return labeled rows that were not suggested, and unlabeled ones; samples of very many."""
+    labeled = codes >= 0 if suggested is None else (codes >= 0) & ~suggested
     rng = np.random.default_rng(seed)
     share = min(1.0, MOST_CELLS / ((MOST_LABELED + MOST_UNLABELED) * max(1, n_features)))
     parts = []
-    for part, most in ((codes >= 0, MOST_LABELED), (codes < 0, MOST_UNLABELED)):
+    for part, most in ((labeled, MOST_LABELED), (codes < 0, MOST_UNLABELED)):
         rows = np.flatnonzero(part)
         parts.append(rng.permutation(rows)[: max(100, int(share * most))])
     return np.sort(np.concatenate(parts))
