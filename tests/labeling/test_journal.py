@@ -99,6 +99,18 @@ def test_a_second_opener_is_refused_until_the_first_is_done(path):
     Journal(path, HERE).close()
 
 
+def test_nothing_is_written_to_a_closed_journal(path, tmp_path):
+    journal = Journal(path, HERE)
+    journal.close()
+    with open(tmp_path / "other", "wb") as other:  # may get the same file descriptor
+        with pytest.raises(UserError, match="is closed"):
+            journal.append({"a": 1})
+        journal.close()
+        other.write(b"x")
+    assert (tmp_path / "other").read_bytes() == b"x"
+    assert records(path) == []
+
+
 def test_a_failed_write_leaves_the_journal_as_before(path, monkeypatch):
     with Journal(path, HERE) as journal:
         journal.append({"a": 1})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -69,6 +70,8 @@ class Journal(MemoryJournal):
         self.path = Path(path)
         self.about = {"semisquares_journal": FORMAT, **about}
         self._size = 0
+        self._lock = threading.Lock()
+        self._closed = False
         self._file = _open_locked(self.path)
         try:
             self._load()
@@ -84,12 +87,18 @@ class Journal(MemoryJournal):
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write a record to the disk; if that fails, the journal is as before."""
-        self._write(record)
-        super().append(record)
+        with self._lock:
+            if self._closed:  # its file descriptor may be that of another file by now
+                raise UserError(f"The journal {self.path} is closed; start the command again.")
+            self._write(record)
+            super().append(record)
 
     def close(self) -> None:
         """Let other processes open the journal."""
-        os.close(self._file)
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                os.close(self._file)
 
     def delete(self) -> None:
         """Delete the file."""
