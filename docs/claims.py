@@ -19,6 +19,7 @@ NOT_MEASURED: dict[str, dict[str, str]] = {
     "docs/guide/command_line.md": {
         "15 of 100": "the difference of a column from which predict names it",
         "20 %": "the share below which a class is rare",
+        "90 % interval": "the level of that interval",
         "10 of 100": "the same for missing cells",
     },
     "docs/guide/labeling.md": {
