@@ -357,12 +357,15 @@ def test_compare_describes_the_table_then_answers_and_writes_the_report(semisqua
     assert re.search(r"^Use the averaged classifier: error \d", printed, re.MULTILINE)
     few = "Too few labels to tell what unlabeled rows are worth: 30"
     assert re.search(rf"^{few}; about [\d,]+ more would be", printed, re.MULTILINE)
+    next_command = f"semisquares suggest {table} --target state -n 50 -o to_label.csv"
+    assert f"Rows to label: {next_command}" in printed
     for rival in LABELS.values():
         assert re.search(rf"^{rival} +\d+\.\d %", printed, re.MULTILINE), rival
     assert "bold" not in printed  # styles are for terminals
     assert "Report: patients.report.html" in printed
     page = Path("patients.report.html").read_text()
     assert few in page
+    assert next_command in unescape(page)
 
 
 def test_json_is_the_same_with_any_number_of_jobs_and_check_exits_with_1(semisquares, table):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _STYLES = {"yes": "bold green", "no": "bold", "unclear": "bold yellow", "none": "bold"}
 _SCORES = ("error", "points better", "balanced acc.", "AUC", "squared loss")
+MOST_SUGGESTED = 1_000
+"""The most rows that `semisquares suggest` suggests."""
 _NAME, _GAP = 19, 2
 """Characters per line of the names, which wrap between words, and between columns."""
 
@@ -105,13 +107,16 @@ def compare(
         jobs=jobs,
         stage=lambda what: output.progress(what, "steps"),
     )
-    _print(output, comparison)
+    given = [*columns.arguments(), *reading.arguments()]
+    next_command = _next_command(table, comparison, given)
+    _print(output, comparison, next_command)
     splits = options.arguments(("--seed", seed), ("--folds", folds), ("--repeats", repeats))
-    arguments = [*columns.arguments(), *reading.arguments(), *splits, *["--quick"] * quick]
+    arguments = [*given, *splits, *["--quick"] * quick]
     command = shlex.join(["semisquares", "compare", table, *arguments])
     if page is not None:
-        _report(output, comparison, page, command)
-    output.data({**comparison.as_dict(), "report": page, "command": command})
+        _report(output, comparison, page, command, next_command)
+    found = comparison.as_dict() | {"report": page, "command": command, "next": next_command}
+    output.data(found)
     return NO if check and comparison.verdict.answer != "yes" else 0
 
 
@@ -129,21 +134,35 @@ def _default_report(table: str) -> str:
     return Path(table).name.partition(".")[0] + ".report.html"
 
 
-def _report(output: Output, comparison: Comparison, out: str, command: str) -> None:
+def _next_command(table: str, comparison: Comparison, given: Sequence[str]) -> str | None:
+    """Return the command that suggests rows to label, if more labels would settle the answer."""
+    more = comparison.verdict.more_labels
+    if more is None or table == STANDARD:
+        return None
+    number = min(more, comparison.n_unlabeled, MOST_SUGGESTED)
+    words = ["suggest", table, *given, "-n", str(number), "-o", "to_label.csv"]
+    return shlex.join(["semisquares", *words])
+
+
+def _report(
+    output: Output, comparison: Comparison, out: str, command: str, next_command: str | None
+) -> None:
     from ..tables.report._page import render_comparison, write_comparison
 
     if out == "-":
-        click.echo(render_comparison(comparison, command, write=option), nl=False)
+        click.echo(render_comparison(comparison, command, next_command, write=option), nl=False)
         return
     with output.status(f"Writing {out}"):
-        write_comparison(comparison, out, command, write=option)
+        write_comparison(comparison, out, command, next_command, write=option)
     output.info(f"Report: {out}")
 
 
-def _print(output: Output, comparison: Comparison) -> None:
+def _print(output: Output, comparison: Comparison, next_command: str | None) -> None:
     found, verdict = comparison.recommendation, comparison.verdict
     output.result(in_options(found.sentence), "bold green" if found.clear else "bold")
     output.result(in_options(verdict.sentence), _STYLES[verdict.answer])
+    if next_command is not None:
+        output.info(f"Rows to label: {next_command}")
     for notice in comparison.notices:
         output.warn(notice.text)
     _print_rivals(output, comparison)

@@ -99,6 +99,13 @@ def test_the_second_answer_is_above_its_sentence(text_of, answer, shown):
     assert f"Unlabeled rows {shown} {verdict.sentence}" in found
 
 
+def test_the_command_that_suggests_rows_to_label_is_below_the_answer(undrawn):
+    next_command = "semisquares suggest 'a b.csv' --target y -n 90 -o to_label.csv"
+    assert "chooses the rows to label" not in undrawn(binary())
+    found = Page(render_comparison(binary(), COMMAND, next_command)).text
+    assert f"This command chooses the rows to label: {next_command}" in found
+
+
 def test_the_classifier_is_named_in_the_title_and_above_its_sentence(text_of):
     other = Recommendation("logistic", "auc", True, 0.9, "averaged", 0.8, around(0.1, 0.05))
     found = text_of(binary(recommendation=other))

@@ -64,6 +64,7 @@ def write_comparison(
     comparison: Comparison,
     path: str | Path,
     command: str,
+    next_command: str | None = None,
     *,
     write: Callable[[Parameter], str] = str,
 ) -> Path:
@@ -76,10 +77,12 @@ def write_comparison(
         The file to write.
     command : str
         The command that repeats the comparison.
+    next_command : str, optional
+        The command that suggests rows to label.
     write : callable, default=str
         Writes the parameters that notices name: the command line shows options.
     """
-    text = render_comparison(comparison, command, write=write)
+    text = render_comparison(comparison, command, next_command, write=write)
     try:
         with atomic_write(path) as file:
             # the command may hold bytes that are not text
@@ -93,7 +96,11 @@ def write_comparison(
 
 
 def render_comparison(
-    comparison: Comparison, command: str, *, write: Callable[[Parameter], str] = str
+    comparison: Comparison,
+    command: str,
+    next_command: str | None = None,
+    *,
+    write: Callable[[Parameter], str] = str,
 ) -> str:
     """Return the page of a comparison as text; the same comparison gives the same text."""
     environment = load_templates("tables")  # first, as a package may be missing
@@ -107,6 +114,7 @@ def render_comparison(
     return environment.get_template("comparison.html").render(
         version=__version__,
         command_line=command,
+        next_command=next_command,
         found=comparison,
         words=words,
         tables=tables,
