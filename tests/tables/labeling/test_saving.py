@@ -92,6 +92,19 @@ def test_labels_can_be_written_in_every_format(fish, tmp_path, ending):
     assert found["price"].tolist()[:2] == [1.5, 2.5]
 
 
+def test_a_workbook_is_labeled_with_the_types_of_its_cells(tmp_path):
+    frame = pd.DataFrame({"size": [3, 4, 5], "seen": pd.date_range("2024-01-05", periods=3)})
+    frame["kind"] = [1.0, None, 0.0]
+    frame.to_excel(tmp_path / "in.xlsx", index=False, engine="xlsxwriter")
+    table = read_label_table(find(str(tmp_path / "in.xlsx")), "kind")
+    assert table.cells(0) == {"size": "3", "seen": "2024-01-05"}
+    assert table.given == ["1", None, "0"]
+    saved(tmp_path / "in.xlsx", tmp_path / "out.xlsx", {1: "1"})
+    found = read(tmp_path / "out.xlsx")
+    assert found["kind"].tolist() == [1, 1, 0]
+    assert found["seen"].tolist() == frame["seen"].tolist()
+
+
 def test_a_format_that_cannot_be_written_is_refused(fish, tmp_path):
     with pytest.raises(TableError, match="cannot be written here"):
         saved(fish, tmp_path / "out.ods", {1: "carp"})

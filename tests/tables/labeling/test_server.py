@@ -102,7 +102,8 @@ def test_a_bad_answer_is_refused_with_a_sentence(client):
     "path", ["/", "/favicon.ico", "/state", f"/{TOKEN[:-1]}/state", f"/{TOKEN}x/state", "//", "/é/"]
 )
 def test_nothing_is_found_without_the_token(client, path):
-    assert client.get(path).status_code == 404
+    answer = client.get(path)
+    assert (answer.status_code, answer.json()["error"]) == (404, "There is nothing here.")
 
 
 @pytest.mark.parametrize(
