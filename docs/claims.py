@@ -15,6 +15,7 @@ from .marks import without_marked
 NOT_MEASURED: dict[str, dict[str, str]] = {
     "*": {
         "95 %": "the level of every interval",
+        "90 % interval": "the level of the interval for wrong labels",
     },
     "docs/guide/command_line.md": {
         "15 of 100": "the difference of a column from which predict names it",

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).parents[1]
-MADE_WHOLE = ("_build", "api/generated", "evidence", "gallery")
-"""Folders of docs/ whose pages are generated as a whole, and checked by other tests."""
+_PEERS = ("accuracy", "averaged", "cost", "helps", "index")
+MADE_WHOLE = ("_build", "api/generated", "gallery", *(f"evidence/{name}.md" for name in _PEERS))
+"""Folders and pages of docs/ that are generated as a whole, and checked by other tests."""
 
 _OPEN = r"<!-- (?P<kind>measured|generated): (?P<key>[\w.-]+) -->"
 _CLOSE = "<!-- / -->"

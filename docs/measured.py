@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from benchmarks.peers import choosing
 
-from . import billion, label_members, pages, readme, reproduction, text_columns, verdict
+from . import (
+    billion,
+    label_members,
+    label_review,
+    pages,
+    readme,
+    reproduction,
+    text_columns,
+    verdict,
+)
 from .marks import Number, Registry
 from .stored import SCALE, costs, listing, numbers, ratio, table
 
@@ -72,6 +81,8 @@ BLOCKS = {
     "methods.table": lambda: pages.table(pages.read_numbers()),
     # docs/theory/averaging.md
     "averaging.labels": label_members.table,
+    # docs/evidence/labeling_review.md
+    **label_review.BLOCKS,
     # docs/guide/tables.md
     "tables.text": text_columns.table,
     # docs/choosing.md

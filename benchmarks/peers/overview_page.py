@@ -30,6 +30,7 @@ the same machine, by one command. They are generated from the tables in `results
 - [Time and memory](cost.md): up to a million rows.
 - [Which rows to label](labeling.md): labels needed if `suggest` chooses the rows, or chance, or
   another strategy.
+- [Wrong labels](labeling_review.md): how many of them `semisquares review` finds.
 
 ## In short
 
@@ -117,6 +118,7 @@ helps
 real_tables
 cost
 labeling
+labeling_review
 ```
 """
 
