@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.peers.markdown import count, grid
+from benchmarks.peers.sets import SETS
 from semisquares import plotting
 from semisquares._utils.files import atomic_write
 from semisquares.plotting import MethodStyle
@@ -112,6 +113,8 @@ def _result(name: str, found: Efficiency) -> str:
     splits = f"{least}" if least == most else f"{least} to {most}"
     few = " These are few: expect changes when more are measured." if least < 5 else ""
     plural = "" if most == 1 else "s"
+    if missing := [table for table in SETS if table not in found.tables]:
+        few += f" Not measured by all strategies yet: {_listed(missing)}."
     picture = ""
     if name == "least_squares":
         picture = "\n\n![Accuracy against the number of labels, table by table](labeling.svg)"
