@@ -2,11 +2,13 @@
 
 import json
 import signal
+from importlib import import_module
 from importlib.util import find_spec
 
 import pandas as pd
 import pytest
 
+from semisquares.cli._signals import Interrupt
 from support.command_line import PATIENCE, begin, refused
 from support.labeling_pages import write_fish
 from support.labeling_server import labeling
@@ -115,6 +117,20 @@ def test_nothing_is_left_if_nothing_was_labeled(truth, tmp_path):
     with labeling(tmp_path, *FISH) as running:
         code, printed, _ = running.stop()
     assert code == 0
+    assert "nothing was written" in printed
+    assert [path.name for path in tmp_path.iterdir()] == ["fish.csv"]
+
+
+@needs_server
+def test_ctrl_c_before_the_address_is_printed_ends_as_later(
+    semisquares, truth, tmp_path, monkeypatch
+):
+    def interrupted(*args, **options):
+        raise Interrupt
+
+    monkeypatch.setattr(import_module("semisquares.cli.label"), "_announce", interrupted)
+    code, printed, errors = semisquares("label", *FISH, "--no-browser")
+    assert (code, errors) == (0, "")
     assert "nothing was written" in printed
     assert [path.name for path in tmp_path.iterdir()] == ["fish.csv"]
 

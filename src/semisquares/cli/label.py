@@ -210,18 +210,11 @@ def _serve(
     handler.message = lambda: (
         f"Stopped; all answers are in {journal.path}, and the same command continues."
     )
-    page.updater.start()
-    server.start()
-    n_before = len(page.session.answers)
-    if n_before:
-        output.info(f"Continuing with {counted(n_before, 'answer')} from {journal.path}.")
-    as_json = bool(click.get_current_context().params.get("json"))
-    click.echo(f"Label at {server.address}", err=as_json)
-    output.info("Press Ctrl-C here, or finish on the page, to end.")
-    if open_browser:
-        click.launch(server.address)
     code = 0
     try:
+        page.updater.start()
+        server.start()
+        _announce(output, page, journal, server, open_browser=open_browser)
         while not page.finished.wait(_MOMENT):
             pass
     except Interrupt:
@@ -230,6 +223,19 @@ def _serve(
     server.stop()
     _end(output, page, journal)
     return code
+
+
+def _announce(
+    output: Output, page: LabelPage, journal: Journal, server: LabelServer, *, open_browser: bool
+) -> None:
+    """Say where the page is, and open it."""
+    if n_before := len(page.session.answers):
+        output.info(f"Continuing with {counted(n_before, 'answer')} from {journal.path}.")
+    as_json = bool(click.get_current_context().params.get("json"))
+    click.echo(f"Label at {server.address}", err=as_json)
+    output.info("Press Ctrl-C here, or finish on the page, to end.")
+    if open_browser:
+        click.launch(server.address)
 
 
 def _end(output: Output, page: LabelPage, journal: Journal) -> None:

@@ -269,5 +269,6 @@ class LabelServer:
     def stop(self) -> None:
         """End, after answering the requests that are being handled."""
         self._server.should_exit = True
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
         self._socket.close()
