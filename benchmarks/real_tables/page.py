@@ -34,6 +34,9 @@ the same CSV files.
 
 {promises}
 
+In points, or as a difference of log losses; after ± is one standard error over tables. A difference
+of less than two standard errors could have the other sign on other tables.
+
 {short}
 
 ## Means over the tables
@@ -228,8 +231,8 @@ def _losses(found: dict[int, Comparison]) -> str:
             cells.append(", ".join(f"{t} {points(-v)}" for v, t in sorted(lost)) or NOTHING)
         rows.append([f"`{METHODS[name].label}`", *cells])
     lead = (
-        "Tables on which another method is more accurate by at least two standard errors over\n"
-        "splits, and by how many points:"
+        "Tables on which another method is more accurate by at least two standard errors over splits,\n"
+        "and by how many points:"
     )
     return f"{lead}\n\n{grid(['method', *(f'{labels:,} labels' for labels in found)], rows)}"
 

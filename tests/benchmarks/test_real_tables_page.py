@@ -4,9 +4,12 @@ import re
 
 import pytest
 from benchmarks.real_tables import drawing
-from benchmarks.real_tables.cases import LABELS
-from benchmarks.real_tables.comparing import PROMISES, Comparison
-from benchmarks.real_tables.page import NAME, PICTURE, page, write_page
+from benchmarks.real_tables.cases import LABELS, SPLITS
+from benchmarks.real_tables.catalogue import TABLES
+from benchmarks.real_tables.comparing import PROMISES, Comparison, comparisons
+from benchmarks.real_tables.methods import METHODS, RIVALS
+from benchmarks.real_tables.page import EVIDENCE, NAME, PICTURE, page, write_page
+from benchmarks.real_tables.storing import RESULTS, Results
 
 from support import made_tables
 
@@ -101,3 +104,42 @@ def test_the_picture_is_drawn_and_holds_the_digest_of_its_inputs(good):
     drawn = drawing.draw(good, "a digest")
     assert drawn.startswith(b"<?xml")
     assert drawing.inputs_in(drawn) == "a digest"
+
+
+# -- the stored results ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return Results.read()
+
+
+def test_the_page_is_what_the_stored_results_give(stored):
+    said = "run python -m benchmarks.real_tables page"
+    assert (EVIDENCE / NAME).read_text(encoding="utf-8") == page(stored), said
+    drawn = (EVIDENCE / PICTURE).read_bytes()
+    assert drawing.inputs_in(drawn) == drawing.inputs_of(RESULTS), said
+
+
+def test_every_table_is_measured_with_every_method_and_split(stored):
+    assert list(stored.tables) == list(TABLES)
+    assert {labels: len(one.tables) for labels, one in comparisons(stored).items()} == {
+        labels: sum(about["rows"] - labels >= 140 for about in stored.tables.values())
+        for labels in LABELS
+    }
+    counts = [
+        len(splits)
+        for by_labels in stored.fits.values()
+        for by_method in by_labels.values()
+        for splits in by_method.values()
+    ]
+    assert set(counts) == {len(SPLITS)}
+    assert {name for one in stored.fits.values() for name in one["50"]} == set(METHODS)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_ours_is_more_accurate_and_more_certain_on_average_than_each_of_the_others(labels, stored):
+    comparison = Comparison(stored, labels)
+    assert min(comparison.gain(name, "accuracy").mean for name in RIVALS) > 0.0
+    with_loss = [name for name in RIVALS if METHODS[name].has_probabilities]
+    assert min(comparison.gain(name, "log_loss").mean for name in with_loss) > 0.0
