@@ -31,6 +31,15 @@ class Gain:
         return float(np.mean(list(self.by_table.values())))
 
     @property
+    def median(self) -> float:
+        return float(np.median(list(self.by_table.values())))
+
+    @property
+    def n_better(self) -> int:
+        """On how many tables the gain is positive."""
+        return sum(value > 0.0 for value in self.by_table.values())
+
+    @property
     def error(self) -> float:
         """The standard error over tables."""
         values = np.array(list(self.by_table.values()))

@@ -28,6 +28,8 @@ def test_a_gain_is_the_mean_over_tables_of_the_means_over_splits():
     assert gain.by_table["movies"] == pytest.approx(-0.19)
     assert gain.mean == pytest.approx((3 * 0.01 - 0.19) / 4)
     assert gain.error == pytest.approx(0.05)  # the standard deviation is 0.1
+    assert gain.median == pytest.approx(0.01)
+    assert gain.n_better == 3
     assert gain.worst == "movies"
     assert (gain.count_clear(1), gain.count_clear(-1)) == (3, 1)
 
@@ -83,6 +85,17 @@ def test_a_loss_within_the_noise_of_splits_is_not_listed():
     assert "| `RandomForestClassifier` | – | – | – |" in lost
 
 
+def test_the_page_says_if_few_tables_make_the_mean():
+    text = page(made_tables.results({"forest": 0.20}, on=["movies"]))
+    row = re.search(r"^\| 50 \| `RandomForestClassifier` .*$", text, re.MULTILINE)[0]
+    assert row.split(" | ")[3:5] == ["+15.8 ± 14.8", "+1.0"]
+    closest = made_tables.results({name: 0.20 for name in RIVALS}, on=["movies"])
+    assert (
+        "Against `RandomForestClassifier`, the closest on average, it is more accurate on 4 "
+        "tables, by +1.0 points in the median; the largest gain is +60.0 on movies."
+    ) in page(closest)
+
+
 def test_the_best_accuracies_on_a_table_are_bold():
     results = made_tables.results({"boosting": 0.80}, on=["movies"])
     row = re.search(r"^\| movies \| 50 \| .*$", page(results), re.MULTILINE)[0]
@@ -91,7 +104,7 @@ def test_the_best_accuracies_on_a_table_are_bold():
 
 def test_ridge_regression_has_no_log_loss_on_the_page(good):
     row = re.search(r"^\| 50 \| `RidgeClassifierCV` .*$", page(good), re.MULTILINE)[0]
-    assert row.split(" | ")[5:7] == ["–", "–"]
+    assert row.split(" | ")[6:8] == ["–", "–"]
 
 
 def test_nothing_measured_gives_a_page_that_says_so(tmp_path, capsys):
