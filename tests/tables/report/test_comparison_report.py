@@ -116,9 +116,9 @@ def test_the_classifier_is_named_in_the_title_and_above_its_sentence(text_of):
 
 
 def test_a_quick_comparison_says_so(text_of):
-    found = text_of(
-        binary(quick=True, repeats=1, unlabeled_curve=(), label_curve=(), label_trend=None)
-    )
+    nothing = {"unlabeled_curve": (), "label_curve": (), "label_trend": None, "changes": None}
+    found = text_of(binary(quick=True, repeats=1, **nothing))
+    assert "A quick comparison does not look at single rows." in found
     assert "This is a quick comparison: few rivals, one repeat of the folds, no learning" in found
     assert "A quick comparison measures no learning curves." in found
     assert "quick" not in text_of(binary())

@@ -32,6 +32,8 @@ from .verdict import decide, deciding_metric, recommend
 
 __all__ = ["Comparison", "compare_table"]
 
+QUICK_FOLDS = 4
+"""Folds of a quick comparison at most."""
 Stage = Callable[[str], AbstractContextManager[Progress]]
 
 
@@ -62,7 +64,7 @@ def compare_table(
         From `semisquares.tables.prepare`.
     quick : bool, default=False
         Whether to compare the averaged classifier only with the tuned ridge and logistic
-        regression, with fewer repeats and without learning curves.
+        regression, with at most four folds, fewer repeats and without learning curves.
     folds : int, default=5
         Folds of the cross-validation; fewer if a class has fewer labels.
     repeats : int, optional
@@ -96,8 +98,8 @@ def compare_table(
     target = prepared.target
     names = tuple(map(str, target.classes))
     sample = subsample(rows, seed)
-    if repeats is None and quick:
-        repeats = 1
+    if quick:
+        folds, repeats = min(folds, QUICK_FOLDS), repeats or 1
     planned = plan(
         sample.codes, sample.groups, folds=folds, repeats=repeats, seed=seed, names=target.classes
     )
@@ -141,7 +143,9 @@ def compare_table(
         label_curve=curves.labels,
         label_trend=curves.trend,
         notices=find_notices(context),
-        changes=changes(rows, averaged.supervised_, averaged, class_names=names, seed=seed),
+        changes=None
+        if quick
+        else changes(rows, averaged.supervised_, averaged, class_names=names, seed=seed),
         importance=_importance(prepared, averaged),
         parts=_parts(averaged),
         certificate=float(averaged.certificate_),

@@ -264,7 +264,8 @@ class Comparison:
     label_curve: tuple[CurvePoint, ...]
     label_trend: LabelTrend | None
     notices: tuple[Notice, ...]
-    changes: Changes
+    changes: Changes | None
+    """None in a quick comparison."""
     importance: tuple[ColumnImportance, ...]
     parts: tuple[Part, ...]
     certificate: float

@@ -114,6 +114,8 @@ def label_curve(comparison: Comparison, *, narrow: bool = False) -> Picture:
 def changes(comparison: Comparison, *, narrow: bool = False) -> Picture:
     """Draw probabilities without and with the unlabeled rows, and a histogram of the latter."""
     found = comparison.changes
+    if found is None:
+        raise ValueError("a quick comparison has no changes to draw")
     with plotting.style():
         picture, (values, labels) = _panels(2, 2.9, narrow)
         _draw_values(values, found, comparison.classes)

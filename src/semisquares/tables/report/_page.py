@@ -162,8 +162,8 @@ def _pictures(comparison: Comparison) -> Mapping[str, ResponsivePicture]:
     if comparison.label_curve:
         alt = words.curve_alt(comparison.label_curve, "labeled rows in training")
         drawn["labels"] = (drawing.label_curve, alt)
-    if comparison.changes.before:
-        drawn["changes"] = (drawing.changes, words.changes_alt(comparison))
+    if comparison.changes is not None and comparison.changes.before:
+        drawn["changes"] = (drawing.changes, words.changes_alt(comparison.changes))
     return {
         name: ResponsivePicture(
             _picture(draw(comparison)), _picture(draw(comparison, narrow=True)), alt

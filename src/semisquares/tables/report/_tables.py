@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..._html.tables import Grid
 from ..._utils.words import NONE, points, signed
 from ..columns import Column, kind_titles
-from ..compare.comparison import Comparison, CurvePoint, Estimate, Rival
+from ..compare.comparison import Changes, Comparison, CurvePoint, Estimate, Rival
 from ._drawing import STYLES, scored_rivals
 from ._numbers import percent, spread, with_interval
 from ._words import FAMILIES, METRICS, shortened
@@ -128,18 +128,17 @@ def curve(points: Sequence[CurvePoint], rows: str) -> Grid:
     return _grid("Errors in %, and 95 % intervals", header, cells, range(len(header)))
 
 
-def moves(found: Comparison) -> Grid:
+def moves(found: Changes) -> Grid:
     rows = [
-        (shortened(before), shortened(after), f"{count:,}")
-        for before, after, count in found.changes.moves
+        (shortened(before), shortened(after), f"{count:,}") for before, after, count in found.moves
     ]
     return _grid("Classes that changed", ("from", "to", "rows"), rows, (2,))
 
 
-def examples(found: Comparison) -> Grid:
+def examples(found: Changes) -> Grid:
     rows = [
         (f"{row:,}", shortened(before), percent(first), shortened(after), percent(last))
-        for row, before, after, first, last in found.changes.examples
+        for row, before, after, first, last in found.examples
     ]
     header = ("row", "from", "probability", "to", "probability")
     return _grid("The clearest changes; the row below the header is row 1", header, rows, (0, 2, 4))

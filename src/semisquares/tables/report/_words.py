@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..._utils.words import counted, points
-from ..compare.comparison import Comparison, CurvePoint, Rival
+from ..compare.comparison import Changes, Comparison, CurvePoint, Rival
 from ._drawing import STYLES, points_by_method, scored_rivals
 from ._numbers import few_digits, percent, spread
 
@@ -163,9 +163,8 @@ def metric_words(comparison: Comparison) -> str:
     )
 
 
-def change_words(comparison: Comparison) -> str:
+def change_words(comparison: Comparison, found: Changes) -> str:
     """Say how many predictions the unlabeled rows changed."""
-    found = comparison.changes
     share = percent(found.n_changed / max(found.n_rows, 1))
     verb = "gets" if found.n_changed == 1 else "get"
     rows = f"{counted(found.n_rows, 'unlabeled row')},"
@@ -177,9 +176,8 @@ def change_words(comparison: Comparison) -> str:
     )
 
 
-def sample_words(comparison: Comparison) -> str:
+def sample_words(found: Changes) -> str:
     """Say how many rows are drawn; "" if all are."""
-    found = comparison.changes
     if len(found.before) >= found.n_rows:
         return ""
     return f"The dots are a random sample of {len(found.before):,} rows."
@@ -223,8 +221,7 @@ def curve_alt(points: Sequence[CurvePoint], rows: str) -> str:
     return f"Lines of the error against the number of {rows}: {'; '.join(lines)}."
 
 
-def changes_alt(comparison: Comparison) -> str:
-    found = comparison.changes
+def changes_alt(found: Changes) -> str:
     return (
         f"Two panels. The first has {len(found.before):,} dots, one for a row: the probability "
         f"without the unlabeled rows across, with them upwards; {sum(found.changed):,} marked dots "
