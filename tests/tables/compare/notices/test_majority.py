@@ -96,7 +96,7 @@ def test_the_notice_comes_first_and_all_intervals_have_width():
     words = np.where(np.arange(80) % 4 == 0, "worn", "ok")
     frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
     frame["state"] = np.where(np.arange(80) < 60, words, None)
-    found = compare_table(prepare(frame, "state"), folds=2, repeats=1)
+    found = compare_table(prepare(frame, "state"), folds=2, quick=True)
     assert found.recommendation.method == "averaged"
     assert found.notices[0].kind == "majority"
     assert found.notices[0].sentence.startswith(
