@@ -148,7 +148,6 @@ def _measured_ratios() -> list[tuple[str, str, Line]]:
     large, csv = "500,000 × 100, overlapping", "1,000,000 × 50, csv of 982 MB"
     block = ratio("L=500, U=100,000", "block descent / Newton")
     sparse = ratio("sparse 100,000 × 50,000", "soft fit / RidgeClassifier(sparse_cg)")
-    chosen = ratio(csv, "fit, method auto / reading")
     return [
         (
             "large",
@@ -200,7 +199,6 @@ def _measured_ratios() -> list[tuple[str, str, Line]]:
             "weight given, against reading it",
             ratio(csv, "fit, alpha and weight given"),
         ),
-        ("tables", "the same with method auto", chosen),
         (
             "tables",
             "`semisquares predict` of it, against reading and writing it",

@@ -52,7 +52,7 @@ _NAME, _GAP = 19, 2
 @click.option(
     "--quick", is_flag=True,
     help="Compare only the averaged classifier, the tuned ridge and logistic regression, with "
-    "at most four folds, one repeat and no learning curves.",
+    "at most three folds, one repeat and no learning curves.",
 )  # fmt: skip
 @click.option(
     "--check", is_flag=True, help="Exit with code 1 unless the unlabeled rows clearly help."

@@ -32,7 +32,7 @@ from .verdict import decide, deciding_metric, recommend
 
 __all__ = ["Comparison", "compare_table"]
 
-QUICK_FOLDS = 4
+QUICK_FOLDS = 3
 """Folds of a quick comparison at most."""
 Stage = Callable[[str], AbstractContextManager[Progress]]
 
@@ -64,7 +64,7 @@ def compare_table(
         From `semisquares.tables.prepare`.
     quick : bool, default=False
         Whether to compare the averaged classifier only with the tuned ridge and logistic
-        regression, with at most four folds, fewer repeats and without learning curves.
+        regression, with at most three folds, fewer repeats and without learning curves.
     folds : int, default=5
         Folds of the cross-validation; fewer if a class has fewer labels.
     repeats : int, optional
