@@ -9,7 +9,14 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-_FILES = ("page.html", "macros.html", "style.css", "comparison.html", "comparison.css")
+_FILES = (
+    "page.html",
+    "macros.html",
+    "colours.css",
+    "style.css",
+    "comparison.html",
+    "comparison.css",
+)
 
 
 def load_templates(extra: str) -> Environment:

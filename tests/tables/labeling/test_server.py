@@ -48,7 +48,7 @@ def label(client, name, turn, row, **more):
 def test_the_page_and_its_files_are_served(client):
     types = [client.get(f"/{TOKEN}/{path}").headers["content-type"] for path in FILES]
     kinds = [type.partition(";")[0] for type in types]
-    assert kinds == ["text/html", "text/javascript", "text/css", "image/svg+xml"]
+    assert kinds == ["text/html", "text/javascript", "text/css", "text/css", "image/svg+xml"]
 
 
 def test_an_answer_is_in_the_journal_before_the_next_row_is_returned(client, page):

@@ -31,7 +31,9 @@ def write(out: str | Path, command: str) -> Path:
     """
     environment = load_templates("paper")  # reports a missing package before any work
     template = environment.get_template("page.html")
-    text = template.render(page=gather(Path(out), command), style=style(environment, "style.css"))
+    text = template.render(
+        page=gather(Path(out), command), style=style(environment, "colours.css", "style.css")
+    )
     path = Path(out) / NAME
     try:
         with atomic_write(path) as file:

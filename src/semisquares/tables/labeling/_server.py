@@ -38,6 +38,7 @@ SECONDS_TO_END = 2
 FILES = {
     "": ("label.html", "text/html"),
     "label.js": ("label.js", "text/javascript"),
+    "colours.css": ("colours.css", "text/css"),
     "label.css": ("label.css", "text/css"),
     "icon.svg": ("label.svg", "image/svg+xml"),
 }

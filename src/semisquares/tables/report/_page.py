@@ -124,7 +124,7 @@ def render_comparison(
         open_rows=OPEN_ROWS,
         strongest=STRONGEST,
         most_columns=MOST_COLUMNS,
-        style=style(environment, "style.css", "comparison.css"),
+        style=style(environment, "colours.css", "style.css", "comparison.css"),
     )
 
 
