@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,22 +9,16 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from ...._utils.typing import Array
-from ._checks import is_floats
-from ._replacing import linear_changes
-from .protocol import Predictor
+from ._coefficients import CoefficientScores
 
 __all__ = ["LogisticScores", "logistic_probabilities"]
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticScores(Predictor):
-    """Decision values f = ``X coef' + intercept``; probabilities 1 / (1 + exp(-f)), or softmax."""
+class LogisticScores(CoefficientScores):
+    """Decision values f, and the probabilities 1 / (1 + exp(-f)), or softmax."""
 
     type: ClassVar[str] = "logistic"
-    coef: Array
-    """(1, n_features) for two classes, else (n_classes, n_features)."""
-    intercept: Array
-    """(1,) or (n_classes,)."""
 
     @classmethod
     def of(cls, model: Any) -> LogisticScores:
@@ -33,31 +26,9 @@ class LogisticScores(Predictor):
         coef, intercept = (np.array(w, dtype=np.float64) for w in (model.coef_, model.intercept_))
         return cls(coef, intercept)
 
-    def evaluate(self, X: Array) -> tuple[Array, Array]:
+    def scored(self, scores: Array) -> tuple[Array, Array]:
         """Return decision values and probabilities."""
-        return logistic_probabilities(X @ self.coef.T + self.intercept)
-
-    def replace_each(
-        self, X: Array, columns: Sequence[Array], values: Array
-    ) -> Iterator[tuple[Array, Array]]:
-        """Yield decision values and probabilities with one column after the other replaced."""
-        scores = X @ self.coef.T + self.intercept
-        for change in linear_changes(X, columns, values, self.coef.T):
-            yield logistic_probabilities(scores - change)
-
-    def fits(self, n_features: int, n_classes: int) -> bool:
-        """Tell whether it is for this many features and classes, and finite."""
-        n_outputs = 1 if n_classes == 2 else n_classes
-        return is_floats(self.coef, n_outputs, n_features) and is_floats(self.intercept, n_outputs)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return JSON values and arrays from which `from_plain` restores it."""
-        return {"type": self.type, "coef": self.coef, "intercept": self.intercept}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> LogisticScores:
-        """Restore it from plain data."""
-        return cls(plain["coef"], plain["intercept"])
+        return logistic_probabilities(scores)
 
 
 def logistic_probabilities(scores: Array) -> tuple[Array, Array]:
