@@ -43,8 +43,10 @@ def labels_in(path):
 
 
 def test_without_the_extra_the_command_says_what_installs_it(semisquares, monkeypatch):
-    there = lambda package: None if package in ("starlette", "uvicorn") else True  # noqa: E731
-    monkeypatch.setattr("importlib.util.find_spec", there)
+    def find_spec(package):
+        return None if package in ("starlette", "uvicorn") else True
+
+    monkeypatch.setattr("importlib.util.find_spec", find_spec)
     assert refused(semisquares("label", *FISH)) == (
         "Error: This command needs starlette and uvicorn; run pip install "
         "'semisquares[cli,tables,label]'.\n"

@@ -29,7 +29,9 @@ def extrapolated(wrong, n_more, units=None, seed=0):
 
 @pytest.mark.parametrize("exponent", _expecting.EXPONENTS)
 def test_a_power_law_with_a_floor_is_continued(exponent):
-    law = lambda m: 0.05 + 0.6 * m**-exponent  # noqa: E731
+    def law(m):
+        return 0.05 + 0.6 * m**-exponent
+
     then, low, high = extrapolated(constant(*law(SIZES)), 120)
     assert then == pytest.approx(law(200.0))
     assert low <= then <= high
