@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.peers.sets import SETS
 
-from .curves import CLASSIFIERS, learning_once, measure
+from .curves import CLASSIFIERS, measure
 from .storing import RESULTS, key_of, read, write
 from .strategies import STRATEGIES
 
@@ -84,22 +84,21 @@ def _measure(options: argparse.Namespace) -> None:
     again = {key for key in curves if key[2] in options.again and key[0] == options.classifier}
     for split in _splits(options):
         for table in options.sets:
-            with learning_once():
-                for strategy in options.strategies:
-                    key = (options.classifier, table, strategy, split)
-                    if key in curves and key not in again:
-                        continue
-                    start = time.monotonic()
-                    same = [one for one in curves.values() if key_of(one)[:2] == key[:2]]
-                    full = next((one.all_labels for one in same if one.split == split), None)
-                    curve = measure(table, options.classifier, strategy, split, full)
-                    curves[key] = curve
-                    write(curves.values(), options.out)
-                    sys.stdout.write(
-                        f"{table}, split {split}, {strategy}: {curve.needed} labels, mean accuracy "
-                        f"{curve.mean_accuracy:.4f} ({time.monotonic() - start:.0f} s)\n"
-                    )
-                    sys.stdout.flush()
+            for strategy in options.strategies:
+                key = (options.classifier, table, strategy, split)
+                if key in curves and key not in again:
+                    continue
+                start = time.monotonic()
+                same = [one for one in curves.values() if key_of(one)[:2] == key[:2]]
+                full = next((one.all_labels for one in same if one.split == split), None)
+                curve = measure(table, options.classifier, strategy, split, full)
+                curves[key] = curve
+                write(curves.values(), options.out)
+                sys.stdout.write(
+                    f"{table}, split {split}, {strategy}: {curve.needed} labels, mean accuracy "
+                    f"{curve.mean_accuracy:.4f} ({time.monotonic() - start:.0f} s)\n"
+                )
+                sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -7,8 +7,7 @@ Four of them, of two classes at least, have a label at first: the same for every
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,7 +16,6 @@ import numpy as np
 
 from benchmarks.peers import sets
 from semisquares import AveragedClassifier
-from semisquares.estimators import averaged
 
 from .strategies import PEER, STRATEGIES, Array, Situation, Strategy, random
 
@@ -96,22 +94,16 @@ def measure(
     table: str, classifier: str, strategy: str, split: int, all_labels: int | None = None
 ) -> Curve:
     """Measure a curve; `all_labels` is known if another strategy has been measured."""
-    with learning_once():
-        return _measure(table, classifier, strategy, split, all_labels)
-
-
-def _measure(
-    table: str, classifier: str, strategy: str, split: int, all_labels: int | None
-) -> Curve:
     rows, chosen = rows_of(table, split), STRATEGIES[strategy]
+    model = _classifier(classifier, table, split)
     if all_labels is None:
-        all_labels = _correct(_fitted(classifier, rows, rows.truth), rows)
+        all_labels = _correct(_fitted(model, rows, rows.truth), rows)
     y = np.full(len(rows.X), -1)
     y[rows.first] = rows.truth[rows.first]
     rng = np.random.default_rng([sets.SEED, split, BATCH])
     labels, correct, failures = [], [], 0
     while True:
-        model = _fitted(classifier, rows, y)
+        _fitted(model, rows, y)
         labels.append(int((y >= 0).sum()))
         correct.append(_correct(model, rows))
         if labels[-1] + BATCH > min(MOST, len(y)):
@@ -137,30 +129,16 @@ def _choose(strategy: Strategy, now: Situation) -> tuple[Array, bool]:
         return random(now), True
 
 
-@contextmanager
-def learning_once() -> Iterator[None]:
-    """Learn the representations of the same rows once: no label changes them."""
-    learn = averaged._learn
-    known: dict[Any, Any] = {}
-
-    def recall(representations: Any, summary: Any, *rest: Any) -> Any:
-        names = tuple(one.name for one in representations)
-        key = (names, summary.hashes.tobytes(), summary.mean.tobytes())
-        if key not in known:
-            known[key] = learn(representations, summary, *rest)
-        return known[key]
-
-    averaged._learn = recall
-    try:
-        yield
-    finally:
-        averaged._learn = learn
+@lru_cache(maxsize=1)
+def _classifier(name: str, table: str, split: int) -> AveragedClassifier:
+    """Return the classifier of a split, which learns its representations once."""
+    return CLASSIFIERS[name]().set_params(warm_start=True)
 
 
-def _fitted(classifier: str, rows: Rows, y: Array) -> Any:
+def _fitted(model: AveragedClassifier, rows: Rows, y: Array) -> AveragedClassifier:
     with warnings.catch_warnings():  # of classes that have one label
         warnings.simplefilter("ignore")
-        return CLASSIFIERS[classifier]().fit(rows.X, y)
+        return model.fit(rows.X, y)
 
 
 def _correct(model: Any, rows: Rows) -> int:

@@ -22,6 +22,7 @@ from semisquares.representations import _summary as summary
 from support.made_rows import clusters, mixed_rows, one_hot_rows
 
 FEW_TREES = (LeastSquares(), Forest(20), Logistic(), HardLabelRidges())
+KINDS = ("linear", "kernel", "graph")
 TABLES = {"mixed": mixed_rows, "one-hot": one_hot_rows}
 
 
@@ -239,6 +240,47 @@ def test_the_graph_is_left_out_where_neighbours_share_no_labels():
 
 
 # -- attributes ---------------------------------------------------------------------------------
+
+
+def representations(model):
+    return model.average_.learned.representations
+
+
+def test_a_warm_start_takes_over_representations_and_changes_no_result():
+    X = mixed_rows()
+    few, more = labels(X, n_labeled=30), labels(X, n_labeled=60)
+    warm = averaged(warm_start=True, representations=KINDS).fit(X, few)
+    before = dict(representations(warm))
+    fresh = averaged(representations=KINDS).fit(X, more)
+    np.testing.assert_array_equal(warm.fit(X, more).predict_proba(X), fresh.predict_proba(X))
+    assert all(representations(warm)[name] is one for name, one in before.items())
+    assert not any(representations(fresh)[name] is one for name, one in before.items())
+
+
+def test_a_warm_start_takes_over_nothing_from_other_rows_weights_or_settings():
+    X = mixed_rows()
+    y, weight = labels(X), np.ones(len(X))
+    weight[-1] = 2.0
+    other = X.copy()
+    other[-1, 0] += 1e-12
+    for rows, weights, setting in (
+        (other, None, 300),
+        (X, weight, 300),
+        (X, None, 20),
+    ):
+        warm = averaged(warm_start=True, representations="kernel").fit(X, y)
+        before = representations(warm).values()
+        warm.set_params(n_landmarks=setting).fit(rows, y, weights)
+        assert not any(one in before for one in representations(warm).values())
+        fresh = averaged(representations="kernel", n_landmarks=setting).fit(rows, y, weights)
+        np.testing.assert_array_equal(warm.predict_proba(X), fresh.predict_proba(X))
+
+
+def test_without_a_warm_start_everything_is_learned_again():
+    X = mixed_rows()
+    model = averaged(representations="linear").fit(X, labels(X))
+    before = representations(model).values()
+    assert not any(one in before for one in representations(model.fit(X, labels(X))).values())
 
 
 def test_the_supervised_one_has_seen_no_unlabeled_row():

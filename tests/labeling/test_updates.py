@@ -49,6 +49,17 @@ def test_accuracy_is_that_of_leaving_out_representative_rows():
     assert found.measurement == AccuracyEstimate(40, 14, right.mean(), *wilson(right.sum(), 14))
 
 
+def test_a_worker_learns_once_from_the_rows():
+    X, codes, truth = rows()
+    worker = SameProcess(X)
+    task = {"codes": codes, "classes": ["a", "b"], "with_gain": False}
+    worker.find(task)
+    before = worker._model.average_.learned.representations["kernel, p = 0"]
+    found = worker.find({**task, "codes": np.where(np.arange(200) < 60, truth, -1)})
+    assert worker._model.average_.learned.representations["kernel, p = 0"] is before
+    assert found.n_labels == 60
+
+
 def test_there_is_no_accuracy_without_representative_rows():
     X, codes, _ = rows()
     assert find_update(X, codes, ["a", "b"], model=QUICK).measurement is None

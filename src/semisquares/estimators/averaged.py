@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import joblib
 import numpy as np
 from sklearn.base import _fit_context, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -115,6 +116,9 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         Weights of the labeled rows by class.
     unlabeled : object, default=-1
         Value of y that marks an unlabeled row, besides NaN, None and pd.NA; None for no such value.
+    warm_start : bool, default=False
+        Whether a fit to the same rows takes over the representations of the fit before, which no
+        label changes. The result is the same, and a fit after every new label takes less time.
     n_jobs : int or None, default=None
         Number of threads for growing trees and predicting; None is one.
     verbose : int, default=0
@@ -177,6 +181,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         "sharpness": [Number(Real, 0, None, closed="left")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "unlabeled": "no_validation",
+        "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
@@ -194,6 +199,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         sharpness: float = 0.5,
         class_weight: Any = None,
         unlabeled: Any = -1,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: Any = 0,
     ) -> None:
@@ -207,6 +213,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         self.sharpness = sharpness
         self.class_weight = class_weight
         self.unlabeled = unlabeled
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -247,7 +254,8 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
                 if self.representations is None and not _graph_can_help(later.distinct, scaling):
                     representations = representations[:-N_GRAPHS]
                     progress.note("graph left out: neighbours do not share labels")
-                learned = _learn(representations, summary, scaling, progress)
+                known = self._known(summary) if self.warm_start else {}
+                learned = _learn(representations, summary, scaling, progress, known)
                 self._average(later, learned, families, progress)
             progress.end()
             self._later = later
@@ -405,6 +413,16 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         if not found:
             raise ValueError(f"representations is empty; use some of {list(KINDS)}.")
         return list({one.name: one for one in found}.values())
+
+    def _known(self, summary: Summary) -> dict[str, Any]:
+        """Return the representations of the fit before, by their settings, if its rows are these.
+
+        They are functions of the summary of all rows.
+        """
+        before = self.average_.learned if hasattr(self, "average_") else None
+        if before is None or joblib.hash(before.summary) != joblib.hash(summary):
+            return {}
+        return {_settings(one): one for one in before.representations.values()}
 
     def _warn_of_unscored(self) -> None:
         if not rows_to_test(self._later.labels.codes).any():
@@ -577,11 +595,18 @@ def _graph_can_help(distinct: DistinctRows, scaling: Scaling) -> bool:
 
 
 def _learn(
-    representations: list[Representation], summary: Summary, scaling: Scaling, progress: Progress
+    representations: list[Representation],
+    summary: Summary,
+    scaling: Scaling,
+    progress: Progress,
+    known: Mapping[str, Any],
 ) -> Learned:
-    """Fit the representations to the summary of all rows."""
+    """Fit the representations to the summary of all rows; take over those that are `known`."""
     found: dict[str, Representation] = {}
     for one in representations:
+        if before := known.get(_settings(one)):
+            found[one.name] = before
+            continue
         same = [
             other for other in found.values()
             if isinstance(one, GraphRepresentation) and one.shares_graph_with(other)
@@ -593,6 +618,11 @@ def _learn(
         found[one.name] = one
         progress.note(f"representation {one.name}")
     return Learned(scaling, found)
+
+
+def _settings(representation: Any) -> str:
+    """Return a hash of the class and the parameters of a representation, fitted or not."""
+    return str(joblib.hash(clone(representation)))
 
 
 def _read_groups(groups: Any, labels: Labels) -> Array | None:

@@ -17,11 +17,11 @@ The labels are assumed to be drawn at random, those so far and those to come.
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from .._inputs.labels import read_labels
 from .._utils.typing import Array
@@ -187,6 +187,7 @@ def _wrong_without(
     n_units = int(units.max()) + 1
     n_kept = min(round(share * n_units), MOST_FITTED)
     sizes = []
+    again = copy(model).set_params(unlabeled=-1, warm_start=True)  # the rows are the same
     for _ in range(DRAWS):
         kept = np.isin(units, rng.permutation(n_units)[:n_kept])
         if len(np.unique(codes[kept])) < 2:
@@ -196,8 +197,8 @@ def _wrong_without(
         y[places[kept]] = codes[kept]
         with warnings.catch_warnings():  # about classes with few labels: that is the point
             warnings.simplefilter("ignore", UserWarning)
-            fitted = clone(model).set_params(unlabeled=-1).fit(X, y, groups=groups)
-        wrong[~kept] += fitted.predict(X[places[~kept]]) != codes[~kept]
+            again.fit(X, y, groups=groups)
+        wrong[~kept] += again.predict(X[places[~kept]]) != codes[~kept]
         tested[~kept] += 1.0
     found = np.where(tested > 0.0, wrong / np.maximum(tested, 1.0), np.nan)
     return found, float(np.mean(sizes)) if tested.any() else 0.0

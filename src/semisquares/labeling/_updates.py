@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -147,10 +148,10 @@ def find_update(
     codes: Array,
     classes: Sequence[str],
     *,
+    model: AveragedClassifier,
     groups: Array | None = None,
     representative: Sequence[int] = (),
     upcoming: Sequence[int] = (),
-    model: AveragedClassifier | None = None,
     with_gain: bool = True,
 ) -> Update:
     """Fit a classifier to the labels, and find what a session needs to know.
@@ -161,33 +162,33 @@ def find_update(
     codes : array of shape (n_rows,)
         The class of each row, -1 if it has none.
     classes : sequence of str
+    model : AveragedClassifier
+        The classifier, which is fitted. With `warm_start` it takes over what it has learned from
+        the rows in an earlier call, and only the part that depends on labels is fitted.
     groups : array of shape (n_rows,), optional
         Rows that are left out together.
     representative : sequence of int
         Labeled rows on which accuracy is measured.
     upcoming : sequence of int
         Rows whose class is guessed, besides those that are suggested.
-    model : AveragedClassifier, optional
-        The classifier; the default one if None.
     with_gain : bool, default=True
         Whether to estimate what more labels bring, which takes two more fits.
     """
     n_labels = int(np.count_nonzero(codes >= 0))
-    chosen = AveragedClassifier() if model is None else model
     if len(np.unique(codes[codes >= 0])) < 2:
-        found = _suggest(chosen, X, codes, groups)
+        found = _suggest(clone(model), X, codes, groups)
         return Update(n_labels, *found)
-    fitted = clone(chosen).fit(X, codes, groups=groups)
-    suggested, reasons = _suggest(fitted, X, codes, groups)
+    model.fit(X, codes, groups=groups)
+    suggested, reasons = _suggest(model, X, codes, groups)
     wanted = np.array([*suggested, *upcoming], dtype=np.intp)
     return Update(
         n_labels,
         suggested,
         reasons,
-        _guess(fitted, X, wanted, classes),
-        _measure(fitted, codes, representative),
-        _gain(chosen, fitted, X, codes, groups, representative) if with_gain else None,
-        _strength(fitted, X),
+        _guess(model, X, wanted, classes),
+        _measure(model, codes, representative),
+        _gain(model, X, codes, groups, representative) if with_gain else None,
+        _strength(model, X),
     )
 
 
@@ -228,8 +229,7 @@ def _measure(
 
 
 def _gain(
-    chosen: AveragedClassifier,
-    fitted: AveragedClassifier,
+    model: AveragedClassifier,
     X: Array,
     codes: Array,
     groups: Array | None,
@@ -242,19 +242,20 @@ def _gain(
     1 - P(true class), which varies less than the share of wrong rows.
     """
     labeled = np.flatnonzero(codes >= 0)
-    if len(labeled) < EARLY or not np.array_equal(labeled, fitted.loo_indices_):
+    if len(labeled) < EARLY or not np.array_equal(labeled, model.loo_indices_):
         return None
     halves = _halves(codes[labeled], None if groups is None else groups[labeled])
-    classes = fitted.classes_
+    classes = model.classes_
     place = np.searchsorted(classes, codes[labeled])
-    full = fitted.loo_proba_[np.arange(len(labeled)), place]
+    full = model.loo_proba_[np.arange(len(labeled)), place]
     half = np.full(len(labeled), np.nan)
+    again = copy(model)
     for k in (0, 1):
         y = codes.copy()
         y[labeled[halves == k]] = -1
         if len(np.unique(y[y >= 0])) < len(classes):
             return None
-        p = clone(chosen).fit(X, y, groups=groups).predict_proba(X[labeled[halves == k]])
+        p = again.fit(X, y, groups=groups).predict_proba(X[labeled[halves == k]])
         half[halves == k] = p[np.arange(len(p)), place[halves == k]]
     kept = np.isin(labeled, np.array(representative, dtype=np.intp))
     if kept.sum() < FEW_MEASURED:
@@ -319,7 +320,8 @@ class SameProcess:
     def __init__(
         self, X: Array, groups: Array | None = None, model: AveragedClassifier | None = None
     ) -> None:
-        self._X, self._groups, self._model = X, groups, model
+        self._X, self._groups = X, groups
+        self._model = AveragedClassifier(warm_start=True) if model is None else model
 
     def find(self, task: dict[str, Any]) -> Update:
         """Run `find_update` with these arguments, besides the rows."""

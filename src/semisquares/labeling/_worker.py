@@ -39,6 +39,7 @@ class WorkerProcess:
     def __init__(
         self, X: Array, groups: Array | None = None, model: AveragedClassifier | None = None
     ) -> None:
+        model = AveragedClassifier(warm_start=True) if model is None else model
         self._rows = {"X": X, "groups": groups, "model": model}
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
