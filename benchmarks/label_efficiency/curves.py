@@ -49,7 +49,7 @@ class Curve:
     version: str = ""
     """Of the strategy's package."""
     failures: int = 0
-    """Batches that were drawn at random, as the strategy raised an error."""
+    """Batches that were drawn at random, as the strategy raised an error or repeated a row."""
 
     @property
     def needed(self) -> int:
@@ -110,8 +110,6 @@ def measure(
             break
         picked, failed = _choose(chosen, Situation(model, rows.X, y.copy(), BATCH, rng))
         failures += failed
-        if len(np.unique(picked)) != BATCH or (y[picked] >= 0).any():
-            raise RuntimeError(f"{strategy} did not choose {BATCH} rows without a label")
         y[picked] = rows.truth[picked]
     return Curve(
         table, classifier, strategy, split, tuple(labels), tuple(correct), all_labels,
@@ -120,9 +118,12 @@ def measure(
 
 
 def _choose(strategy: Strategy, now: Situation) -> tuple[Array, bool]:
-    """Choose a batch; if a strategy of another package raises an error, at random."""
+    """Choose a batch; at random if a strategy of another package fails."""
     try:
-        return strategy.choose(now), False
+        picked = strategy.choose(now)
+        if len(np.unique(picked)) != now.n or (now.y[picked] >= 0).any():
+            raise RuntimeError(f"{strategy.label} did not choose {now.n} rows without a label")
+        return picked, False
     except Exception:
         if strategy.package != PEER:
             raise

@@ -201,8 +201,9 @@ def _failures(found: Efficiency) -> str:
         if failures:
             tables = list(dict.fromkeys(one.table for one in curves if one.failures))
             lines.append(
-                f"\n{STRATEGIES[name].label} raised an error in {failures:,} of {batches:,} "
-                f"batches ({_listed(tables)}); these were drawn at random."
+                f"\n{STRATEGIES[name].label} raised an error, or chose a row twice, in "
+                f"{failures:,} of {batches:,} batches ({_listed(tables)}); these were drawn at "
+                "random."
             )
     return "\n".join(lines)
 
