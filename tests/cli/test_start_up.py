@@ -81,3 +81,14 @@ def test_what_draws_pictures_is_imported_without_what_fits():
 
 def test_data_sets_are_listed_without_what_loads_them(tmp_path):
     assert imported(tmp_path, "datasets") & SLOW == set()
+
+
+def test_a_soft_classifier_needs_no_more_of_scikit_learn_than_a_ridge_classifier():
+    script = (
+        "import sys; from sklearn.linear_model import RidgeClassifier\n"
+        "before = set(sys.modules)\n"
+        "from semisquares import SoftLabelClassifier\n"
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert set(done.stdout.split()) - sys.stdlib_module_names == {"semisquares"}
