@@ -17,10 +17,11 @@ import numpy
 import scipy
 import sklearn
 
-from . import averaged, large, scale, small, soft_cv, solvers, table_costs, tables
+from . import averaged, large, scale, small, soft_cv, solvers, start_up, table_costs, tables
 from .report import Line
 
 SUITES = {
+    "start_up": start_up,
     "small": small,
     "soft_cv": soft_cv,
     "solvers": solvers,

@@ -14,7 +14,7 @@ from benchmarks.report import Line, read_lines
 from distributed import LocalCluster
 
 from benchmarks import __main__ as benchmarks_command
-from benchmarks import breast_cancer, scale, scale_files, scale_rivals
+from benchmarks import breast_cancer, scale, scale_files, scale_rivals, start_up
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.core.rows.dask import add_in_tree
 
@@ -47,6 +47,18 @@ def test_the_numbers_of_a_run_are_stored_as_plain_data(tmp_path, monkeypatch, ca
     assert read_lines(file) == lines
     assert CostReport.read(file) == costs
     assert "3 ratios, 1 of those promised missed." in capsys.readouterr().out
+
+
+def test_imports_are_measured_without_the_first_turn_which_compiles(monkeypatch):
+    turns = iter([9, 9, 9, 9, 0.002, 0.9, 1.0, 0.8, 0.004, 1.0, 1.0, 0.8, 0.003, 0.8, 1.0, 0.8])
+    monkeypatch.setattr(start_up, "_measure", lambda statement: next(turns))
+    package, soft, averaged = start_up.run(3)
+    assert [line.value for line in (package, soft, averaged)] == pytest.approx([3, 100, 200])
+    assert (package.kept, soft.kept) == (True, False)
+
+
+def test_an_import_is_measured_in_a_process_that_prints_its_seconds():
+    assert start_up._measure("import string") > 0.0
 
 
 def in_this_process(n_workers):
