@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from semisquares.core.rows import Pass
+from semisquares.core.rows.blocks import GATHERED_BYTES, NEAR_SHARE
 from semisquares.core.rows.reduce import FAN
 
 from .timing import seconds_of
@@ -73,14 +74,24 @@ class Work:
         return tasks
 
     @property
+    def near(self) -> int:
+        """Rows near a border that a block sends."""
+        fit = GATHERED_BYTES // (8 * self.weights)
+        return int(-(-min(fit, self.rows // NEAR_SHARE) // self.blocks))
+
+    @property
     def sent_by_block(self) -> int:
-        """Loss, gradient, number of changes, sum of squares and Gram matrix, as float64."""
-        return 8 * (self.weights**2 + self.weights + 3)
+        """Float64 sums (Gram matrix, gradient and four numbers), and rows near a border.
+
+        With each row come its place, weight, decision value, distance from the border and piece.
+        """
+        row = (self.value_bytes or 4) * self.columns + 33
+        return 8 * (self.weights**2 + self.weights + 4) + self.near * row
 
     @property
     def sent_to_block(self) -> int:
-        """The weights and two more numbers."""
-        return 8 * (self.weights + 2)
+        """The weights and three more numbers; and the changes of a few pieces, not counted here."""
+        return 8 * (self.weights + 3)
 
     @property
     def sent(self) -> int:
@@ -194,7 +205,7 @@ def report_costs(
 ) -> CostReport:
     """Compare the model with the passes of a fit, and evaluate it for a larger table."""
     whole, later = _kinds(sweep, flipped)
-    sweeps = [one for one in passes if one.bytes_sent == sweep.sent]
+    sweeps = [one for one in passes if one.what == "sweep"]
     costs = [
         PassCost(
             name,

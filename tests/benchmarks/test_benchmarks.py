@@ -80,7 +80,8 @@ def test_the_scale_suite_measures_on_a_small_size_and_leaves_its_files(tmp_path,
     assert lines["certified relative gap"].value < 1e-12
     assert lines["fit / (passes × reading)"].value > 0.0
     assert not [line for line in lines.values() if line.low or line.high]  # promised of 8 GB only
-    assert [one.model_bytes for one in costs.passes] == [one.measured_bytes for one in costs.passes]
+    for one in costs.passes:  # but for the changes of a few pieces
+        assert one.model_bytes == pytest.approx(one.measured_bytes, rel=0.05)
     assert "1,000,000,000 × 200, 50 workers" in str(costs)
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -110,10 +111,11 @@ def test_files_that_do_not_fit_the_disk_are_not_begun(tmp_path, monkeypatch):
 def test_the_cost_model_knows_the_bytes_that_a_sweep_sends():
     X, truth = np.random.default_rng(0).normal(size=(90, 5)), np.arange(90) % 2
     X[truth == 1] += 1.0
-    y = np.where(np.arange(90) < 20, truth, -1)
+    y = np.where(np.arange(90) % 10 < 2, truth, -1)
     with dask.config.set(scheduler="synchronous"):
         model = SoftLabelClassifier().fit(da.from_array(X, chunks=(10, 5)), y)
-    assert model.solution_.passes[1].bytes_sent == Work(90, 5, 10, 1).sent
+    sweep = next(one for one in model.solution_.passes if one.what == "sweep")
+    assert sweep.bytes_sent == Work(90, 5, 10, 1, value_bytes=8).sent
 
 
 @pytest.mark.parametrize("blocks", [1, 8, 9, 65])

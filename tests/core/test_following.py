@@ -177,12 +177,15 @@ def test_near_are_the_unlabeled_rows_within_reach_of_0_or_1(weighted, follow):
     problem = make_problem(1, n_unlabeled=500, weighted=weighted, unlabeled_weight=0.3)
     objective = problem.objective()
     sweep = objective.sweep(2.0 * fit_labeled(objective))
-    index, few = objective.rows.boundary_rows(sweep, decrease_of(problem, sweep, 0.2), SoftLabels())
+    near = objective.rows.boundary_rows(sweep, decrease_of(problem, sweep, 0.2), SoftLabels())
+    index, few = near.index, near.rows
     z = problem.design @ sweep.w
     within = (np.abs(z) < 0.2) | (np.abs(z - 1.0) < 0.2)
     np.testing.assert_array_equal(index, np.flatnonzero(within & ~problem.known))
     np.testing.assert_allclose(few.decisions(sweep.w), z[index], rtol=1e-12)
     np.testing.assert_allclose(few.weights, problem.weight[index])
+    np.testing.assert_array_equal(near.z, sweep.z[index])
+    np.testing.assert_array_equal(near.piece, sweep.piece[index])
 
 
 @pytest.mark.parametrize(
@@ -194,6 +197,6 @@ def test_where_it_does_not_pay_none_are_looked_at(setting, value, follow, monkey
     objective = problem.objective()
     sweep = objective.sweep(fit_labeled(objective))
     found = objective.rows, sweep, decrease_of(problem, sweep, 0.1), SoftLabels()
-    assert 12 <= len(MemoryRows.boundary_rows(*found)[0]) <= 250
+    assert 12 <= len(MemoryRows.boundary_rows(*found).z) <= 250
     monkeypatch.setattr(memory, setting, value)
     assert MemoryRows.boundary_rows(*found) is None

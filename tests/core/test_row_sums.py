@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
+from importlib import import_module
 from itertools import pairwise
 
 import dask
@@ -27,10 +28,11 @@ from semisquares.core.rows import (
     Targets,
     compress,
 )
-from semisquares.core.solvers import block_descent, fit_labeled, minimise
+from semisquares.core.solvers import Status, block_descent, fit_labeled, minimise
 from support.naive_rows import NaiveRows
 from support.problems import make_problem
 
+blocks, memory = (import_module(f"semisquares.core.rows.{name}") for name in ("blocks", "memory"))
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 WEIGHTS = {
     "plain": {},
@@ -340,6 +342,87 @@ def test_solvers_and_certificates_take_any_rows(rows_and_naive, n_classes):
         ends.append((found.w, found.value, descended.w, descended.value))
     for one, other in zip(*ends, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-8)
+
+
+# -- rows near a border ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def track(monkeypatch):
+    """Track rows in tables of any size, however many are near."""
+    for name, value in (("BOUNDARY_VALUES", 0), ("BOUNDARY_SHARE", 1), ("BOUNDARY_WIDTH", np.inf)):
+        monkeypatch.setattr(memory, name, value)
+    monkeypatch.setattr(blocks, "NEAR_SHARE", 1)
+
+
+@pytest.fixture(params=["dense", "sparse", "shifted", "Dask", "Dask, sparse"])
+def tracked(request, weights, track):
+    """Rows of two classes, the naive ones, and sweeps of both."""
+    problem = make_problem(3, n_features=4, **WEIGHTS[weights])
+    rows, X = KINDS[request.param](problem)
+    naive = naive_rows(problem, X)
+    return rows, naive, *sweeps_at(rows, naive, soft(2))
+
+
+def decrease_for(naive, sweep, reach):
+    """Return how much a step lowers J that carries rows within `reach` across a border."""
+    counts = naive.known | (sweep.piece != 0)
+    return (reach / memory.BOUNDARY_REACH) ** 2 * naive.a[counts].sum()
+
+
+def test_boundary_rows_are_the_unlabeled_rows_within_reach(tracked):
+    rows, naive, sweep, expected = tracked
+    near = rows.boundary_rows(sweep, decrease_for(naive, expected, 0.3), soft(2))
+    z = expected.z
+    within = np.flatnonzero((np.minimum(abs(z), abs(z - 1.0)) < 0.3) & ~naive.known)
+    assert 0 < len(within) < rows.n_unlabeled
+    close(near.z, z[within])
+    close(near.rows.decisions(expected.w), z[within])
+    close(near.rows.weights, naive.a[within])
+    np.testing.assert_array_equal(near.piece, expected.piece[within])
+
+
+def test_pieces_of_boundary_rows_can_be_predicted(tracked):
+    rows, naive, sweep, expected = tracked
+    near = rows.boundary_rows(sweep, decrease_for(naive, expected, 0.3), soft(2))
+    moved = np.where(near.piece == 0, 1, 0).astype(near.piece.dtype)
+    gram = near.rows.updated_gram(rows.active_gram(sweep.piece), near.piece != 0, moved != 0)
+    predicted = rows.with_pieces(sweep.piece, near, moved)
+    again = rows.sweep(sweep.w, soft(2), predicted)
+    assert again.changed == len(moved)
+    np.testing.assert_array_equal(values(again.piece), values(sweep.piece))
+    close(rows.active_gram(again.piece, (predicted, gram)), naive.active_gram(expected.piece))
+
+
+def test_blocks_send_their_nearest_rows_if_not_all_fit(weights, track, monkeypatch):
+    problem = make_problem(3, n_features=4, **WEIGHTS[weights])
+    rows, X = KINDS["Dask"](problem)
+    monkeypatch.setattr(blocks, "NEAR_SHARE", 8)
+    each = -(-(rows.n_rows // 8) // rows.runner.n_blocks)
+    sweep, expected = sweeps_at(rows, naive_rows(problem, X), soft(2))
+    near = rows.boundary_rows(sweep, np.inf, soft(2))
+    distance = np.minimum(abs(expected.z), abs(expected.z - 1.0))
+    distance[problem.known] = np.inf
+    last = slice(np.flatnonzero(problem.known)[-1] + 1, None)  # the last block
+    assert max(map(len, near.index)) == each
+    np.testing.assert_array_equal(
+        np.sort(distance[last][near.index[-1]]), np.sort(distance[last])[:each]
+    )
+
+
+def test_on_blocks_too_boundary_rows_save_passes(track, monkeypatch):
+    problem = make_problem(5, n_unlabeled=2_000, n_features=8)
+    passes, ends = [], []
+    for share in (1, 10**6):
+        monkeypatch.setattr(blocks, "NEAR_SHARE", share)
+        rows, _ = KINDS["Dask"](problem)
+        objective = Objective(rows, soft(2), 0.5)
+        found = minimise(objective, fit_labeled(objective))
+        assert found.status is Status.EXACT
+        passes.append(len(rows.passes))
+        ends.append(found.w)
+    close(*ends)
+    assert passes[0] < passes[1]
 
 
 def test_a_jump_onto_the_opposite_border_is_a_change():

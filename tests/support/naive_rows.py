@@ -99,6 +99,9 @@ class NaiveRows:
     def boundary_rows(self, sweep, decrease, labeling):
         return None
 
+    def with_pieces(self, piece, boundary, moved):
+        raise NotImplementedError  # there are no boundary rows
+
     def dual_step(self, step, piece, labeling, everywhere):
         V = self.A @ step if everywhere else labeling.curve(piece, self.A @ step)
         return V, self.moment_of(V), self.total(V**2)

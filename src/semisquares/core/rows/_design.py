@@ -103,12 +103,12 @@ class Design:
         return self.sum(work, len(index))
 
     def diagonal(self, weight: Array) -> Array:
-        """Return the diagonal of Σ weight x x' over all rows."""
+        """Return the diagonal of Σ weight x x' over all rows; one column for each of weight."""
 
         def work(start: int, stop: int) -> Array:
-            block = self.table.slice(start, stop)
-            features = self.table.squares(block).T @ weight[start:stop]
-            return np.append(features, [weight[start:stop].sum()] * self.intercept)
+            block, part = self.table.slice(start, stop), weight[start:stop]
+            features = self.table.squares(block).T @ part
+            return np.concatenate((features, part.sum(axis=0)[None][: self.intercept]))
 
         return self.sum(work, self.n_rows)
 

@@ -8,8 +8,8 @@ values, pieces, labels) stay with their blocks, and solvers hold handles to them
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
 from functools import cached_property, partial, wraps
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,8 +19,8 @@ from scipy import sparse
 
 from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
-from .memory import MemoryRows
-from .protocol import Relabeling, RowSums, Sweep
+from .memory import MemoryRows, boundary_is_too_wide, boundary_reach
+from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
 from .reduce import check_finite, longest_chain
 from .table import BLOCK_BYTES, DenseTable, NumberTable, SparseTable, store_zeros
 from .targets import Targets, differs
@@ -28,11 +28,15 @@ from .threads import one_thread
 
 Result = tuple[tuple[Any, ...], tuple[Any, ...]]
 """The result of a task: values that stay with the block, and sums (or lists) to add."""
+Changes = Mapping[int, tuple[Array, Array]]
+"""By the number of a block: rows of it, and their new values."""
 
-SAMPLE_BYTES = 1 << 26
-"""Memory limit for a sample of rows that is gathered in this process."""
+GATHERED_BYTES = 1 << 26
+"""Memory limit for rows that are gathered in this process: a sample, or those near a border."""
 SAMPLED_BLOCKS = 32
 """The most blocks that are read for a sample."""
+NEAR_SHARE = 64
+"""At most one row of so many is sent because it is near a border."""
 
 
 # -- tasks --------------------------------------------------------------------------------------
@@ -64,11 +68,13 @@ class BlockTask:
     args: tuple[Any, ...]
     reads_x: bool
     """Whether `work` takes `MemoryRows`; otherwise it takes `Targets`, and X need not be read."""
+    changes: tuple[Changes, ...] = ()
+    """Those of each per-row value."""
 
-    def __call__(self, x: Any, targets: Targets, *values: Any) -> Result:
-        """Run the task on a block of X (None unless `reads_x`) and its per-row values."""
+    def __call__(self, number: int, x: Any, targets: Targets, *values: Any) -> Result:
+        """Run the task on block `number` of X (None unless `reads_x`) and its per-row values."""
         targets = replace(targets, unlabeled_weight=self.settings.unlabeled_weight)
-        given = iter(values)
+        given = iter(map(partial(_with_changes, number), values, self.changes))
         args = [next(given) if arg is _Slot.PER_ROW else arg for arg in self.args]
         block = self._rows(x, targets) if self.reads_x else targets
         with one_thread():
@@ -82,6 +88,16 @@ class BlockTask:
                 "both the same blocks, for instance as columns of one Dask frame."
             )
         return MemoryRows.of(table, targets, self.settings.intercept)
+
+
+def _with_changes(number: int, values: Array, changes: Changes) -> Array:
+    """Return the values of the rows of a block, with changes."""
+    if number not in changes:
+        return values
+    index, new = changes[number]
+    values = values.copy()
+    values[index] = new
+    return values
 
 
 def _table_of(x: Any, settings: BlockSettings) -> NumberTable:
@@ -108,6 +124,8 @@ class PerRow:
     results: tuple[Any, ...]
     """The `Result` of each block, or whatever the runner holds in its place."""
     pick: int
+    changes: Changes = field(default_factory=dict)
+    """Values that replace some of those that the blocks hold."""
 
     def value(self, result: Result) -> Any:
         """Return the value that a block kept."""
@@ -125,8 +143,8 @@ class BlockRunner(Protocol):
     ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Run a task on some blocks; return the results, and the sums added over the blocks.
 
-        Block b is passed ``handle.value(handle.results[b])`` for each handle in `per_row`. The
-        results (or promises of them) have to be held only if `keep`.
+        On block b the task gets its number b, and ``handle.value(handle.results[b])`` for each
+        handle in `per_row`. The results (or promises of them) have to be held only if `keep`.
         """
 
 
@@ -137,6 +155,8 @@ class Pass:
     seconds: float
     bytes_sent: int
     """Bytes sent by the blocks and to the blocks."""
+    what: str = ""
+    """The task: "sum_labeled", "sample", "sweep", or the name of a sum of `RowSums`."""
 
 
 # -- rows ---------------------------------------------------------------------------------------
@@ -165,6 +185,8 @@ class _Labeled:
     y: Array
     weight: Array
     """The weights of the sampled rows."""
+    squares: Array
+    """Σ a x² of each column over the labeled rows, and over the others if they weighed 1."""
 
 
 def _added(name: str, *, reads_x: bool = True) -> Callable[..., Any]:
@@ -202,7 +224,7 @@ class BlockRows:
         self.n_unlabeled = totals.n_rows - totals.n_labeled
         n_classes = len(totals.class_weights)
         self.weights_shape = (self.n_weights, *((n_classes,) if n_classes > 2 else ()))
-        self.most_sampled = max(1, SAMPLE_BYTES // (8 * self.n_weights))
+        self.most_sampled = max(1, GATHERED_BYTES // (8 * self.n_weights))
         self._history: list[Pass] = [] if history is None else history
 
     @property
@@ -256,7 +278,7 @@ class BlockRows:
         """All sums over the labeled rows alone, from one pass."""
         share = min(1.0, self.most_sampled / max(1, self.totals.n_labeled))
         with_gram = self.n_features <= self.gram_columns
-        _, (gram, moment, parts, total) = self._run(_sum_labeled, with_gram, share)
+        _, (gram, moment, squares, parts, total) = self._run(_sum_labeled, with_gram, share)
         check_finite(total)
         check_finite(moment)
         X, y, weight = (list(part) for part in zip(*parts, strict=True))
@@ -266,6 +288,7 @@ class BlockRows:
             _stack(X),
             np.concatenate(y),
             np.concatenate(weight) / share,
+            squares,
         )
 
     @property
@@ -335,7 +358,9 @@ class BlockRows:
     @cached_property
     def diagonal(self) -> Array:
         """The diagonal of `full_gram`, also for tables too wide to form it."""
-        return self._sum("diagonal")
+        diagonal = self._labeled.squares.T @ [1.0, self.unlabeled_weight]
+        check_finite(diagonal)
+        return diagonal
 
     def decisions(self, w: Array) -> PerRow:
         """Return a handle to the decision values."""
@@ -354,16 +379,66 @@ class BlockRows:
         rows, or of those that differ from the prediction.
         """
         direct = not labeling.per_class and self.n_features <= self.gram_columns
-        (z, piece), (loss, gradient, changed, squares, gram) = self._run(
-            _sweep, w, labeling, direct, predicted, keep=2
+        n_near = self._n_near if direct and labeling.borders else 0
+        (z, piece), (loss, gradient, changed, squares, gram, active_weight, near) = self._run(
+            _sweep, w, labeling, direct, n_near, predicted, keep=2
         )
         check_finite(loss)
         if direct:
-            piece = _Piece(piece.results, piece.pick, gram, predicted)
+            piece = _Piece(
+                piece.results,
+                piece.pick,
+                gram=gram,
+                before=predicted,
+                active_weight=float(active_weight),
+                near=tuple(near),
+            )
         return Sweep(w, z, piece, float(loss), gradient, int(changed), float(squares))
 
-    def boundary_rows(self, sweep: Sweep, decrease: float, labeling: ConvexLabeling) -> None:
-        """Return None: gathering the boundary rows would take a pass over all rows."""
+    @property
+    def _n_near(self) -> int:
+        """How many rows near a border each block sends with a sweep."""
+        if boundary_is_too_wide(self):
+            return 0
+        most = min(self.most_sampled, self.n_rows // NEAR_SHARE)
+        return -(-most // max(1, self.runner.n_blocks))
+
+    def boundary_rows(
+        self, sweep: Sweep, decrease: float, labeling: ConvexLabeling
+    ) -> BoundaryRows | None:
+        """Return those of the rows that came with the sweep that a step may carry across a border.
+
+        They are the nearest ones of each block, but perhaps not all within reach. The next sweep
+        finds the others.
+        """
+        piece: _Piece = sweep.piece
+        reach = boundary_reach(decrease, piece.active_weight)
+        index = [np.flatnonzero(one.distance <= reach) for one in piece.near]
+        if not sum(map(len, index)):
+            return None
+        near = [one.at(which) for one, which in zip(piece.near, index, strict=True)]
+        X = _stack([one.X for one in near])
+        table = (SparseTable if sparse.issparse(X) else DenseTable)(X, self.shift)
+        none = np.empty(0)
+        weight = np.concatenate([one.weight for one in near])
+        targets = Targets(
+            len(weight), none.astype(np.intp), none, none, weight, self.unlabeled_weight
+        )
+        z, side = (np.concatenate([getattr(one, name) for one in near]) for name in ("z", "piece"))
+        few = MemoryRows.of(table, targets, self.intercept)
+        return BoundaryRows(few, z, side, [one.index for one in near])
+
+    def with_pieces(self, piece: PerRow, boundary: BoundaryRows, moved: Array) -> PerRow:
+        """Return a handle to the pieces, with those of the boundary rows replaced."""
+        ends = np.cumsum([len(rows) for rows in boundary.index])[:-1]
+        differ = np.split(moved != boundary.piece, ends)
+        new = np.split(moved, ends)
+        changes = {
+            b: (rows[differ[b]], new[b][differ[b]])
+            for b, rows in enumerate(boundary.index)
+            if differ[b].any()
+        }
+        return PerRow(piece.results, piece.pick, changes)
 
     def active_gram(self, piece: _Piece, since: tuple[_Piece, Array] | None = None) -> Array:
         """Return Σ row_weight x x' over the active unlabeled rows, which a sweep has summed."""
@@ -442,22 +517,47 @@ class BlockRows:
         start = time.perf_counter()
         handles = [arg for arg in args if isinstance(arg, PerRow)]
         fixed = tuple(_Slot.PER_ROW if isinstance(arg, PerRow) else arg for arg in args)
-        task = BlockTask(work, self.settings, fixed, reads_x)
+        changes = tuple(handle.changes for handle in handles)
+        task = BlockTask(work, self.settings, fixed, reads_x, changes)
         chosen = range(self.runner.n_blocks) if blocks is None else blocks
         results, sums = self.runner.run(task, handles, keep=keep > 0, blocks=chosen)
         if reads_x:
             sent = _bytes_sent(args, sums, len(chosen))
-            self._history.append(Pass(time.perf_counter() - start, sent))
+            what = work.args[0] if isinstance(work, partial) else work.__name__.strip("_")
+            self._history.append(Pass(time.perf_counter() - start, sent, what))
         return tuple(PerRow(results, k) for k in range(keep)), sums
 
 
 @dataclass(frozen=True, eq=False)
+class _Near:
+    """The unlabeled rows of a block that are nearest to a border."""
+
+    X: Any
+    z: Array
+    piece: Array
+    weight: Array
+    index: Array
+    """Their places in the block."""
+    distance: Array
+    """From the nearest border."""
+
+    def at(self, which: Array) -> _Near:
+        """Return some of these rows."""
+        return _Near(*(getattr(self, one.name)[which] for one in fields(self)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Piece(PerRow):
-    """A handle to the pieces of all rows, with the Gram matrix that came with the same pass."""
+    """A handle to the pieces of all rows, with what came with the same pass."""
 
     gram: Array
+    """The Gram matrix of the active rows."""
     before: PerRow | None
     """The pieces since which `gram` is a change; None if it covers all active rows."""
+    active_weight: float
+    """Σ a over the labeled and the active rows."""
+    near: tuple[_Near, ...]
+    """Rows near a border, block by block; empty if they are not tracked."""
 
 
 def _bytes_sent(args: tuple[Any, ...], sums: tuple[Any, ...], n_blocks: int) -> int:
@@ -469,7 +569,11 @@ def _bytes_sent(args: tuple[Any, ...], sums: tuple[Any, ...], n_blocks: int) -> 
 
 def _size(value: Any) -> int:
     """Return the approximate number of bytes of a value that is sent."""
-    if value is None or isinstance(value, PerRow):
+    if isinstance(value, PerRow):
+        return sum(_size(change) for change in value.changes.values())
+    if isinstance(value, _Near):
+        return sum(_size(getattr(value, one.name)) for one in fields(value))
+    if value is None:
         return 0
     if isinstance(value, np.ndarray):
         return value.nbytes
@@ -501,14 +605,28 @@ def _kept(name: str, block: MemoryRows | Targets, *args: Any) -> Result:
 
 
 def _sum_labeled(rows: MemoryRows, with_gram: bool, share: float) -> Result:
-    """Sum over the labeled rows, and send a share of them; NaN in any row shows in the last sum."""
+    """Sum over the labeled rows, and send a share of them; NaN in any row shows in the last sum.
+
+    The pass reads all rows anyway, so it also sums the squares of the columns for the certificate.
+    """
     gram = rows.labeled_gram if with_gram else 0.0
     index, which = rows.labeled, np.arange(len(rows.labeled))
     if share < 1.0:
         which = np.flatnonzero(np.random.default_rng(rows.n_rows).random(len(index)) < share)
     X = _numbers(rows)
     sample = (X[index[which]], rows.y[which], rows.labeled_weight[which])
-    return (), (gram, rows.labeled_moment, [sample], float(X.sum(dtype=np.float64)))
+    total = float(X.sum(dtype=np.float64))
+    return (), (gram, rows.labeled_moment, _squares(rows), [sample], total)
+
+
+def _squares(rows: MemoryRows) -> Array:
+    """Return the squares of the columns over the labeled rows, and over the others."""
+    known = np.zeros(rows.n_rows)
+    known[rows.labeled] = rows.labeled_weight
+    others = np.ones(rows.n_rows) if rows.row_weight is None else rows.row_weight.copy()
+    others[rows.labeled] = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):  # whoever needs them looks for infinity
+        return rows.design.diagonal(np.stack((known, others), axis=1)).T
 
 
 def _sample(rows: MemoryRows, n_unlabeled: int, seed: int) -> Result:
@@ -526,19 +644,42 @@ def _not_finite(rows: MemoryRows) -> Result:
 
 
 def _sweep(
-    rows: MemoryRows, w: Array, labeling: ConvexLabeling, direct: bool, predicted: Array | None
+    rows: MemoryRows,
+    w: Array,
+    labeling: ConvexLabeling,
+    direct: bool,
+    n_near: int,
+    predicted: Array | None,
 ) -> Result:
     """Sweep a block, and sum the Gram matrix of its active rows or the change of it."""
     found = rows.sweep(w, labeling, predicted)
     gram: Any = 0.0
+    active_weight = rows.targets.active_weight(found.piece) if direct else 0.0
+    near = [_nearest(rows, found, labeling, n_near)] if n_near else []
     if direct and predicted is None:
         gram = rows.active_gram(found.piece)
     elif direct and predicted is not None:
         zero = np.zeros((rows.n_weights, rows.n_weights))
         before = rows.active_mask(predicted)
         gram = rows.updated_gram(zero, before, rows.active_mask(found.piece))
-    sums = (found.loss, found.gradient, found.changed, found.squares, gram)
+    sums = (
+        found.loss, found.gradient, found.changed, found.squares, gram, active_weight, near,
+    )  # fmt: skip
     return (found.z, found.piece), sums
+
+
+def _nearest(rows: MemoryRows, sweep: Sweep, labeling: ConvexLabeling, most: int) -> _Near:
+    """Return the unlabeled rows that are nearest to a border."""
+    distance = np.min([np.abs(sweep.z - border) for border in labeling.borders], axis=0)
+    distance[rows.labeled] = np.inf
+    index = np.arange(rows.n_rows)
+    if most < rows.n_rows:
+        index = np.sort(np.argpartition(distance, most)[:most])
+    index = index[np.isfinite(distance[index])]
+    weight = np.ones(len(index)) if rows.row_weight is None else rows.row_weight[index]
+    return _Near(
+        _numbers(rows)[index], sweep.z[index], sweep.piece[index], weight, index, distance[index]
+    )
 
 
 def _dual_step(

@@ -51,6 +51,7 @@ class DaskRunner:
             results = [
                 on_block(
                     shared,
+                    b,
                     self.x[b] if task.reads_x else None,
                     self.targets[b],
                     *(handle.results[b] for handle in per_row),
@@ -63,11 +64,11 @@ class DaskRunner:
 
 
 def _on_block(
-    shared: tuple[BlockTask, list[int]], x: Any, targets: Any, *results: Result
+    shared: tuple[BlockTask, list[int]], number: int, x: Any, targets: Any, *results: Result
 ) -> Result:
     task, picks = shared
     values = (result[0][pick] for result, pick in zip(results, picks, strict=True))
-    return task(x, targets, *values)
+    return task(number, x, targets, *values)
 
 
 def add_in_tree(results: Sequence[Any]) -> Any:

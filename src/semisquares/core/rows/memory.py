@@ -16,7 +16,7 @@ from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
 from ..linalg import EPS
 from ._design import Design
-from .protocol import Relabeling, Sweep
+from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
 from .reduce import check_finite
 from .table import NumberTable
 from .targets import Targets, differs, times
@@ -34,6 +34,20 @@ BOUNDARY_WIDTH = 4
 """With more columns than √(this · rows), correcting a step costs more than a pass."""
 MOST_UNDECIDED = 64
 """If more rows than this changed their piece, rounding is not the reason."""
+
+
+def boundary_reach(decrease: float, weight: float) -> float:
+    """Return how far from a border a boundary row may be.
+
+    A step that lowers J by `decrease` moves the labeled and active rows, of total `weight`, by a
+    root mean square of √(decrease / weight), a little less with a ridge.
+    """
+    return BOUNDARY_REACH * float(np.sqrt(max(0.0, decrease) / weight))
+
+
+def boundary_is_too_wide(rows: RowSums) -> bool:
+    """Tell whether correcting a step by boundary rows costs more than a pass."""
+    return rows.n_weights**2 > BOUNDARY_WIDTH * rows.n_rows
 
 
 def _of_targets(
@@ -482,24 +496,25 @@ class MemoryRows:
 
     def boundary_rows(
         self, sweep: Sweep, decrease: float, labeling: ConvexLabeling
-    ) -> tuple[Array, MemoryRows] | None:
-        """Return the unlabeled rows that a step may carry across a border.
-
-        A step that lowers J by `decrease` moves the labeled and active rows by a root mean square
-        of √(decrease / Σ a), a little less with a ridge.
-        """
-        too_wide = self.n_weights**2 > BOUNDARY_WIDTH * self.n_rows
-        if self.table.n_values < BOUNDARY_VALUES or too_wide:
+    ) -> BoundaryRows | None:
+        """Return the unlabeled rows that a step may carry across a border."""
+        if self.table.n_values < BOUNDARY_VALUES or boundary_is_too_wide(self):
             return None
-        mean_square = max(0.0, decrease) / self.targets.active_weight(sweep.piece)
-        reach = BOUNDARY_REACH * np.sqrt(mean_square)
+        reach = boundary_reach(decrease, self.targets.active_weight(sweep.piece))
         leaves = labeling.piece(sweep.z + reach) != labeling.piece(sweep.z - reach)
         leaves[self.labeled] = False
         index = np.flatnonzero(leaves)
         if BOUNDARY_SHARE * len(index) > self.n_rows:
             return None
         targets = self.targets.unlabeled_at(index)
-        return index, MemoryRows.of(self.table.subset(index), targets, self.intercept)
+        few = MemoryRows.of(self.table.subset(index), targets, self.intercept)
+        return BoundaryRows(few, sweep.z[index], sweep.piece[index], index)
+
+    def with_pieces(self, piece: Array, boundary: BoundaryRows, moved: Array) -> Array:
+        """Return the pieces of all rows, with those of the boundary rows replaced."""
+        piece = piece.copy()
+        piece[boundary.index] = moved
+        return piece
 
     def dual_step(
         self, step: Array, piece: Array, labeling: ConvexLabeling, everywhere: bool

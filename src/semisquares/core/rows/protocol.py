@@ -45,6 +45,19 @@ class Sweep:
 
 
 @dataclass(frozen=True, eq=False)
+class BoundaryRows:
+    """Unlabeled rows that a Newton step may carry across a border."""
+
+    rows: MemoryRows
+    """Just these rows."""
+    z: Array
+    """Their decision values."""
+    piece: Array
+    index: Any
+    """Where they are among all rows: only the rows that they are from read it."""
+
+
+@dataclass(frozen=True, eq=False)
 class Relabeling:
     """The result of one pass over the rows that imputes their labels anew."""
 
@@ -207,12 +220,17 @@ class RowSums(Protocol):
 
     def boundary_rows(
         self, sweep: Sweep, decrease: float, labeling: ConvexLabeling
-    ) -> tuple[Array, MemoryRows] | None:
-        """Return the indices of unlabeled rows that a Newton step may carry across a border.
+    ) -> BoundaryRows | None:
+        """Return unlabeled rows that a Newton step may carry across a border.
 
-        The second value holds just these rows. `decrease` is how much the step lowers J. None if
-        tracking these rows separately does not pay.
+        `decrease` is how much the step lowers J. None if tracking these rows separately does not
+        pay.
         """
+
+    def with_pieces(
+        self, piece: PerRowValues, boundary: BoundaryRows, moved: Array
+    ) -> PerRowValues:
+        """Return the pieces of all rows, with those of the boundary rows replaced by `moved`."""
 
     def dual_step(
         self, step: Array, piece: PerRowValues, labeling: ConvexLabeling, everywhere: bool

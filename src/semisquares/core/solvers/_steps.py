@@ -62,10 +62,9 @@ class DirectSteps:
         if near is None:
             return step
         assert self.active is not None  # set with the curvature at the sweep
-        index, few = near
-        start, side = sweep.z[index], sweep.piece[index]
+        few, start, side = near.rows, near.z, near.piece
         end, z, residual = step, start, start - labeling.impute(start)
-        piece, gram, curvature = sweep.piece.copy(), self.active.gram, self._last
+        piece, gram, curvature = sweep.piece, self.active.gram, self._last
         for _ in range(MAX_TURNS):
             there = start + few.decisions(end)
             new_side = labeling.piece(there)
@@ -79,7 +78,8 @@ class DirectSteps:
             z, residual = there, there - labeling.impute(there)
             unsolved = few.weighted_moment(np.where(moved, residual - predicted, 0.0))[1]
             gram = few.updated_gram(gram, side != 0, new_side != 0)
-            piece[index] = side = new_side
+            side = new_side
+            piece = rows.with_pieces(sweep.piece, near, side)
             curvature = active_curvature(self.objective, piece, gram)
             if curvature.factor is None:
                 break
