@@ -1,6 +1,7 @@
 """``semisquares label`` from start to end, without a browser."""
 
 import json
+import shlex
 import signal
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,7 +11,7 @@ import pytest
 
 from semisquares.cli._signals import Interrupt
 from support.command_line import PATIENCE, begin, refused
-from support.labeling_pages import write_fish
+from support.labeling_pages import answer, page_of, write_doubtful_fish, write_fish
 from support.labeling_server import labeling
 
 needs_server = pytest.mark.skipif(
@@ -110,7 +111,10 @@ def test_finish_on_the_page_ends_the_command(truth, tmp_path):
         code, printed, _ = running.end()
     assert code == 0
     facts = json.loads(printed[printed.index("{") :])
-    assert facts == {"labels": 1, "counts": {"eel": 1}, "out": OUT, "journal": JOURNAL}
+    assert facts == {
+        "labels": 1, "confirmed": 0, "corrected": 0, "counts": {"eel": 1}, "out": OUT,
+        "journal": JOURNAL,
+    }  # fmt: skip
     assert labels_in(tmp_path / OUT) == {row: "eel"}
 
 
@@ -195,3 +199,93 @@ def test_a_new_column_and_groups(truth, tmp_path):
         row = running.label("b")
         running.stop()
     assert pd.read_csv(tmp_path / OUT)["sort"].tolist()[row] == "b"
+
+
+# -- reviewing labels -----------------------------------------------------------------------------
+
+REVIEW = (*FISH, "--order", "doubtful")
+
+
+def review(running, label=None):
+    """Answer the current row with a label, or with its own; return row and label."""
+    row = running.state()["row"]
+    label = label or row["review"]["given"]
+    return running.label(label), label
+
+
+@needs_server
+def test_a_killed_review_continues_and_asks_nothing_twice(tmp_path):
+    truth = write_doubtful_fish(tmp_path / "fish.csv")
+    before = (tmp_path / "fish.csv").read_bytes()
+    with labeling(tmp_path, *REVIEW) as running:
+        first = running.state()["row"]["index"]
+        corrected = review(running, truth[first])
+        confirmed = review(running)
+        running.process.kill()
+        running.end()
+    with labeling(tmp_path, *REVIEW) as running:
+        assert f"Continuing with 2 answers from {JOURNAL}." in running.said
+        state = running.state()
+        assert state["row"] is None or state["row"]["index"] not in (corrected[0], confirmed[0])
+        assert state["progress"]["detail"] == "1 confirmed, 1 corrected"
+        code, printed, _ = running.stop()
+    assert code == 0
+    assert f"2 labels reviewed, 1 confirmed, 1 corrected: {OUT}" in printed
+    expected = labels_in(tmp_path / "fish.csv") | dict([corrected])
+    assert labels_in(tmp_path / OUT) == expected
+    marks = pd.read_csv(tmp_path / OUT)["kind_reviewed"].dropna()
+    assert marks.to_dict() == {first: labels_in(tmp_path / "fish.csv")[first], **dict([confirmed])}
+    assert (tmp_path / "fish.csv").read_bytes() == before
+
+
+@needs_server
+def test_the_page_opens_what_review_finds_by_the_command_that_it_names(semisquares, tmp_path):
+    write_doubtful_fish(tmp_path / "fish.csv")
+    words = (*FISH, "--group", "tag", "--drop", "noise", "--jobs", "1", "--json")
+    facts = json.loads(semisquares("review", *words)[1])
+    command = shlex.split(facts["next"])
+    assert command[:2] == ["semisquares", "label"]
+    assert command[-2:] == ["--order", "doubtful"]
+    with labeling(tmp_path, *command[2:]) as running:
+        shown = []
+        while (row := running.state()["row"]) and len(shown) < len(facts["doubtful"]):
+            shown.append((row["index"] + 1, row["review"]["given"]))
+            assert running.label(row["review"]["given"]) == row["index"]
+        running.stop()
+    assert shown == [(one["row"], one["given"]) for one in facts["doubtful"]]
+
+
+@needs_server
+def test_without_a_doubtful_label_one_sentence_says_so(semisquares, tmp_path):
+    write_doubtful_fish(tmp_path / "fish.csv", wrong=())
+    code, printed, _ = semisquares("label", *REVIEW, "--no-browser")
+    assert code == 0
+    assert printed.startswith("None of the 40 labels in 'kind' contradicts its row")
+    assert [path.name for path in tmp_path.iterdir()] == ["fish.csv"]
+
+
+@needs_server
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        ([None] * 60, "no label"),
+        (["eel"] * 20 + [None] * 40, "labels of one class only, 'eel' (20 rows)"),
+    ],
+)
+def test_labels_that_cannot_be_reviewed_are_refused(semisquares, tmp_path, labels, why):
+    write_fish(tmp_path / "fish.csv")
+    frame = pd.read_csv(tmp_path / "fish.csv")
+    frame.assign(kind=labels).to_csv(tmp_path / "fish.csv", index=False)
+    assert why in refused(semisquares("label", *REVIEW, "--no-browser"))
+    assert [path.name for path in tmp_path.iterdir()] == ["fish.csv"]
+
+
+@needs_server
+def test_labels_of_one_class_in_the_journal_cannot_be_reviewed_either(semisquares, truth, tmp_path):
+    page = page_of(tmp_path / "fish.csv", out=tmp_path / OUT)
+    answer(page, label="eel")
+    page.session._journal.close()
+    before = (tmp_path / JOURNAL).read_bytes()
+    printed = semisquares("label", *REVIEW, "--no-browser")
+    assert "fewer than two classes" in refused(printed)
+    assert (tmp_path / JOURNAL).read_bytes() == before

@@ -36,7 +36,10 @@ def test_review_prints_the_number_of_wrong_labels_and_the_rows(semisquares, tabl
     rows = re.findall(r"^ *(\d+) +(ill|well) +(ill|well) +[\d.]+ % ", printed, re.M)
     assert {int(row) for row, _, _ in rows[:4]} == wrong
     assert re.search(r"\d+ \((ill|well)\), \d+ \((ill|well)\)", printed)
-    assert printed.endswith("correct the labels that are wrong, and review again.\n")
+    assert printed.endswith(
+        f"To do so on a page: semisquares label {table} --target state --kind code=category "
+        "--order doubtful\n"
+    )
 
 
 def test_quiet_prints_the_answer_and_the_rows_alone(semisquares, table):
@@ -53,6 +56,37 @@ def test_json_is_one_object_with_all_rows(semisquares, table, wrong):
     assert {one["row"] for one in facts["doubtful"][:4]} == wrong
     assert facts["interval"][0] <= 4 <= facts["interval"][1]
     assert (facts["target"], facts["reviewed"], facts["written"]) == ("state", 90, None)
+    assert facts["next"].endswith(" --target state --kind code=category --order doubtful")
+
+
+def test_no_command_is_named_for_what_was_read_from_standard_input(semisquares, table):
+    printed = semisquares("review", "-", *TARGET, "--json", stdin=table.read_bytes())[1]
+    assert json.loads(printed)["next"] is None
+
+
+def test_the_command_for_a_table_of_several_files_names_an_output(semisquares, table):
+    pattern = f"{table.parent}/pat*.csv"
+    printed = semisquares("review", pattern, *TARGET, "--json")[1]
+    assert json.loads(printed)["next"].startswith(f"semisquares label '{pattern}' --target state")
+    assert json.loads(printed)["next"].endswith(" --order doubtful -o labeled.csv")
+
+
+def test_labels_that_were_reviewed_before_are_not_listed(semisquares, tmp_path, wrong):
+    frame, _ = flipped.patients()
+    first, *others = sorted(row - 1 for row in wrong)
+    reviewed = frame["state"].where(frame.index == first)
+    frame.assign(state_drawn=None, state_reviewed=reviewed).to_csv("one.csv", index=False)
+    _, printed, errors = semisquares("review", "one.csv", *TARGET, "--json")
+    facts = json.loads(printed)
+    listed = {one["row"] - 1 for one in facts["doubtful"]}
+    assert first not in listed
+    assert set(others) <= listed
+    assert facts["reviewed_before"] == 1
+    assert "1 doubtful label was confirmed or corrected before, as 'state_reviewed'" in errors
+    reviewed = frame["state"]
+    frame.assign(state_drawn=None, state_reviewed=reviewed).to_csv("all.csv", index=False)
+    _, printed, _ = semisquares("review", "all.csv", *TARGET)
+    assert printed.endswith("All doubtful labels in 'state' were reviewed before.\n")
 
 
 def read_sheet(name):

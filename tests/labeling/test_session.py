@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from semisquares._utils.errors import UserError
+from semisquares.labeling import DoubtfulLabels
 from semisquares.labeling._journal import MemoryJournal
-from semisquares.labeling._session import RANDOM_EVERY, LabelingSession, StaleAnswer
+from semisquares.labeling._session import (
+    RANDOM_EVERY,
+    Doubt,
+    LabelingSession,
+    Shown,
+    StaleAnswer,
+)
 from semisquares.labeling._updates import AccuracyEstimate, Guess, Update
 
 
@@ -326,3 +333,191 @@ def test_the_outcome_has_labels_how_rows_were_chosen_and_notes():
     found = session.outcome()
     assert (found.labels, found.drawn) == ({0: "eel"}, {0: "file"})
     assert found.notes == {0: "small", 1: "not sure: dark", 2: "not sure"}
+
+
+# -- reviewing labels -----------------------------------------------------------------------------
+
+GIVEN = ["eel", "carp", "eel", None, "carp", "eel"]
+
+
+def doubting(rows, likely="pike", n_labels=5):
+    """Return an update that doubts the labels of these rows, the first one most."""
+    n = len(rows)
+    doubtful = DoubtfulLabels(
+        np.array(rows, dtype=int),
+        np.zeros(n, dtype=int),
+        np.full(n, ["carp", "eel", "pike"].index(likely)),
+        np.full(n, 0.1),
+        np.full(n, 0.9),
+        np.linspace(0.8, 0.2, n),
+        np.array([[0, 4, -1]] * n, dtype=int).reshape(n, 3),
+        n_labels,
+        1.0,
+        (0, 3),
+        np.array([], dtype=int),
+    )
+    return Update(n_labels, doubtful=doubtful)
+
+
+def reviewing(rows=(2, 0, 4), given=GIVEN, **options):
+    session = LabelingSession(given, order="doubtful", classes=["pike"], **options)
+    session.install(doubting(rows))
+    return session
+
+
+def test_doubtful_labels_come_in_their_order_and_unlabeled_rows_do_not_come():
+    session = reviewing()
+    assert session.current == Shown(2, "doubtful")
+    assert session.doubt == Doubt("pike", 0.1, 0.9, 0.8, (0, 4))
+    assert [label(session) for _ in range(3)] == [2, 0, 4]
+    assert session.current is None
+
+
+def test_nothing_is_shown_before_the_doubts_are_known():
+    session = LabelingSession(GIVEN, order="doubtful")
+    assert session.current is None
+    session.install(doubting([4], "eel"))
+    assert session.current.row == 4
+
+
+def test_a_label_is_confirmed_corrected_or_left_as_it_is():
+    session = reviewing()
+    label(session, "eel")
+    label(session, "pike")
+    session.answer(4, "unsure", turn=2, note="dark")
+    assert [answer.outcome for answer in session.answers] == ["confirmed", "corrected", "unsure"]
+    assert session.labels == ["pike", "carp", "eel", None, "carp", "eel"]
+    assert session.counts == {"carp": 2, "eel": 2, "pike": 1}
+    assert session.n_labeled == 5
+
+
+def test_only_what_changes_is_written_with_the_labels_before():
+    session = reviewing()
+    label(session, "eel")
+    label(session, "pike", note="teeth")
+    session.answer(4, "unsure", turn=2, note="dark")
+    found = session.outcome()
+    assert (found.labels, found.drawn) == ({0: "pike"}, {})
+    assert found.reviewed == {2: "eel", 0: "eel"}
+    assert found.notes == {0: "teeth", 4: "not sure: dark"}
+
+
+def test_a_skipped_label_comes_back_at_the_end():
+    session = reviewing()
+    session.answer(2, "skip", turn=0)
+    assert [label(session) for _ in range(3)] == [0, 4, 2]
+    assert session.current is None
+
+
+def test_undo_brings_the_label_back_and_shows_the_row_with_its_evidence():
+    session = reviewing()
+    label(session, "pike")
+    session.undo(turn=1)
+    assert session.labels == GIVEN
+    assert (session.current.row, session.doubt.likely) == (2, "pike")
+    assert [label(session) for _ in range(3)] == [2, 0, 4]
+
+
+def test_undo_of_a_review_brings_an_answer_of_this_session_back():
+    journal = MemoryJournal()
+    session = LabelingSession(GIVEN, journal, order="file", classes=["pike"])
+    label(session, "carp")
+    session = reviewing([3], journal=journal)
+    label(session, "pike")
+    assert session.labels[3] == "pike"
+    session.undo(turn=session.turn)
+    assert session.labels[3] == "carp"
+    assert session.drawn() == {3: "file"}
+
+
+def test_new_doubts_neither_move_the_row_nor_its_evidence_nor_show_a_row_twice():
+    session = reviewing()
+    session.install(doubting([0, 2, 5], "carp"))
+    assert (session.current.row, session.doubt.likely) == (2, "pike")
+    assert [label(session, "eel") for _ in range(3)] == [2, 0, 5]
+    session.install(doubting([0, 2, 5]))
+    assert session.current is None
+
+
+def test_a_label_that_is_doubted_later_is_shown_after_all_others():
+    session = reviewing([2])
+    label(session, "pike")
+    assert session.current is None
+    session.install(doubting([5]))
+    assert session.current.row == 5
+    assert session.doubts_left() == [session.doubt]
+
+
+def test_an_update_without_doubts_leaves_those_that_there_are():
+    """It comes if a fit fails, or if all labels have become those of one class."""
+    session = reviewing()
+    label(session, "eel")
+    session.install(Update(5, [3], failure="no way"))
+    assert len(session.doubts_left()) == 2
+    assert [label(session), label(session), session.current] == [0, 4, None]
+
+
+def test_doubts_that_are_left_have_skipped_rows_and_not_the_others():
+    session = reviewing()
+    session.answer(2, "skip", turn=0)
+    session.answer(0, "unsure", turn=1)
+    assert [doubt.wrong for doubt in session.doubts_left()] == [0.8, pytest.approx(0.2)]
+
+
+def test_a_review_continues_from_its_journal_and_does_not_ask_twice():
+    journal = MemoryJournal()
+    session = reviewing(journal=journal)
+    label(session, "eel")
+    label(session, "pike")
+    session.undo(turn=session.turn)
+    session.answer(0, "unsure", turn=session.turn)
+    again = reviewing(journal=journal)
+    assert state(again) == state(session)
+    assert again.current == session.current == Shown(4, "doubtful")
+
+
+def test_a_review_and_a_labeling_session_share_a_journal():
+    journal = MemoryJournal()
+    session = reviewing(journal=journal)
+    label(session, "pike")
+    session.answer(0, "skip", turn=1)
+    session.answer(4, "unsure", turn=2)
+    session.undo(turn=3)
+    after = LabelingSession(GIVEN, journal, order="file", classes=["pike"])
+    assert [label(after, "carp"), after.current] == [3, None]
+    assert after.labels == ["eel", "carp", "pike", "carp", "carp", "eel"]
+    assert reviewing(journal=journal).current.row == 4
+
+
+def test_labels_that_an_earlier_session_has_reviewed_are_not_shown():
+    session = reviewing(reviewed={2: "carp"})
+    assert [label(session) for _ in range(2)] == [0, 4]
+    assert session.doubts_left() == []
+
+
+def test_accuracy_is_measured_against_the_labels_before_the_review():
+    """Corrected labels agree with the model that found them, and would flatter it."""
+    session = reviewing(reviewed={1: "eel", 5: "trout"}, biased=[4])
+    label(session, "pike")
+    label(session, "eel")
+    task = session.task()[1]
+    assert task["codes"].tolist() == [1, 0, 2, -1, 0, 1]
+    assert task["measured_codes"].tolist() == [1, 1, 1, -1, 0, 3]
+    assert session.representative_rows() == [0, 1, 2, 5]
+    assert session.has_corrections
+
+
+def test_confirmed_labels_are_no_corrections():
+    session = reviewing()
+    label(session, "eel")
+    assert not session.has_corrections
+
+
+def test_the_second_review_of_a_label_in_another_tab_is_refused():
+    session = reviewing()
+    label(session, "pike")
+    with pytest.raises(StaleAnswer, match="Row 3 was labeled 'pike' in another tab"):
+        session.answer(2, "label", "eel", turn=0)
+    session.answer(2, "label", "eel", turn=0, change=True)
+    assert session.labels == GIVEN
+    assert [answer.outcome for answer in session.answers] == ["confirmed"]

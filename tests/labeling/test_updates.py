@@ -4,9 +4,10 @@ import threading
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from semisquares import AveragedClassifier
-from semisquares.labeling import _updates
+from semisquares.labeling import _updates, doubtful_labels
 from semisquares.labeling._session import LabelingSession
 from semisquares.labeling._updates import (
     AccuracyEstimate,
@@ -58,6 +59,29 @@ def test_a_worker_learns_once_from_the_rows():
     found = worker.find({**task, "codes": np.where(np.arange(200) < 60, truth, -1)})
     assert worker._model.average_.learned.representations["kernel, p = 0"] is before
     assert found.n_labels == 60
+
+
+def test_accuracy_is_measured_against_other_labels_if_they_are_given():
+    X, codes, _ = rows()
+    before = codes.copy()
+    before[[0, 3]] = 1 - before[[0, 3]]
+    chosen = list(range(0, 40, 3))
+    found = find_update(X, codes, "ab", model=QUICK, representative=chosen, measured_codes=before)
+    fitted = AveragedClassifier("least_squares", representations=["linear"]).fit(X, codes)
+    right = (fitted.loo_proba_.argmax(axis=1) == before[:40])[chosen]
+    assert found.measurement == AccuracyEstimate(40, 14, right.mean(), *wilson(right.sum(), 14))
+
+
+def test_doubts_are_those_of_doubtful_labels_and_come_instead_of_suggestions():
+    X, codes, _ = rows()
+    groups = np.arange(200) // 2
+    found = find_update(X, codes, "ab", model=QUICK, groups=groups, with_doubts=True)
+    expected = doubtful_labels(clone(QUICK), X, codes, groups=groups)
+    assert len(expected)
+    np.testing.assert_array_equal(found.doubtful.indices, expected.indices)
+    np.testing.assert_array_equal(found.doubtful.nearest, expected.nearest)
+    assert (list(found.suggested), found.gain) == ([], None)
+    assert find_update(X, codes, "ab", model=QUICK).doubtful is None
 
 
 def test_there_is_no_accuracy_without_representative_rows():

@@ -33,6 +33,15 @@ def fish(n_rows=60, n_labeled=0, seed=0):
     return frame, truth
 
 
+def write_doubtful_fish(path, n_rows=60, n_labeled=40, wrong=(3, 17, 20)):
+    """Write such a table with some wrong labels to a CSV; return the true labels."""
+    frame, truth = fish(n_rows, n_labeled)
+    for row in wrong:
+        frame.loc[row, "kind"] = "carp" if truth[row] == "eel" else "eel"
+    frame.to_csv(path, index=False)
+    return truth
+
+
 def write_fish(path, *args, **options):
     """Write such a table to a CSV; return the true labels."""
     frame, truth = fish(*args, **options)
@@ -51,6 +60,7 @@ def page_of(path, target="kind", *, out=None, order="file", show_guess=False, **
         classes=reading.get("classes", ()),
         order=order,
         biased=table.biased,
+        reviewed=table.reviewed,
         check_class=table.check_class,
     )
     updater = Updater(session, SameProcess(table.X, table.groups, QUICK))

@@ -21,6 +21,11 @@ FILE = click.Path(readable=False)
 STANDARD = "-"
 
 
+def is_single_file(table: str) -> bool:
+    """Tell whether a table is one file, not a pattern or standard input."""
+    return table != STANDARD and (not glob.has_magic(table) or os.path.lexists(table))
+
+
 @contextmanager
 def checked_paths(
     reads: Sequence[str] = (),

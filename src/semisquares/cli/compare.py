@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import glob
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ from . import NO
 from . import _options as options
 from ._options import Columns, Reading
 from ._parameters import in_options, option
-from ._paths import FILE, STANDARD, checked_paths
+from ._paths import FILE, STANDARD, checked_paths, is_single_file
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -128,8 +126,7 @@ def _default_report(table: str) -> str:
     >>> _default_report("data/churn.csv.gz"), _default_report("-")
     ('churn.report.html', 'report.html')
     """
-    is_pattern = glob.has_magic(table) and not os.path.lexists(table)
-    if table == STANDARD or is_pattern:
+    if not is_single_file(table):
         return "report.html"
     return Path(table).name.partition(".")[0] + ".report.html"
 

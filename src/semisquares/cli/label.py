@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import signal
 from pathlib import Path
@@ -14,7 +13,7 @@ from .._utils.errors import UserError
 from .._utils.words import counted
 from . import _options as options
 from ._options import Columns, Reading
-from ._paths import FILE, STANDARD, checked_paths
+from ._paths import FILE, STANDARD, checked_paths, is_single_file
 from ._signals import Interrupt, SignalHandler
 
 if TYPE_CHECKING:
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
     from ..tables.labeling._server import LabelServer
     from ._output import Output
 
-ORDERS = ("suggested", "random", "file")
+ORDERS = ("suggested", "random", "file", "doubtful")
 """Those of `LabelingSession`, repeated here so that shells complete them without its imports."""
+REVIEW = ORDERS[-1]
 _MOMENT = 0.2
 """Seconds between looks at whether the page has ended the session."""
 _NOT_WRITTEN = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
@@ -38,6 +38,7 @@ _NOT_WRITTEN = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
         "semisquares label photos.csv --target kind --class cat --class dog",
         "semisquares label visits.xlsx --target diagnosis --group patient -o labeled.xlsx",
         "semisquares label churn.csv --target churned --order random --no-browser",
+        "semisquares label churn.csv --target churned --order doubtful",
         "semisquares label churn.csv --target churned --delete-journal",
     )
 )
@@ -54,13 +55,14 @@ _NOT_WRITTEN = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 )  # fmt: skip
 @click.option(
     "--order", type=click.Choice(ORDERS), default="suggested", show_default=True,
-    help="Show rows that tell the model most, random rows, or rows as in the file. Every fifth row "
-    "is drawn at random in any case, to measure the accuracy.",
+    help="Show rows that tell the model most, random rows, or rows as in the file; of these, every "
+    "fifth is drawn at random in any case, to measure the accuracy. Or review labels: show the "
+    "rows whose label the model doubts, to confirm or correct it.",
 )  # fmt: skip
 @click.option(
     "--show-guess", is_flag=True,
     help="Show what the model says before you answer. Default: after it, so that it does not "
-    "influence you.",
+    "influence you. With --order doubtful, the evidence is always shown.",
 )  # fmt: skip
 @click.option("--no-browser", is_flag=True, help="Only print the address of the page.")
 @click.option(
@@ -97,6 +99,9 @@ def label(
     with .journal) before the next row is shown; the same command continues from there.
 
     The page is on this machine only. It shows one row at a time, with a key for each class.
+
+    With --order doubtful, it shows the labeled rows whose label is doubtful, as semisquares review
+    finds them, the most doubtful first: confirm the label, or correct it.
     """
     out = _default_output(table) if out is None else out
     if out == STANDARD:
@@ -124,6 +129,8 @@ def label(
             unlabeled=columns.unlabeled,
             dates=columns.dates,
             missing=reading.missing,
+            # the journal may hold labels of another class
+            to_review=order == REVIEW and not journal_path.exists(),
         )
     for note in found.notes:
         output.warn(note)
@@ -150,7 +157,7 @@ def _default_output(table: str) -> str:
     >>> _default_output("data/churn.csv.gz"), _default_output("visits.ods")
     ('churn.labeled.csv.gz', 'visits.labeled.xlsx')
     """
-    if table == STANDARD or (glob.has_magic(table) and not os.path.lexists(table)):
+    if not is_single_file(table):
         raise UserError("The table is not a single file; name the file to write with -o.")
     name = Path(table).name
     stem, dot, ending = name.partition(".")
@@ -195,6 +202,7 @@ def _page(
         order=order,
         seed=seed,
         biased=table.biased,
+        reviewed=table.reviewed,
         check_class=table.check_class,
     )
     updater = Updater(session, WorkerProcess(table.X, table.groups))
@@ -213,16 +221,29 @@ def _serve(
     code = 0
     try:
         page.updater.start()
-        server.start()
-        _announce(output, page, journal, server, open_browser=open_browser)
-        while not page.finished.wait(_MOMENT):
-            pass
+        if not page.session.is_review or _find_doubts(output, page):
+            server.start()
+            _announce(output, page, journal, server, open_browser=open_browser)
+            while not page.finished.wait(_MOMENT):
+                pass
     except Interrupt:
         code = handler.exit_code if handler.signal == signal.SIGTERM else 0
-    page.updater.stop()
-    server.stop()
+    finally:
+        page.updater.stop()
+        server.stop()
     _end(output, page, journal)
     return code
+
+
+def _find_doubts(output: Output, page: LabelPage) -> bool:
+    """Wait for the labels to review; return whether there is any, and say so otherwise."""
+    page.check_classes()
+    with output.status(f"Reviewing {counted(page.session.n_labeled, 'label')}"):
+        while not page.updater.wait(_MOMENT):
+            pass
+    if nothing := page.nothing_to_review():
+        output.result(nothing)
+    return not nothing
 
 
 def _announce(
@@ -242,13 +263,16 @@ def _end(output: Output, page: LabelPage, journal: Journal) -> None:
     """Save what is not saved, and say where it is."""
     session = page.session
     facts = {
-        "labels": sum(answer.kind == "label" for answer in session.answers),
+        "labels": session.outcomes["label"],
+        "confirmed": session.outcomes["confirmed"],
+        "corrected": session.outcomes["corrected"],
         "counts": session.counts,
         "out": page.out if session.n_records else None,
         "journal": str(journal.path) if session.n_records else None,
     }
     if not session.n_records:
-        output.info("No row was labeled; nothing was written.")
+        what = "label was reviewed" if session.is_review else "row was labeled"
+        output.info(f"No {what}; nothing was written.")
     else:
         _save(page)
         output.result(page.summary(), style=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,8 @@ import click
 from .._utils.words import counted, percent
 from . import _options as options
 from ._options import Columns, Reading
-from ._paths import FILE, checked_paths
+from ._paths import FILE, STANDARD, checked_paths, is_single_file
+from .label import REVIEW
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -56,6 +59,9 @@ def review(
     header. With -o, each row keeps its cells, and new columns hold its number, the likely label,
     the probabilities of both, the probability that the label is wrong, and the nearest labeled rows
     with their labels.
+
+    At the end, the command is printed that shows these rows on a page, to confirm or correct each
+    label.
     """
     with checked_paths(reads=[table], writes={"-o": out}):
         from ..tables._reviewing import doubtful_cells, review_table
@@ -75,11 +81,24 @@ def review(
                 found, source, missing=reading.missing, typed=not to.format.is_text
             )
             to.write(cells)
-    _print(output, found, out)
-    output.data({**facts(prepared), **found.as_dict(), "written": out})
+    given = [*columns.arguments(), *reading.arguments()]
+    next_command = _next_command(table, found, given)
+    _print(output, found, out, next_command)
+    written = {"written": out, "next": next_command}
+    output.data({**facts(prepared), **found.as_dict(), **written})
 
 
-def _print(output: Output, found: LabelReview, out: str | None) -> None:
+def _next_command(table: str, found: LabelReview, given: Sequence[str]) -> str | None:
+    """Return the command that shows the doubtful rows on a page, if there are any."""
+    if not found.rows or table == STANDARD:  # what was read from there is gone
+        return None
+    words = ["label", table, *given, "--order", REVIEW]
+    if not is_single_file(table):
+        words += ["-o", "labeled.csv"]
+    return shlex.join(["semisquares", *words])
+
+
+def _print(output: Output, found: LabelReview, out: str | None, next_command: str | None) -> None:
     for note in found.notes:
         output.warn(note)
     output.result(found.sentence)
@@ -92,6 +111,8 @@ def _print(output: Output, found: LabelReview, out: str | None) -> None:
     if out is not None:
         output.info(f"{counted(len(found.rows), 'doubtful row')}: {out}")
     output.info("Look at these rows, correct the labels that are wrong, and review again.")
+    if next_command is not None:
+        output.info(f"To do so on a page: {next_command}")
 
 
 def _table(found: LabelReview) -> Table:

@@ -5,6 +5,11 @@ it ended. Every fifth row is drawn at random: labels of rows that were chosen be
 uncertain say little about all rows, and accuracy is measured on the random ones. These are the
 first rows of a random permutation of the rows without a label. A row of that beginning which was
 suggested before counts as one of them, so that they are a uniform sample.
+
+The order "doubtful" reviews labels instead: it shows rows whose label the model contradicts. An
+answer confirms or corrects the label, and does not change how the row was chosen. Accuracy is
+measured against the labels before the review: only labels that contradict the model are reviewed,
+so corrected labels would flatter it, and without these rows it would never be wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,13 +25,25 @@ import numpy as np
 
 from .._utils.errors import UserError
 from ._journal import MemoryJournal
+from ._reviewing import DoubtfulLabels
 from ._updates import AccuracyEstimate, Guess, Update, codes_of
 
-__all__ = ["ORDERS", "Answer", "LabelingOutcome", "LabelingSession", "Shown", "StaleAnswer"]
+__all__ = [
+    "DOUBTFUL",
+    "ORDERS",
+    "Answer",
+    "Doubt",
+    "LabelingOutcome",
+    "LabelingSession",
+    "Shown",
+    "StaleAnswer",
+]
 
-ORDERS = ("suggested", "random", "file")
+DOUBTFUL = "doubtful"
+"""The order that reviews labels, and how the rows that it shows were drawn."""
+ORDERS = ("suggested", "random", "file", DOUBTFUL)
 RANDOM_EVERY = 5
-"""One row of so many is drawn at random, whatever the order."""
+"""One row of so many is drawn at random, in every order but "doubtful"."""
 MOST_CHARACTERS = 200
 """Of the name of a class."""
 MOST_IN_NOTE = 2_000
@@ -39,13 +56,18 @@ class StaleAnswer(UserError):
 
 @dataclass(frozen=True)
 class Shown:
-    """A row that is to be labeled, and why it is shown."""
+    """A row that is to be labeled, or whose label is to be reviewed, and why it is shown."""
 
     row: int
     drawn: str
-    """"suggested", "random" or "file"."""
+    """"suggested", "random", "file" or "doubtful"."""
     place: int | None = None
     """Of a row drawn at random: its place in the permutation."""
+
+    @property
+    def is_review(self) -> bool:
+        """Whether the row has a label, which is to be confirmed or corrected."""
+        return self.drawn == DOUBTFUL
 
 
 @dataclass(frozen=True)
@@ -57,11 +79,39 @@ class Answer:
     """"label", "skip" (ask again at the end) or "unsure" (do not ask again)."""
     label: str | None = None
     note: str = ""
+    before: str | None = None
+    """The label that was reviewed, if the row had one."""
 
     @property
     def row(self) -> int:
         """The row that was shown."""
         return self.shown.row
+
+    @property
+    def is_review(self) -> bool:
+        """Whether the answer is about the label that the row had."""
+        return self.shown.is_review
+
+    @property
+    def outcome(self) -> str:
+        """What it does: "label", "confirmed", "corrected", "skip" or "unsure"."""
+        if self.kind != "label" or not self.is_review:
+            return self.kind
+        return "confirmed" if self.label == self.before else "corrected"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a label is doubtful, by a classifier that has not seen it."""
+
+    likely: str
+    """The most probable class."""
+    given_probability: float
+    likely_probability: float
+    wrong: float
+    """The probability that the label is wrong."""
+    nearest: tuple[int, ...]
+    """The nearest labeled rows, nearest first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +124,8 @@ class LabelingOutcome:
     notes: Mapping[int, str]
     n_records: int
     """Of the journal at this moment."""
+    reviewed: Mapping[int, str] = field(default_factory=dict)
+    """The labels that were confirmed or corrected, as they were before."""
 
 
 class LabelingSession:
@@ -87,12 +139,14 @@ class LabelingSession:
         Where answers are stored; those that are in it are taken over.
     classes : sequence of str
         Classes besides those of `given`.
-    order : {"suggested", "random", "file"}, default="suggested"
-        The order of the rows.
+    order : {"suggested", "random", "file", "doubtful"}, default="suggested"
+        The order of the rows; "doubtful" reviews labels, and the others ask for missing ones.
     seed : int, default=0
         Of the permutation.
     biased : collection of int
         Rows of `given` that were suggested in an earlier session.
+    reviewed : mapping of int to str
+        Rows of `given` that were reviewed in an earlier session, and their labels before that.
     check_class : callable
         Raises UserError if a text cannot be the name of a class.
     now : callable
@@ -120,6 +174,7 @@ class LabelingSession:
         order: str = "suggested",
         seed: int = 0,
         biased: Sequence[int] = (),
+        reviewed: Mapping[int, str] | None = None,
         check_class: Callable[[str], None] = lambda name: None,
         now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="seconds"),
     ) -> None:
@@ -136,7 +191,7 @@ class LabelingSession:
         free = [row for row, label in enumerate(self._given) if label is None]
         self._permutation = np.random.default_rng(seed).permutation(np.array(free, dtype=np.intp))
         self._free = free
-        self._first_free = 0
+        self._reviewed_before = dict(reviewed or {})
         self.turn = 0
         """Changes with every answer: an answer has to name the turn that it belongs to."""
         self.answers: list[Answer] = []
@@ -146,6 +201,7 @@ class LabelingSession:
         self._again: list[Shown] = []
         self._queue: list[int] = []
         self._guesses: Mapping[int, Guess] = {}
+        self._doubts: dict[int, Doubt] = {}
         self.last: tuple[Answer, Guess | None] | None = None
         """The latest answer, and what the model would have said."""
         self.update: Update | None = None
@@ -153,6 +209,8 @@ class LabelingSession:
         for record in self._journal.records:
             self._apply(record)
         self.last = None
+        # what was undone in a session of the other kind waits for the next one of that kind
+        self._again = [shown for shown in self._again if shown.is_review == self.is_review]
         self.current = self._next()
 
     # -- what a page or a model asks for ------------------------------------------------------
@@ -162,9 +220,19 @@ class LabelingSession:
         """The label of each row, given before or in this session."""
         with self.lock:
             labels = list(self._given)
-            for answer in self.answers:
-                labels[answer.row] = answer.label
+            for row, label in self._answered().items():
+                labels[row] = label
             return labels
+
+    def label_of(self, row: int) -> str | None:
+        """Return the label of a row, given before or in this session."""
+        with self.lock:
+            return self._answered().get(row, self._given[row])
+
+    @property
+    def is_review(self) -> bool:
+        """Whether the session shows rows that have a label, to confirm or correct it."""
+        return self._order == DOUBTFUL
 
     @property
     def n_rows(self) -> int:
@@ -180,14 +248,33 @@ class LabelingSession:
     def n_labeled(self) -> int:
         """Rows that have a label now."""
         with self.lock:
-            return self.n_given + sum(answer.kind == "label" for answer in self.answers)
+            return self.n_given + self.outcomes["label"]
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """The number of answers by their outcome; see `Answer.outcome`."""
+        with self.lock:
+            return Counter(answer.outcome for answer in self.answers)
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of labels of each class, in the order of `classes`."""
         with self.lock:
-            here = Counter(answer.label for answer in self.answers)
-            return {name: self._given_counts[name] + here[name] for name in self.classes}
+            answered = self._answered()
+            here = Counter(answered.values())
+            replaced = Counter(self._given[row] for row in answered)
+            return {
+                name: self._given_counts[name] + here[name] - replaced[name]
+                for name in self.classes
+            }
+
+    @property
+    def has_corrections(self) -> bool:
+        """Whether a review has changed a label, here or in an earlier session."""
+        with self.lock:
+            labels = self._answered()
+            before = self._labels_before().items()
+            return any(labels.get(row, self._given[row]) != label for row, label in before)
 
     @property
     def guess(self) -> Guess | None:
@@ -204,6 +291,21 @@ class LabelingSession:
             return self.update.reasons.get(self.current.row)
 
     @property
+    def doubt(self) -> Doubt | None:
+        """Why the label of the current row is doubtful."""
+        with self.lock:
+            if self.current is None or not self.current.is_review:
+                return None
+            return self._doubts.get(self.current.row)
+
+    def doubts_left(self) -> list[Doubt]:
+        """Return the doubts that nobody has reviewed, also those of skipped rows."""
+        with self.lock:
+            reviewed = self._reviewed(and_skipped=False)
+            left = [row for row in self._queue if row not in reviewed] if self.is_review else []
+            return [self._doubts[row] for row in left]
+
+    @property
     def n_records(self) -> int:
         """Answers, undone or not, and new classes that the journal holds."""
         with self.lock:
@@ -212,7 +314,7 @@ class LabelingSession:
     def random_rows(self) -> list[int]:
         """Return the labeled rows that were drawn at random, in this session."""
         with self.lock:
-            labeled = {answer.row for answer in self.answers if answer.kind == "label"}
+            labeled = {answer.row for answer in self.answers if answer.outcome == "label"}
             drawn = self._permutation[: self._n_drawn()].tolist()
             return [row for row in drawn if row in labeled]
 
@@ -224,6 +326,8 @@ class LabelingSession:
     def upcoming(self) -> list[int]:
         """Return rows that will be shown soon, unless the suggestions change."""
         with self.lock:
+            if self.is_review:
+                return []  # the evidence has the guess
             start = self._n_drawn()
             soon = self._permutation[start : start + 2 * RANDOM_EVERY].tolist()
             current = [] if self.current is None else [self.current.row]
@@ -316,8 +420,11 @@ class LabelingSession:
         """Take over what was learned from the labels of a moment ago."""
         with self.lock:
             self.update = update
-            self._queue = [int(row) for row in update.suggested]
+            if not self.is_review:
+                self._queue = [int(row) for row in update.suggested]
             self._guesses = update.guesses
+            if update.doubtful is not None:
+                self._install_doubts(update.doubtful)
             found = update.measurement
             if found is not None and (not self.measurements or self.measurements[-1] != found):
                 self._store({"kind": "measured", **found.as_dict()})
@@ -327,6 +434,28 @@ class LabelingSession:
         """Whether the table was saved after the last answer, or there is none."""
         with self.lock:
             return self.n_records == self.n_saved
+
+    def _install_doubts(self, found: DoubtfulLabels) -> None:
+        """Take over doubts; those of rows that are not doubtful any more are kept, too."""
+        doubts = [
+            Doubt(self.classes[likely], own, best, wrong, tuple(row for row in near if row >= 0))
+            for likely, own, best, wrong, near in zip(
+                found.likely.tolist(),
+                found.given_probability.tolist(),
+                found.likely_probability.tolist(),
+                found.scores.tolist(),
+                found.nearest.tolist(),
+                strict=True,
+            )
+        ]
+        shown = {} if self.current is None else {self.current.row: self.doubt}
+        rows = found.indices.tolist()
+        self._doubts |= dict(zip(rows, doubts, strict=True))
+        # evidence does not change while somebody looks at it
+        self._doubts |= {row: doubt for row, doubt in shown.items() if doubt is not None}
+        if self.is_review:
+            self._queue = rows
+            self.current = self._next() if self.current is None else self.current
 
     # -- inside -------------------------------------------------------------------------------
 
@@ -369,7 +498,27 @@ class LabelingSession:
         )
 
     def _answer_of(self, row: int) -> Answer | None:
-        return next((answer for answer in self.answers if answer.row == row), None)
+        here = [answer for answer in self.answers if answer.is_review == self.is_review]
+        return next((answer for answer in here if answer.row == row), None)
+
+    def _answered(self) -> dict[int, str | None]:
+        """Return the labels of rows about which there are answers."""
+        return {
+            answer.row: answer.label
+            for answer in self.answers
+            if answer.label is not None or not answer.is_review
+        }
+
+    def _reviewed(self, *, and_skipped: bool = True) -> set[int]:
+        """Return the rows whose label was reviewed, here or in an earlier session."""
+        here = [answer for answer in self.answers if answer.is_review]
+        kept = {answer.row for answer in here if and_skipped or answer.kind != "skip"}
+        return kept.union(self._reviewed_before)
+
+    def _before(self, row: int) -> str | None:
+        """Return the label of a row without what a review has made of it."""
+        here = [one for one in self.answers if one.row == row and not one.is_review]
+        return here[-1].label if here else self._given[row]
 
     def _store(self, record: Mapping[str, Any]) -> None:
         self._journal.append(record)
@@ -392,10 +541,14 @@ class LabelingSession:
             self.last = None
         else:
             shown = Shown(record["row"], record["drawn"], record["place"])
-            answer = Answer(shown, kind, record["label"], record["note"])
+            before = self._before(shown.row) if shown.is_review else None
+            answer = Answer(shown, kind, record["label"], record["note"], before)
             if answer.label is not None and answer.label not in self.classes:
                 self.classes.append(answer.label)
-            self.answers = [one for one in self.answers if one.row != answer.row] + [answer]
+            # a review leaves the answer that it is about, so that undo brings it back
+            same = (answer.row, answer.is_review)
+            kept = [one for one in self.answers if (one.row, one.is_review) != same]
+            self.answers = [*kept, answer]
             self._again = [one for one in self._again if one.row != answer.row]
             self.last = answer, self._guesses.get(answer.row)
         self._n_content += 1
@@ -408,13 +561,16 @@ class LabelingSession:
 
     def _next(self) -> Shown | None:
         """Return the row to show, or None if all rows are answered."""
-        answered = {answer.row for answer in self.answers}
         if self._again:
             return self._again.pop()
+        if self.is_review:
+            return self._next_doubtful()
+        answers = [answer for answer in self.answers if not answer.is_review]
+        answered = {answer.row for answer in answers}
         if len(answered) == len(self._free):
-            skipped = [answer.shown for answer in self.answers if answer.kind == "skip"]
+            skipped = [answer.shown for answer in answers if answer.kind == "skip"]
             return skipped[0] if skipped else None
-        is_random = self._order == "random" or len(self.answers) % RANDOM_EVERY == RANDOM_EVERY - 1
+        is_random = self._order == "random" or len(answers) % RANDOM_EVERY == RANDOM_EVERY - 1
         if not is_random and self._order == "file":
             return Shown(next(row for row in self._free if row not in answered), "file")
         if not is_random:
@@ -422,6 +578,15 @@ class LabelingSession:
                 if row not in answered and self._given[row] is None:
                     return Shown(row, "suggested")
         return self._draw(answered)
+
+    def _next_doubtful(self) -> Shown | None:
+        """Return the row with the most doubtful label; skipped ones come last."""
+        reviewed = self._reviewed()
+        for row in self._queue:
+            if row not in reviewed and self.label_of(row) is not None:
+                return Shown(row, DOUBTFUL)
+        here = [answer for answer in self.answers if answer.is_review]
+        return next((answer.shown for answer in here if answer.kind == "skip"), None)
 
     def _draw(self, answered: set[int]) -> Shown | None:
         """Draw a row at random."""
@@ -443,40 +608,61 @@ class LabelingSession:
             return {
                 answer.row: "random" if answer.row in at_random else answer.shown.drawn
                 for answer in self.answers
-                if answer.kind == "label"
+                if answer.outcome == "label"
             }
 
     def notes(self) -> dict[int, str]:
         """Return the notes of this session by row; rows of which one was not sure have one."""
         with self.lock:
-            found = {}
+            found: dict[int, list[str]] = {}
             for answer in self.answers:
                 parts = ["not sure"] * (answer.kind == "unsure") + [answer.note] * bool(answer.note)
                 if parts:
-                    found[answer.row] = ": ".join(parts)
-            return found
+                    found.setdefault(answer.row, []).append(": ".join(parts))
+            return {row: "; ".join(texts) for row, texts in found.items()}
 
     def outcome(self) -> LabelingOutcome:
         """Return all that is written into the table, of one moment."""
         with self.lock:
             labels = {
-                answer.row: answer.label for answer in self.answers if answer.label is not None
+                row: label
+                for row, label in self._answered().items()
+                if label not in (None, self._given[row])  # a confirmed cell stays as it is
             }
-            return LabelingOutcome(labels, self.drawn(), self.notes(), self._n_content)
+            reviewed = self._labels_reviewed()
+            return LabelingOutcome(labels, self.drawn(), self.notes(), self._n_content, reviewed)
 
     def task(self) -> tuple[int, dict[str, Any]]:
         """Return the turn, and the arguments of `find_update` at this moment."""
         with self.lock:
             codes = self._given_codes.copy()
             places = {name: k for k, name in enumerate(self.classes)}
-            for answer in self.answers:
-                codes[answer.row] = -1 if answer.label is None else places[answer.label]
+            for row, label in self._answered().items():
+                codes[row] = -1 if label is None else places[label]
+            measured = codes.copy()
+            for row, label in self._labels_before().items():
+                measured[row] = places.get(label, len(places))  # a class that was corrected away
+            needs_doubts = self.is_review or (self.current is not None and self.current.is_review)
             return self.turn, {
                 "codes": codes,
                 "classes": list(self.classes),
                 "representative": self.representative_rows(),
                 "upcoming": self.upcoming(),
+                "measured_codes": measured,
+                "with_doubts": needs_doubts,
             }
+
+    def _labels_reviewed(self) -> dict[int, str]:
+        """Return the labels that were confirmed or corrected in this session, as they were."""
+        return {
+            answer.row: answer.before
+            for answer in self.answers
+            if answer.before is not None and answer.label is not None
+        }
+
+    def _labels_before(self) -> dict[int, str]:
+        """Return the labels of reviewed rows as they were before the first review."""
+        return self._labels_reviewed() | self._reviewed_before
 
 
 def _class_name(name: str) -> str:

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from .._utils.errors import UserError
 from .._utils.typing import Array
 from ..estimators import AveragedClassifier
+from ._reviewing import DoubtfulLabels, doubtful_labels
 from ._suggesting import suggest
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class Update:
     """By how much ten more labels are expected to raise the accuracy."""
     strength: Array | None = None
     """How much each feature has to do with the predicted classes, from 0 to 1."""
+    doubtful: DoubtfulLabels | None = None
+    """Labels to doubt, as places in the classes; only if a session reviews labels."""
     failure: str = ""
     """Why there is no model, if that is an error."""
 
@@ -153,6 +156,8 @@ def find_update(
     representative: Sequence[int] = (),
     upcoming: Sequence[int] = (),
     with_gain: bool = True,
+    measured_codes: Array | None = None,
+    with_doubts: bool = False,
 ) -> Update:
     """Fit a classifier to the labels, and find what a session needs to know.
 
@@ -173,22 +178,27 @@ def find_update(
         Rows whose class is guessed, besides those that are suggested.
     with_gain : bool, default=True
         Whether to estimate what more labels bring, which takes two more fits.
+    measured_codes : array of shape (n_rows,), optional
+        Labels against which accuracy is measured, if these are not the codes.
+    with_doubts : bool, default=False
+        Whether to find labels to doubt instead of rows to label and of that estimate.
     """
     n_labels = int(np.count_nonzero(codes >= 0))
     if len(np.unique(codes[codes >= 0])) < 2:
         found = _suggest(clone(model), X, codes, groups)
         return Update(n_labels, *found)
     model.fit(X, codes, groups=groups)
-    suggested, reasons = _suggest(model, X, codes, groups)
+    suggested, reasons = ([], {}) if with_doubts else _suggest(model, X, codes, groups)
     wanted = np.array([*suggested, *upcoming], dtype=np.intp)
     return Update(
         n_labels,
         suggested,
         reasons,
         _guess(model, X, wanted, classes),
-        _measure(model, codes, representative),
-        _gain(model, X, codes, groups, representative) if with_gain else None,
+        _measure(model, codes if measured_codes is None else measured_codes, representative),
+        _gain(model, X, codes, groups, representative) if with_gain and not with_doubts else None,
         _strength(model, X),
+        doubtful_labels(model, X, codes, groups=groups) if with_doubts else None,
     )
 
 

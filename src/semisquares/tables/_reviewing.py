@@ -12,7 +12,7 @@ from .._utils.typing import Array
 from .._utils.words import counted, listed
 from ..estimators import AveragedClassifier
 from ..labeling import DoubtfulLabels, doubtful_labels
-from ._written import review_columns
+from ._written import review_columns, reviewed_column
 from .dataset import Prepared
 from .errors import TableError
 from .io import Source, iter_chunks, text_types
@@ -65,6 +65,8 @@ class LabelReview:
     high: int
     """A 90 % interval for that number."""
     notes: tuple[str, ...]
+    n_reviewed: int = 0
+    """Doubtful labels that were confirmed or corrected before; they are not among the rows."""
 
     @property
     def sentence(self) -> str:
@@ -72,6 +74,8 @@ class LabelReview:
         labels = f"the {counted(self.n_labels, 'label')} in {self.target!r}"
         if not self.n_labels:
             return f"No label in {self.target!r} can be reviewed; label more rows of each class."
+        if not self.rows and self.n_reviewed:
+            return f"All doubtful labels in {self.target!r} were reviewed before."
         if not self.rows:
             return f"None of {labels} contradicts its row{self._at_most}."
         n = round(self.n_expected)
@@ -99,6 +103,7 @@ class LabelReview:
         ]
         return {
             "reviewed": self.n_labels,
+            "reviewed_before": self.n_reviewed,
             "expected_wrong": self.n_expected,
             "interval": [self.low, self.high],
             "sentence": self.sentence,
@@ -123,14 +128,37 @@ def review_table(prepared: Prepared, *, jobs: int = 1) -> LabelReview:
     model = AveragedClassifier(n_jobs=jobs)
     with capture_warnings() as notes:
         found = doubtful_labels(model, prepared.X, prepared.codes, groups=prepared.groups)
+    rows = _rows(found, prepared.codes, _spelled(prepared))
+    left = [one for one in rows if not _is_reviewed(prepared, one.row - 1)]
+    n_reviewed = len(rows) - len(left)
     return LabelReview(
         prepared.target.name,
-        tuple(_rows(found, prepared.codes, _spelled(prepared))),
+        tuple(left),
         found.n_labels,
         found.n_expected,
         *found.interval,
-        (*notes, *_untested_notes(found, prepared)),
+        (
+            *notes,
+            *_untested_notes(found, prepared),
+            *_reviewed_notes(n_reviewed, prepared.target.name),
+        ),
+        n_reviewed,
     )
+
+
+def _is_reviewed(prepared: Prepared, row: int) -> bool:
+    return prepared.reviewed is not None and bool(prepared.reviewed[row])
+
+
+def _reviewed_notes(n: int, target: str) -> list[str]:
+    """Say that some labels are not listed, because somebody has confirmed or corrected them."""
+    if not n:
+        return []
+    return [
+        f"{counted(n, 'doubtful label')} {'was' if n == 1 else 'were'} confirmed or corrected "
+        f"before, as {reviewed_column(target)!r} says, and {'is' if n == 1 else 'are'} not listed; "
+        "the estimated number of wrong labels does not take that into account."
+    ]
 
 
 def _spelled(prepared: Prepared) -> list[str]:

@@ -35,6 +35,17 @@ def note_column(target: str) -> str:
     return f"{target}_note"
 
 
+def reviewed_column(target: str) -> str:
+    """Return the name of the column with labels as they were before they were reviewed.
+
+    Examples
+    --------
+    >>> reviewed_column("ripe")
+    'ripe_reviewed'
+    """
+    return f"{target}_reviewed"
+
+
 def labeling_among(columns: Sequence[str], target: str) -> dict[str, str]:
     """Find the columns that a labeling session has written, and say why they are not features.
 
@@ -47,10 +58,14 @@ def labeling_among(columns: Sequence[str], target: str) -> dict[str, str]:
     """
     if drawn_column(target) not in columns:
         return {}
-    found = {drawn_column(target): "it says how the rows to label were chosen"}
-    if note_column(target) in columns:
-        found[note_column(target)] = "it holds notes about the labels"
-    return found
+    beside = {
+        note_column(target): "it holds notes about the labels",
+        reviewed_column(target): "it holds labels as they were before their review",
+    }
+    return {
+        drawn_column(target): "it says how the rows to label were chosen",
+        **{name: why for name, why in beside.items() if name in columns},
+    }
 
 
 def prediction_columns(

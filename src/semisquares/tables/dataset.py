@@ -29,6 +29,7 @@ from ._written import (
     labeling_among,
     marker_column,
     predictions_among,
+    reviewed_column,
     suggestions_among,
 )
 from .columns import Column, Feature
@@ -85,6 +86,8 @@ class Prepared(TableInfo):
     """The group of each row: rows of one group are never on both sides of a split."""
     suggested: Array | None = None
     """Which rows were labeled because they were suggested, if the table says so."""
+    reviewed: Array | None = None
+    """Which rows have a label that was confirmed or corrected, if the table says so."""
 
     @cached_property
     def fingerprints(self) -> Array:
@@ -119,7 +122,8 @@ def prepare(
     All rows, labeled or not, decide how columns are filled, scaled and encoded; labels do not.
     What a model has written into the table is left out: the column that marks the labels filled in
     ("sick_filled"), and predictions ("sick_predicted", "sick_probability", "sick_soft_yes",
-    "sick_decision_yes"). So is what a labeling session has written ("sick_drawn", "sick_note").
+    "sick_decision_yes"). So is what a labeling session has written ("sick_drawn", "sick_note",
+    "sick_reviewed").
 
     Parameters
     ----------
@@ -168,10 +172,12 @@ def prepare(
         drop=options.left_out(marks),
         dates=options.dates,
     )
-    suggested = None
+    suggested = reviewed = None
     if drawn_column(target) in frame:
         marked = frame[drawn_column(target)].isin(["suggested"]).to_numpy()
         suggested = marked & (labels.codes >= 0)
+        if reviewed_column(target) in frame:
+            reviewed = frame[reviewed_column(target)].notna().to_numpy()
     return Prepared(
         source=source,
         target=labels,
@@ -184,6 +190,7 @@ def prepare(
         X=X,
         groups=groups,
         suggested=suggested,
+        reviewed=reviewed,
     )
 
 

@@ -6,7 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from support.labeling_pages import page_of, write_fish
+from support.labeling_pages import page_of, write_doubtful_fish, write_fish
 from support.labeling_server import labeling
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: the extra [label]")
@@ -348,3 +348,167 @@ def test_screen_readers_find_names_roles_and_the_latest_answer(session, tab):
     at(tab, 1)
     api.expect(tab.get_by_role("status")).to_have_text(re.compile("Row 1: carp"))
     assert tab.evaluate("() => document.activeElement.id") == "title"
+
+
+# -- reviewing labels -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def review(tmp_path, serve):
+    """The page of a review of forty labels, three of which are wrong, with the true labels."""
+    truth = write_doubtful_fish(tmp_path / "fish.csv", N_ROWS)
+    page = page_of(tmp_path / "fish.csv", order="doubtful")
+    page.truth, page.address = truth, serve(page)
+    return page
+
+
+def fact(tab, name):
+    """Return what the page says about the label."""
+    return tab.locator("#doubt div").filter(has_text=name).locator("dd")
+
+
+def key_of(name):
+    return "2" if name == "eel" else "1"
+
+
+def moved_on(tab, row):
+    api.expect(tab.locator("#title")).not_to_have_text(f"Row {row + 1} of {N_ROWS}")
+
+
+def at_the_end(tab):
+    """Wait until the model has found the next label to review, or that there is none."""
+    found = re.compile(r"Row \d+ of|All doubtful labels are reviewed")
+    api.expect(tab.locator("#title")).to_have_text(found)
+    return tab.locator("#title").inner_text().startswith("All")
+
+
+def test_labels_are_confirmed_and_corrected_by_keys_alone(review, tab):
+    tab.goto(review.address)
+    first = shown(tab)
+    given = review.table.given[first]
+    api.expect(fact(tab, "Probability that the label is wrong")).to_have_text(re.compile(r"\d %"))
+    api.expect(fact(tab, "Likely label")).to_have_text(review.truth[first])
+    api.expect(tab.get_by_role("button", name=f"Keep {given}")).to_be_visible()
+    tab.keyboard.press("t")
+    tab.keyboard.type("two fins")
+    tab.keyboard.press("Enter")
+    tab.keyboard.press(key_of(review.truth[first]))
+    moved_on(tab, first)
+    api.expect(tab.get_by_role("status")).to_have_text(
+        f"Row {first + 1}: {given} corrected to {review.truth[first]}."
+    )
+    second = shown(tab)
+    tab.keyboard.press(key_of(review.table.given[second]))
+    moved_on(tab, second)
+    api.expect(tab.locator("#progress-detail")).to_have_text("1 confirmed, 1 corrected")
+    third = shown(tab)
+    tab.keyboard.press("n")
+    moved_on(tab, third)
+    tab.keyboard.press("u")
+    at(tab, third)
+    tab.keyboard.press("s")
+    api.expect(tab.locator("#progress-detail")).to_have_text("1 confirmed, 1 corrected, 1 skipped")
+    assert [(one.row, one.outcome, one.note) for one in review.session.answers] == [
+        (first, "corrected", "two fins"), (second, "confirmed", ""), (third, "skip", ""),
+    ]  # fmt: skip
+
+
+def test_a_review_reloads_takes_back_and_ends(review, tab):
+    tab.goto(review.address)
+    first = shown(tab)
+    tab.keyboard.press(key_of(review.truth[first]))
+    moved_on(tab, first)
+    second = shown(tab)
+    tab.reload()
+    at(tab, second)
+    api.expect(tab.locator("#progress-detail")).to_have_text("1 corrected")
+    tab.keyboard.press("u")
+    at(tab, first)
+    assert review.session.labels == review.table.given
+    api.expect(fact(tab, "Likely label")).to_have_text(review.truth[first])
+    while not at_the_end(tab):
+        row = shown(tab)
+        tab.keyboard.press(key_of(review.truth[row]))
+        moved_on(tab, row)
+    api.expect(tab.locator("#doubt")).to_be_hidden()
+    api.expect(tab.locator("#gain")).to_have_text("0 labels")
+    tab.get_by_role("button", name="Save and finish").click()
+    api.expect(tab.locator("#title")).to_have_text("Finished")
+    found = pd.read_csv(review.out)
+    assert found["kind"][:40].tolist() == review.truth[:40].tolist()
+    assert first in found["kind_reviewed"].dropna().index
+
+
+def test_the_nearest_rows_can_be_compared_cell_by_cell(review, tab):
+    tab.goto(review.address)
+    row = shown(tab)
+    nearest = review.session.doubt.nearest
+    table = tab.get_by_role("table", name="Cells of this row and of the nearest labeled rows")
+    heads = table.get_by_role("columnheader").all_inner_texts()
+    assert [head.split() for head in heads] == [
+        ["This", "row", review.table.given[row]],
+        *(["Row", str(near + 1), review.table.given[near]] for near in nearest),
+    ]
+    line = table.get_by_role("row").filter(has=tab.get_by_role("rowheader", name="length"))
+    assert line.get_by_role("cell").all_inner_texts() == [
+        review.table.cells(one)["length"] for one in (row, *nearest)
+    ]
+
+
+def test_screen_readers_find_why_a_label_is_doubtful(review, tab):
+    tab.goto(review.address)
+    shown(tab)
+    terms = tab.locator("dl#doubt").get_by_role("term").all_inner_texts()
+    assert terms[:3] == ["Label", "Likely label", "Probability that the label is wrong"]
+    assert len(tab.locator("dl#doubt").get_by_role("definition").all()) == len(terms)
+    names = [button.inner_text() for button in tab.locator("#classes button").all()]
+    assert [name.split()[0] for name in names].count("Keep") == 1
+    assert tab.locator("#classes button[aria-keyshortcuts]").count() == 2
+
+
+def test_a_review_on_a_phone_needs_no_scrolling_sideways(browser, review):
+    context = browser.new_context(viewport={"width": 360, "height": 640}, has_touch=True)
+    tab = context.new_page()
+    tab.goto(review.address)
+    row = shown(tab)
+    assert tab.evaluate("() => document.documentElement.scrollWidth") <= 360
+    button = tab.get_by_role("button", name=f"Change to {review.truth[row]}")
+    assert button.bounding_box()["y"] < 640
+    button.tap()
+    moved_on(tab, row)
+    assert review.session.labels[row] == review.truth[row]
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_evidence_has_contrast(browser, review, scheme):
+    context = browser.new_context(color_scheme=scheme)
+    tab = context.new_page()
+    tab.goto(review.address)
+    shown(tab)
+    paper, tint = (luminance(tab, one, "backgroundColor") for one in ("body", "#doubt"))
+    assert contrast(luminance(tab, "#cells .near", "color"), paper) >= 4.5
+    for element in ("#doubt dt", "#doubt dd"):
+        assert contrast(luminance(tab, element, "color"), tint) >= 4.5
+    context.close()
+
+
+def test_a_killed_review_continues_in_the_browser(tmp_path, tab):
+    truth = write_doubtful_fish(tmp_path / "fish.csv", N_ROWS)
+    words = ("fish.csv", "--target", "kind", "--order", "doubtful")
+    with labeling(tmp_path, *words) as running:
+        tab.goto(running.address)
+        first = shown(tab)
+        tab.keyboard.press(key_of(truth[first]))
+        moved_on(tab, first)
+        running.process.kill()
+        running.end()
+        tab.keyboard.press("1")
+        api.expect(tab.get_by_role("alert")).to_contain_text("was not stored")
+    with labeling(tmp_path, *words) as running:
+        tab.goto(running.address)
+        second = shown(tab)
+        assert second != first
+        api.expect(tab.locator("#progress-detail")).to_have_text("1 corrected")
+        assert running.stop()[0] == 0
+    assert pd.read_csv(tmp_path / "fish.labeled.csv")["kind"][first] == truth[first]

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from semisquares._utils.errors import UserError
-from semisquares.labeling._updates import AccuracyEstimate, Guess, Update
+from semisquares.labeling._session import Doubt
+from semisquares.labeling._updates import AccuracyEstimate, Guess, SameProcess, Update, Updater
 from semisquares.tables.labeling import _page
 from semisquares.tables.labeling._page import KEYS, LONGEST
 from support.command_line import PATIENCE
-from support.labeling_pages import answer, page_of, write_fish
+from support.labeling_pages import QUICK, answer, page_of, write_doubtful_fish, write_fish
 
 
 @pytest.fixture
@@ -158,3 +159,132 @@ def test_a_session_continues_with_its_curve(path):
     assert again.state()["curve"] == page.state()["curve"]
     assert again.state()["row"]["index"] == page.state()["row"]["index"]
     assert again.state()["last"] is None
+
+
+# -- reviewing labels -----------------------------------------------------------------------------
+
+
+def reviewing(path, **options):
+    """Return the page of a review of forty labels, three of which are wrong, and true labels."""
+    truth = write_doubtful_fish(path)
+    page = page_of(path, order="doubtful", **options)
+    page.updater.start()
+    assert page.updater.wait(PATIENCE)
+    page.updater.stop()
+    return page, truth
+
+
+def test_a_doubtful_label_is_shown_with_what_speaks_against_it(path):
+    page, truth = reviewing(path)
+    state = json.loads(json.dumps(page.state()))
+    row, doubt = state["row"], page.session.doubt
+    assert row["index"] in (3, 17, 20)
+    assert doubt.likely == truth[row["index"]] != row["review"]["given"]
+    facts = {one["name"]: one["text"] for one in row["review"]["facts"]}
+    assert facts["Label"] == row["review"]["given"]
+    assert facts["Likely label"] == doubt.likely
+    assert facts["Probability that the label is wrong"] == f"{100 * doubt.wrong:.0f} %"
+    assert row["review"]["note"] == ""
+    assert state["question"] == "is its kind right?"
+    assert {one["text"] for one in state["classes"]} == {
+        f"Keep {row['review']['given']}", f"Change to {doubt.likely}"
+    }  # fmt: skip
+
+
+def test_the_nearest_labeled_rows_are_shown_cell_by_cell(path):
+    page, _ = reviewing(path)
+    row, doubt = page.state()["row"], page.session.doubt
+    assert [one["title"] for one in row["review"]["nearest"]] == [
+        f"Row {near + 1}" for near in doubt.nearest
+    ]
+    assert [one["label"] for one in row["review"]["nearest"]] == [
+        page.session.labels[near] for near in doubt.nearest
+    ]
+    for cell in row["cells"]:
+        texts = [one["text"] for one in cell["near"]]
+        assert texts == [page.table.cells(near)[cell["name"]] for near in doubt.nearest]
+
+
+def test_answers_to_a_review_are_counted_by_what_they_were(path):
+    page, truth = reviewing(path)
+    n = len(page.session.doubts_left())
+    said = []
+    for label in (truth[page.session.current.row], None):
+        answer(page, label=label or page.session.label_of(page.session.current.row))
+        said.append(page.state()["last"]["text"])
+    answer(page, "unsure")
+    assert said[0].endswith(f"corrected to {page.session.answers[0].label}.")
+    assert said[1].endswith(" confirmed.")
+    state = page.state()
+    assert state["progress"]["text"] == f"3 of {n} doubtful labels reviewed"
+    assert state["progress"]["detail"] == "1 confirmed, 1 corrected, 1 not sure"
+    assert state["gain"]["title"] == "Left to review"
+    assert state["title"] == "3 reviewed"
+    assert page.summary() == f"2 labels reviewed, 1 confirmed, 1 corrected, 1 not sure: {page.out}"
+
+
+def measured_again(page):
+    """Return the accuracy with all answers."""
+    updater = Updater(page.session, SameProcess(page.table.X, model=QUICK))
+    updater.start()
+    assert updater.wait(PATIENCE)
+    updater.stop()
+    return page.session.measurements[-1]
+
+
+def test_corrected_labels_do_not_count_for_the_model_that_doubted_them(path):
+    """Without these rows, or with their new labels, the accuracy would be 100 %."""
+    page, truth = reviewing(path)
+    while page.session.current is not None:
+        answer(page, label=truth[page.session.current.row])
+    found = measured_again(page)
+    assert page.session.labels[:40] == truth[:40].tolist()
+    assert (found.n_measured, found.accuracy) == (40, 37 / 40)
+    assert page.state()["accuracy"]["detail"].endswith("compared with the labels before the review")
+
+
+def test_advice_is_to_stop_when_probably_no_label_is_wrong():
+    doubts = [Doubt("eel", 0.4, 0.6, 0.2, ()), Doubt("eel", 0.4, 0.6, 0.1, ())]
+    assert _page._review_advice(doubts)["code"] == "stop"
+    assert _page._left(doubts)["text"] == "2 labels"
+    assert _page._review_advice([*doubts, *doubts])["code"] == "go_on"
+    assert _page._left([*doubts, *doubts])["text"] == "4 labels; about 1 is probably wrong"
+    assert _page._review_advice([])["code"] == "done"
+
+
+def test_a_written_review_is_known_when_the_copy_is_reviewed(path):
+    page, truth = reviewing(path)
+    rows = []
+    while page.session.current is not None:
+        rows.append(answer(page, label=truth[page.session.current.row]))
+    page.save()
+    again = page_of(page.out, order="doubtful")
+    again.updater.start()
+    assert again.updater.wait(PATIENCE)
+    again.updater.stop()
+    assert set(again.table.reviewed) == set(rows)
+    assert again.session.measurements[-1] == measured_again(page)
+    assert again.session.current is None or again.session.current.row not in rows
+
+
+def test_a_review_without_evidence_says_so(path):
+    page, _ = reviewing(path)
+    page.session._doubts.clear()
+    page.session._queue.clear()
+    note = page.state()["row"]["review"]["note"]
+    assert note == "The model does not doubt this label any more."
+
+
+def test_the_end_of_a_review_waits_for_the_model(path):
+    page, truth = reviewing(path)
+    while page.session.current is not None:
+        answer(page, label=truth[page.session.current.row])
+    assert page.state()["end"]["title"] == "Looking for more doubtful labels …"
+
+
+def test_a_review_without_a_model_is_refused(path):
+    write_doubtful_fish(path)
+    page = page_of(path, order="doubtful")
+    page.session.install(Update(40, failure="no way"))
+    with pytest.raises(UserError, match="No model could be fitted: no way"):
+        page.nothing_to_review()

@@ -66,9 +66,10 @@ def test_rows_of_several_files_are_counted_through(tmp_path):
 
 
 def test_what_tells_the_label_is_neither_shown_nor_a_feature(table):
-    names = "kind_predicted,kind_probability,kind_filled,kind_drawn,kind_note"
+    names = "kind_predicted,kind_probability,kind_filled,kind_drawn,kind_note,kind_reviewed"
     content = (
-        f"size,{names},kind\n3,eel,0.9,true,random,x,eel\n5,carp,0.8,false,,,\n4,eel,0.7,,,,\n"
+        f"size,{names},kind\n3,eel,0.9,true,random,x,carp,eel\n5,carp,0.8,false,,,,\n"
+        "4,eel,0.7,,,,,\n"
     )
     found = table(content)
     assert found.shown == ["size"]
@@ -80,9 +81,29 @@ def test_labels_that_were_suggested_before_are_biased(table):
     assert table(content).biased == [0]
 
 
+def test_labels_that_were_reviewed_before_are_known_as_they_were(table):
+    content = "size,kind_drawn,kind_reviewed,kind\n3,file,007,7\n5,,07,07\n4,,7,\n7,,,eel\n"
+    assert table(content).reviewed == {0: "007", 1: "07"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [(["", "", ""], "no label"), (["eel", "", "eel"], "labels of one class only, 'eel'")],
+)
+def test_labels_that_cannot_be_reviewed_are_refused(table, labels, why):
+    content = "size,kind\n" + "".join(f"{k},{text}\n" for k, text in enumerate(labels))
+    assert len(table(content).given) == 3
+    with pytest.raises(TableError, match=why):
+        table(content, to_review=True)
+
+
 @pytest.mark.parametrize(
     ("header", "cell", "name"),
-    [("kind_drawn", "by hand", "kind_drawn"), ("kind_note", "x", "kind_note")],
+    [
+        ("kind_drawn", "by hand", "kind_drawn"),
+        ("kind_note", "x", "kind_note"),
+        ("kind_reviewed", "2024", "kind_reviewed"),
+    ],
 )
 def test_a_column_with_a_name_that_is_needed_is_refused(table, header, cell, name):
     with pytest.raises(TableError, match=f"already has a column '{name}'"):

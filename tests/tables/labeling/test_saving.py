@@ -110,6 +110,44 @@ def test_a_format_that_cannot_be_written_is_refused(fish, tmp_path):
         saved(fish, tmp_path / "out.ods", {1: "carp"})
 
 
+def reviewed(path, out, **options):
+    """Confirm the label of the first row, and correct that of the third."""
+    table = read_label_table(find(str(path)), "kind", **options)
+    outcome = LabelingOutcome({2: "2"}, {}, {}, 2, {0: "01", 2: "1.0"})
+    save_labels(table, outcome, str(out))
+
+
+def test_a_review_leaves_confirmed_cells_and_keeps_the_labels_before(tmp_path):
+    (tmp_path / "in.csv").write_text("size;kind\n7;01\n8;\n9;1.0\n10;2\n")
+    reviewed(tmp_path / "in.csv", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == (
+        "size;kind;kind_drawn;kind_reviewed\n7;01;;01\n8;;;\n9;2;;1.0\n10;2;;\n"
+    )
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".xlsx", ".jsonl"])
+def test_labels_before_a_review_come_back_as_they_were(tmp_path, ending):
+    (tmp_path / "in.csv").write_text("size;kind\n7;01\n8;\n9;1.0\n10;2\n")
+    out = tmp_path / f"out{ending}"
+    reviewed(tmp_path / "in.csv", out)
+    table = read_label_table(find(str(out)), "kind")
+    assert table.reviewed == {0: "01", 2: "1.0"}
+    assert table.shown == ["size"]
+    assert "kind_reviewed" not in {feature.column for feature in table.features}
+
+
+def test_a_column_of_numbers_from_an_earlier_session_takes_text(tmp_path):
+    (tmp_path / "in.csv").write_text(
+        "size,kind,kind_drawn,kind_note,kind_reviewed\n7,1,file,3,2\n8,2,,,\n9,1,,,\n"
+    )
+    table = read_label_table(find(str(tmp_path / "in.csv")), "kind")
+    outcome = LabelingOutcome({1: "eel"}, {}, {1: "dark"}, 1, {1: "2", 2: "pike"})
+    save_labels(table, outcome, str(tmp_path / "out.parquet"))
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert found["kind_note"].to_pylist() == ["3", "dark", None]
+    assert found["kind_reviewed"].to_pylist() == ["2", "2", "pike"]
+
+
 def test_the_input_is_never_written(tmp_path):
     write_fish(tmp_path / "fish.csv")
     shutil.copy(tmp_path / "fish.csv", tmp_path / "copy.csv")

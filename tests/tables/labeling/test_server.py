@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from support.labeling_pages import page_of, write_fish
+from support.command_line import PATIENCE
+from support.labeling_pages import page_of, write_doubtful_fish, write_fish
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: the extra [label]")
 pytest.importorskip("httpx", reason="httpx, with which starlette is tested, is not installed")
@@ -93,6 +94,26 @@ def test_a_bad_answer_is_refused_with_a_sentence(client):
     answer = post(client, "class", {"name": "NA"})
     assert answer.status_code == 400
     assert "means that there is no label" in answer.json()["error"]
+
+
+def test_a_review_confirms_corrects_and_takes_back(tmp_path):
+    truth = write_doubtful_fish(tmp_path / "doubtful.csv")
+    page = page_of(tmp_path / "doubtful.csv", order="doubtful")
+    page.updater.start()
+    assert page.updater.wait(PATIENCE)
+    page.updater.stop()
+    client = testclient.TestClient(make_app(page, TOKEN, PORT), base_url=HERE)
+    one = client.get(f"/{TOKEN}/state").json()
+    row, given = one["row"]["index"], one["row"]["review"]["given"]
+    two = label(client, truth[row], one["turn"], row).json()
+    assert page.session.labels[row] == truth[row] != given
+    stale = label(client, given, one["turn"], row)
+    assert (stale.status_code, stale.json()["code"]) == (409, "answered_elsewhere")
+    label(client, two["row"]["review"]["given"], two["turn"], two["row"]["index"])
+    assert [answer.outcome for answer in page.session.answers] == ["corrected", "confirmed"]
+    for _ in range(2):
+        post(client, "undo", {"turn": page.session.turn})
+    assert client.get(f"/{TOKEN}/state").json()["row"] == one["row"]
 
 
 # -- whom it refuses ------------------------------------------------------------------------------

@@ -150,11 +150,11 @@ function hideProblem() {
 function show(next) {
   const before = state;
   state = next;
-  document.title = state.progress.labeled + " labels – " + state.name;
+  document.title = state.title + " – " + state.name;
   get("name").textContent = state.name;
-  get("target").textContent = " – which " + state.target + "?";
+  get("target").textContent = " – " + state.question;
   get("saved").textContent = state.saved ? "" : "Answers are in the journal; save to write " + state.out + ".";
-  if (!before || before.turn !== state.turn || (before.row || {}).index !== (state.row || {}).index) showRow(before);
+  if (!before || before.turn !== state.turn || !state.row || shownOf(before) !== shownOf(state)) showRow(before);
   showGuess();
   showClasses(before);
   get("last").textContent = state.last ? state.last.text : "";
@@ -163,21 +163,30 @@ function show(next) {
   showCurve();
 }
 
+// The row and its evidence; what the model says may come later than the row.
+const shownOf = (one) => JSON.stringify(one.row && [one.row.index, one.row.review]);
+
+function makeCell(cell, attributes) {
+  const value = make("td", "", attributes);
+  value.append(make("span", cell.text, {dir: "auto", class: "text"}));
+  if (cell.more) value.append(make("span", " … and " + cell.more, {class: "cut"}));
+  return value;
+}
+
 function showRow(before) {
   const row = state.row;
-  get("title").textContent = row ? row.title : "All rows are answered";
-  get("why").textContent = row ? row.why : "Save the table, and finish.";
+  get("title").textContent = row ? row.title : state.end.title;
+  get("why").textContent = row ? row.why : state.end.text;
   get("work").dataset.drawn = row ? row.drawn : "";
+  const near = row && row.review ? row.review.nearest : [];
   const lines = (row ? row.cells : []).map((cell) => {
     const line = document.createElement("tr");
-    const value = document.createElement("td");
-    const text = make("span", cell.text, {dir: "auto", class: "text"});
-    value.append(text);
-    if (cell.more) value.append(make("span", " … and " + cell.more, {class: "cut"}));
-    line.append(make("th", cell.name, {scope: "row", dir: "auto"}), value);
+    const others = cell.near.map((one, k) => makeCell(one, {class: "near", "data-row": near[k].title + ", " + near[k].label}));
+    line.append(make("th", cell.name, {scope: "row", dir: "auto"}), makeCell(cell, {class: "own"}), ...others);
     return line;
   });
   get("cells").tBodies[0].replaceChildren(...lines);
+  showReview(row && row.review, near);
   for (const text of document.querySelectorAll("#cells .text")) {
     if (text.scrollHeight > text.clientHeight) text.tabIndex = 0;
   }
@@ -188,6 +197,30 @@ function showRow(before) {
   }
 }
 
+function showReview(review, near) {
+  const facts = (review ? review.facts : []).map((one) => {
+    const pair = document.createElement("div");
+    pair.append(make("dt", one.name), make("dd", one.text, {dir: "auto"}));
+    return pair;
+  });
+  get("doubt").replaceChildren(...facts);
+  get("doubt").hidden = !review;
+  get("doubt-note").textContent = review ? review.note : "";
+  get("doubt-note").hidden = !(review && review.note);
+  get("cells").caption.hidden = !near.length;
+  get("cells").classList.toggle("compare", near.length > 0);
+  get("cells").setAttribute("aria-label", near.length ? "Cells of this row and of the nearest labeled rows" : "Cells of this row");
+  const head = document.createElement("tr");
+  const titles = near.length ? [{title: "This row", label: review.given}, ...near] : [];
+  const columns = titles.map((one) => {
+    const column = make("th", "", {scope: "col"});
+    column.append(make("span", one.title, {class: "quiet"}), make("span", one.label, {dir: "auto"}));
+    return column;
+  });
+  head.append(make("td", ""), ...columns);
+  get("cells").tHead.replaceChildren(...(near.length ? [head] : []));
+}
+
 function showGuess() {
   const guess = state.row && state.row.guess;
   get("guess").hidden = !guess;
@@ -195,10 +228,10 @@ function showGuess() {
 }
 
 function showClasses(before) {
-  const names = (one) => JSON.stringify(one ? [one.classes.map((each) => each.name), !!one.row] : null);
+  const names = (one) => JSON.stringify(one ? [one.classes.map((each) => each.text), !!one.row] : null);
   if (names(before) !== names(state)) {
     const buttons = state.classes.map((one) => {
-      const button = make("button", one.name, {type: "button", dir: "auto"});
+      const button = make("button", one.text, {type: "button", dir: "auto"});
       button.disabled = !state.row;
       if (one.key) {
         button.append(make("kbd", one.key.toUpperCase()));
@@ -220,10 +253,11 @@ function showClasses(before) {
 function showProgress() {
   get("progress").textContent = state.progress.text;
   get("progress-detail").textContent = state.progress.detail;
-  get("bar").max = state.progress.rows;
-  get("bar").value = state.progress.labeled;
+  get("bar").max = state.progress.all;
+  get("bar").value = state.progress.done;
   get("accuracy").textContent = state.accuracy.text;
   get("accuracy-detail").textContent = state.accuracy.detail;
+  get("gain-title").textContent = state.gain.title;
   get("gain").textContent = state.gain.text;
   get("advice").textContent = state.advice.text;
 }

@@ -18,7 +18,13 @@ from ..._utils.messages import Message, Parameter
 from ..._utils.typing import Array
 from .._encoding import fit_encoding
 from .._options import check_column
-from .._written import drawn_column, labeling_among, note_column, predictions_among
+from .._written import (
+    drawn_column,
+    labeling_among,
+    note_column,
+    predictions_among,
+    reviewed_column,
+)
 from ..columns import Feature
 from ..columns._cells import factorize_texts, text_of
 from ..dataset import FilledMarks, TableOptions, _number_groups
@@ -32,9 +38,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["LabelTable", "read_label_table"]
+__all__ = ["LabelTable", "label_columns", "read_label_table"]
 
 _MARKS = ("suggested", "random", "file")
+"""What a session writes; a review does not change how a row was chosen."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,6 +62,8 @@ class LabelTable:
     """The label of each row, if it has one."""
     biased: Sequence[int]
     """Labeled rows that were suggested in an earlier session."""
+    reviewed: Mapping[int, str]
+    """Labeled rows that were reviewed in an earlier session, and their labels before that."""
     X: Array
     features: Sequence[Feature]
     groups: Array | None
@@ -102,6 +111,7 @@ def read_label_table(
     unlabeled: str | None = None,
     dates: str | None = None,
     missing: Sequence[str] = (),
+    to_review: bool = False,
 ) -> LabelTable:
     """Read a table that is to be labeled.
 
@@ -117,6 +127,8 @@ def read_label_table(
         As in `prepare`.
     missing : sequence of str
         More ways to write a missing cell.
+    to_review : bool, default=False
+        Refuse labels that cannot be reviewed: none at all, or those of one class.
 
     Raises
     ------
@@ -136,7 +148,7 @@ def read_label_table(
     is_new = target not in names
     if is_new:
         _check_new(names, target, classes)
-    labels = () if is_new else (target,)
+    labels = label_columns(names, target)
     levels = [name for name, kind in (kinds or {}).items() if kind in ("category", "text")]
     levels = [name for name in levels if name in names]
     chunks = [cells for cells, _ in iter_chunks(source, missing=missing, labels=labels)]
@@ -144,7 +156,7 @@ def read_label_table(
     if is_new:
         frame[target] = np.full(len(frame), None, dtype=object)
     options = TableOptions.of(frame.columns, target, group, kinds, drop, unlabeled, dates)
-    given, hints = _read_labels(frame, options)
+    given, hints = _read_labels(frame, options, to_review)
     biased = _read_drawn(frame, options, given)
     groups = None if group is None else _number_groups(frame[group])[0]
     marks = None
@@ -171,6 +183,7 @@ def read_label_table(
         shown=[name for name in names if name not in hidden],
         given=given,
         biased=biased,
+        reviewed=_read_reviewed(frame, options, given),
         X=X,
         features=encoder.features,
         groups=groups,
@@ -193,8 +206,15 @@ def _check_new(names: Sequence[str], target: str, classes: Sequence[str]) -> Non
         ) from None
 
 
+def label_columns(names: Sequence[str], target: str) -> tuple[str, ...]:
+    """Return the columns that hold labels: the target, and what a review has written."""
+    written = labeling_among(names, target)
+    found = [*[target] * (target in names), *[reviewed_column(target)] * bool(written)]
+    return tuple(name for name in found if name in names)
+
+
 def _read_labels(
-    frame: pd.DataFrame, options: TableOptions
+    frame: pd.DataFrame, options: TableOptions, to_review: bool
 ) -> tuple[list[str | None], tuple[str, ...]]:
     """Return the label of each row, as it is written, and likely mistakes."""
     values = frame[options.target]
@@ -204,7 +224,8 @@ def _read_labels(
         texts[code] if is_label else None for code, is_label in zip(codes, labeled, strict=True)
     ]
     hints: tuple[str, ...] = ()
-    if len({label for label in given if label is not None}) > 1:  # refuses quantities and dates
+    n_classes = len({label for label in given if label is not None})
+    if n_classes > 1 or to_review:  # refuses quantities and dates
         hints = read_target(
             frame, options.target, unlabeled=options.unlabeled, as_levels=options.as_levels
         ).hints
@@ -220,7 +241,7 @@ def _read_drawn(
         found = frame[name].astype(object).where(frame[name].notna(), None).tolist()
         if all(mark is None or mark in _MARKS for mark in found):
             return [k for k, mark in enumerate(found) if mark == "suggested" and given[k]]
-    for taken in (name, note_column(options.target)):
+    for taken in (name, note_column(options.target), reviewed_column(options.target)):
         if taken in frame:
             raise TableError(
                 f"The table already has a column {taken!r}, a name that a labeling session needs; "
@@ -228,6 +249,22 @@ def _read_drawn(
                 code="label_column_exists",
             )
     return []
+
+
+def _read_reviewed(
+    frame: pd.DataFrame, options: TableOptions, given: Sequence[str | None]
+) -> dict[int, str]:
+    """Return the labels that were reviewed in an earlier session, as they were before."""
+    name = reviewed_column(options.target)
+    if name not in frame:
+        return {}
+    codes, texts = factorize_texts(frame[name], text_of)
+    there = has_label(frame[name], options.unlabeled)
+    return {
+        row: texts[code]
+        for row, (code, is_there) in enumerate(zip(codes, there, strict=True))
+        if is_there and given[row] is not None
+    }
 
 
 def _remarks(columns: Sequence[Any]) -> list[str]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...labeling._session import LabelingOutcome
-from .._written import drawn_column, note_column
+from .._written import drawn_column, note_column, reviewed_column
 from ..io import text_types, writer
-from ._reading import LabelTable
+from ._reading import LabelTable, label_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +19,7 @@ __all__ = ["save_labels"]
 
 
 def save_labels(table: LabelTable, outcome: LabelingOutcome, out: str) -> None:
-    """Write the rows of a table, with new labels, how their rows were chosen, and notes.
+    """Write the rows of a table, with new labels, how their rows were chosen, notes and reviews.
 
     All other cells stay as they are written. The target keeps its type if all new labels are of
     that type, and becomes text otherwise.
@@ -32,23 +32,26 @@ def save_labels(table: LabelTable, outcome: LabelingOutcome, out: str) -> None:
     out : str
         The file; its ending determines the format.
     """
+    target, names = table.target, table.chunks[0].column_names
     target_type = _target_type(table, outcome)
-    drawn, note = drawn_column(table.target), note_column(table.target)
-    with_notes = bool(outcome.notes) or note in table.chunks[0].column_names
+    columns = {drawn_column(target): outcome.drawn}
+    more = {note_column(target): outcome.notes, reviewed_column(target): outcome.reviewed}
+    columns |= {name: cells for name, cells in more.items() if cells or name in names}
     with writer(out, dialect=table.source.dialect) as to:
         typed = table.source.format.is_text and not to.format.is_text
         types = None
         if typed:
-            is_new = table.target not in table.chunks[0].column_names
-            labels = () if is_new else (table.target,)
+            labels = label_columns(names, target)
             types = text_types(table.source, missing=table.missing, labels=labels)
-            types.add_cells(table.target, sorted(set(outcome.labels.values())))
-        for start, cells in zip(table.starts, table.chunks, strict=True):
-            cells = _filled(cells, table.target, target_type, outcome.labels, start)
-            cells = _filled(cells, drawn, None, outcome.drawn, start)
-            if with_notes:
-                cells = _filled(cells, note, None, outcome.notes, start)
-            to.write(cells if types is None else types.cast(cells))
+            types.add_cells(target, sorted(set(outcome.labels.values())))
+            for name, cells in columns.items():
+                if name in names:  # a new one is text
+                    types.add_cells(name, sorted(set(cells.values())))
+        for start, chunk in zip(table.starts, table.chunks, strict=True):
+            written = _filled(chunk, target, target_type, outcome.labels, start)
+            for name, cells in columns.items():
+                written = _filled(written, name, None, cells, start)
+            to.write(written if types is None else types.cast(written))
 
 
 def _target_type(table: LabelTable, outcome: LabelingOutcome) -> Any:
