@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import sys
 import time
@@ -141,6 +142,20 @@ def test_the_example_prints_three_commands_that_work(semisquares, tmp_path):
     assert [line.split()[1] for line in commands] == ["compare", "fit", "predict"]
     facts = json.loads(semisquares("example", tmp_path / "my example", "--json")[1])
     assert [f"  {command}" for command in facts["commands"]] == commands
+
+
+def test_the_example_without_labels_prints_how_to_label_it(semisquares, tmp_path):
+    words = ("example", tmp_path, "--without-labels", "--json")
+    facts = json.loads(semisquares(*words)[1])
+    assert [Path(name).name for name in facts["written"]] == [
+        "unopened.csv", "new_rows.csv", "truth.csv",
+    ]  # fmt: skip
+    commands = [shlex.split(command) for command in facts["commands"]]
+    assert [words[1] for words in commands] == ["suggest", "label", "compare", "fit", "predict"]
+    assert commands[0][2] == commands[1][2] == facts["written"][0]
+    labeled = commands[1][commands[1].index("-o") + 1]
+    assert commands[2][2] == commands[3][2] == labeled
+    assert semisquares(*commands[0][1:])[0] == 0
 
 
 def test_predictions_are_correct_and_cells_are_kept(semisquares, model, table, tmp_path):

@@ -8,7 +8,15 @@ import pandas as pd
 import pytest
 
 from semisquares.tables import TableError
-from semisquares.tables._example import NEW_ROWS, TABLE, TARGET, example_truth, write_example
+from semisquares.tables._example import (
+    NEW_ROWS,
+    TABLE,
+    TARGET,
+    TRUTH,
+    UNLABELED,
+    example_truth,
+    write_example,
+)
 from semisquares.tables.compare._rows import TableRows
 from semisquares.tables.compare._tuning import fit_pair
 from semisquares.tables.compare.notices import NoticeContext, find_notices
@@ -19,6 +27,8 @@ from semisquares.tables.dataset import prepare
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("example") / "new"
     assert write_example(folder) == [folder / TABLE, folder / NEW_ROWS]
+    without = [folder / UNLABELED, folder / NEW_ROWS, folder / TRUTH]
+    assert write_example(folder, labels=False) == without
     return folder
 
 
@@ -30,9 +40,14 @@ def pumps(folder):
 def test_the_files_have_the_same_bytes_everywhere(folder):
     found = {
         name: hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16]
-        for name in (TABLE, NEW_ROWS)
+        for name in (TABLE, NEW_ROWS, UNLABELED, TRUTH)
     }
-    assert found == {TABLE: "a48cce1e8bf1e472", NEW_ROWS: "257efbf16dfd30c9"}
+    assert found == {
+        TABLE: "a48cce1e8bf1e472",
+        NEW_ROWS: "257efbf16dfd30c9",
+        UNLABELED: "dc3efe7eed25df56",
+        TRUTH: "11c476f87927fc05",
+    }
 
 
 def test_writing_again_changes_nothing(folder):
@@ -71,6 +86,16 @@ def test_labels_are_few_true_and_missing_at_random(pumps):
     assert (len(pumps), known.sum()) == (800, 100)
     assert (pumps.loc[known, TARGET] == truth[known]).all()
     assert find_notices(NoticeContext(prepare(pumps, TARGET), seed=0)) == ()
+
+
+def test_without_labels_only_the_target_differs_and_the_truth_is_apart(folder, pumps):
+    bare = pd.read_csv(folder / UNLABELED)
+    assert bare[TARGET].isna().all()
+    pd.testing.assert_frame_equal(bare.drop(columns=TARGET), pumps.drop(columns=TARGET))
+    truth = pd.read_csv(folder / TRUTH).set_index("pump")[TARGET]
+    states = example_truth()
+    assert truth[bare["pump"]].tolist() == list(states[TABLE])
+    assert truth[pd.read_csv(folder / NEW_ROWS)["pump"]].tolist() == list(states[NEW_ROWS])
 
 
 def test_new_rows_are_like_the_table_but_for_a_new_maker(folder, pumps):

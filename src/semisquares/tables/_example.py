@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from .._utils.words import os_error
 from .errors import TableError
 
 TABLE, NEW_ROWS, TARGET = "pumps.csv", "new_rows.csv", "bearing"
+UNLABELED, TRUTH = "unopened.csv", "truth.csv"
 STATES = ("sound", "worn")
 
 N_PUMPS, N_NEW, N_OPENED = 800, 50, 100
@@ -44,16 +46,20 @@ FINDINGS = ("no remark", "slight hum", "seal replaced", "oil topped up", "paint 
 PLACES = ("by the east wall", "next to the stairs", "in the cellar", "under the pipe bridge")
 
 
+_Columns = dict[str, list[str]]
+"""The cells of each column, as in the file."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Pumps:
-    """Columns of text, as in the file, and the true state of each pump."""
+    """Columns of text, and the true state of each pump."""
 
-    columns: dict[str, list[str]]
+    columns: _Columns
     worn: Array
 
 
-def write_example(folder: str | Path) -> list[Path]:
-    """Write two tables into a folder: pumps, few of them labeled, and new pumps to predict.
+def write_example(folder: str | Path, *, labels: bool = True) -> list[Path]:
+    """Write tables into a folder: pumps, few of them labeled or none, and new pumps to predict.
 
     Files that exist already are left alone.
 
@@ -61,11 +67,13 @@ def write_example(folder: str | Path) -> list[Path]:
     ----------
     folder : path
         Created if it does not exist.
+    labels : bool, default=True
+        Whether some pumps have a label. If not, a third file has the true states of all pumps.
 
     Returns
     -------
     list of Path
-        The table of 800 pumps and that of 50 new ones.
+        The table of 800 pumps, that of 50 new ones and, without labels, that of the true states.
 
     Raises
     ------
@@ -78,9 +86,14 @@ def write_example(folder: str | Path) -> list[Path]:
     >>> folder = tempfile.mkdtemp()
     >>> [path.name for path in write_example(folder)]
     ['pumps.csv', 'new_rows.csv']
+    >>> [path.name for path in write_example(folder, labels=False)]
+    ['unopened.csv', 'new_rows.csv', 'truth.csv']
     """
     folder = Path(folder)
-    files = {folder / name: _as_csv(pumps.columns) for name, pumps in _tables(SEED).items()}
+    tables = {name: pumps.columns for name, pumps in _tables(SEED).items()}
+    if not labels:
+        tables = _without_labels(tables)
+    files = {folder / name: _as_csv(columns) for name, columns in tables.items()}
     try:
         missing = [path for path, content in files.items() if not _holds(path, content)]
         for path in missing:
@@ -106,6 +119,17 @@ def example_truth() -> dict[str, tuple[str, ...]]:
     return {name: _states(pumps.worn) for name, pumps in _tables(SEED).items()}
 
 
+def _without_labels(tables: Mapping[str, _Columns]) -> dict[str, _Columns]:
+    """Return the tables without any label, and one of the true states of all their pumps."""
+    old, new = tables[TABLE], tables[NEW_ROWS]
+    truth = example_truth()
+    return {
+        UNLABELED: old | {TARGET: [""] * N_PUMPS},
+        NEW_ROWS: new,
+        TRUTH: {"pump": old["pump"] + new["pump"], TARGET: [*truth[TABLE], *truth[NEW_ROWS]]},
+    }
+
+
 def _holds(path: Path, content: bytes) -> bool:
     """Tell whether the file exists already; raise TableError if it has other content."""
     if not path.exists():
@@ -119,7 +143,7 @@ def _holds(path: Path, content: bytes) -> bool:
     return True
 
 
-def _as_csv(columns: dict[str, list[str]]) -> bytes:
+def _as_csv(columns: _Columns) -> bytes:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(columns)
