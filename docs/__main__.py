@@ -1,7 +1,9 @@
-"""Make the generated parts of the pages: ``python -m docs`` (two minutes), ``--fill`` (seconds).
+"""Make the generated parts of the pages: ``python -m docs`` (ten minutes), ``--fill`` (seconds).
 
 `numbers.json` stores how many test rows each method misclassifies in each draw, and `verdict.json`
-the answers of `semisquares compare` on the example table. The pictures of the methods show numbers
+the answers of `semisquares compare` on the example table. `first_labels.json` and the pictures of
+the guide come from a walk through a page of the guide (`docs.labeling_walk`), which is left out if
+there is no Playwright or no Chromium. The pictures of the methods show numbers
 of the first; those of the theory pages compute what they show. Finally, and with ``--fill`` only
 this, the text between marks is filled in from the stored files.
 """
@@ -13,6 +15,8 @@ import json
 import sys
 
 from .example import DRAWS, count_errors
+from .first_labels import write_picture
+from .labeling_walk import can_walk, walk
 from .marks import fill_pages
 from .measured import REGISTRY
 from .pages import METHOD_PAGES, NUMBERS, inputs_of
@@ -30,6 +34,11 @@ def main() -> None:
             sys.stdout.write(f"{name}.png: {size:,} bytes\n")
         make_methods()
         compare_example()
+        if can_walk():
+            walk()
+        else:
+            sys.stdout.write("first_labels.json: kept, no Playwright or no Chromium\n")
+        write_picture()
     for name in fill_pages(REGISTRY):
         sys.stdout.write(f"{name}: filled\n")
 

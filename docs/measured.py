@@ -10,6 +10,7 @@ from benchmarks.peers import choosing
 
 from . import (
     billion,
+    first_labels,
     label_members,
     label_review,
     pages,
@@ -68,6 +69,8 @@ NUMBERS = {
     "fig6.soft-beats-hard": Number(lambda: numbers("fig6", "soft_beats_hard")["wins"]),
     "fig6.soft-beats-supervised": Number(lambda: numbers("fig6", "soft_beats_supervised")["wins"]),
     "fig6.sets": Number(lambda: table("fig6").summary["dataset"].nunique()),
+    # docs/first_labels.json
+    **first_labels.NUMBERS,
 }
 """Numbers in sentences."""
 
@@ -83,6 +86,8 @@ BLOCKS = {
     "averaging.labels": label_members.table,
     # docs/evidence/labeling_review.md
     **label_review.BLOCKS,
+    # docs/guide/first_labels.md
+    **first_labels.BLOCKS,
     # docs/guide/tables.md
     "tables.text": text_columns.table,
     # docs/choosing.md
