@@ -126,6 +126,14 @@ def test_the_gain_of_more_labels_falls_as_labels_come_in():
     assert 0.0 <= gains[1] < 0.001 < gains[0] < 0.2
 
 
+def test_more_labels_bring_no_more_than_the_error_that_is_left():
+    X, codes, truth = rows(n_labeled=120)
+    X[:, 0] += 6.0 * truth  # the classes are far apart
+    found = find_update(X, codes, ["a", "b"], model=QUICK, representative=range(120))
+    assert found.measurement.accuracy == 1.0
+    assert 0.0 <= found.gain <= (1.0 + 1e-9) * 0.5 / 121 * 10 / 130
+
+
 def test_there_is_no_gain_from_few_labels():
     X, codes, _ = rows(n_labeled=19)
     assert find_update(X, codes, ["a", "b"], model=QUICK).gain is None
