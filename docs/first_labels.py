@@ -19,7 +19,6 @@ from semisquares.plotting._style import INK
 from .labeling_walk import (
     CHECK,
     COMMANDS,
-    CORRECT,
     N_DRAWS,
     N_SESSIONS,
     PICTURES,
@@ -40,6 +39,7 @@ _FROM = {
     "compare": "Use the",
     "fit": "Note:",
     "review": "About",
+    "correct": "Label at",
     "fit-again": "Averaged",
 }
 """How the first line begins that the page shows of a long output."""
@@ -160,7 +160,6 @@ def write_picture() -> None:
 BLOCKS: dict[str, Callable[[], str]] = {
     **{f"first-labels.{key}": lambda key=key: _terminal(key) for key in COMMANDS},
     "first-labels.check": lambda: _python(CHECK, "check"),
-    "first-labels.correct": lambda: _python(CORRECT, "correct"),
     "first-labels.by-probability": by_probability,
     "first-labels.found-wrong": found_wrong,
     "first-labels.right-again": right_again,

@@ -47,6 +47,8 @@ COMMANDS = {
     "predict": "semisquares predict pumps/my.model pumps/labeled.csv --only-missing "
     "-o pumps/filled.csv",
     "review": "semisquares review pumps/labeled.csv --target bearing -o pumps/doubtful.csv",
+    "correct": "semisquares label pumps/labeled.csv --target bearing --order doubtful "
+    "-o pumps/corrected.csv",
     "fit-again": "semisquares fit pumps/corrected.csv --target bearing -o pumps/my.model",
     "predict-again": "semisquares predict pumps/my.model pumps/corrected.csv --only-missing "
     "-o pumps/filled.csv",
@@ -58,15 +60,6 @@ truth = pd.read_csv("pumps/truth.csv", index_col="pump")["bearing"]
 filled = pd.read_csv("pumps/filled.csv", index_col="pump").query("bearing_filled")
 right = filled["bearing"] == truth[filled.index]
 print(f"{right.sum()} of {len(filled)} are right")
-"""
-CORRECT = """\
-doubtful = pd.read_csv("pumps/doubtful.csv")["pump"]
-table = pd.read_csv("pumps/labeled.csv", dtype=str, index_col="pump")
-seen = truth[doubtful]
-wrong = table.loc[doubtful, "bearing"] != seen
-print(f"{wrong.sum()} of {len(doubtful)} labels were wrong")
-table.loc[doubtful, "bearing"] = seen
-table.to_csv("pumps/corrected.csv")
 """
 N_LABELS = 100
 WRONG_KEYS = (7, 37, 67)
@@ -87,7 +80,7 @@ _IS_UP_TO_DATE = """async () => {
     const {found} = await ask("state");
     show(found);
     if (found.classes.some((one) => one.count === 0)) return true;  // there is no model yet
-    return found.curve.length > 0 && found.curve.at(-1).n_labels === found.progress.labeled;
+    return found.curve.length > 0 && found.curve.at(-1).n_labels === found.progress.done;
 }"""
 _TRANSIENT = re.compile(r" steps, about |^Writing .* took |^Seconds per fit")
 """Lines that a terminal overwrites, and times, which differ from run to run."""
@@ -111,8 +104,8 @@ def walk() -> None:
         printed["check"] = _python(folder, CHECK, found)
         by_probability = _by_probability(found)
         printed["review"] = _run(folder, COMMANDS["review"])
-        printed["correct"] = _python(folder, CORRECT, found)
         doubtful = pd.read_csv(folder / "pumps" / "doubtful.csv")["bearing_row"].tolist()
+        printed["correct"] = _correct(folder, truth, len(doubtful))
         printed |= {key: _run(folder, COMMANDS[key]) for key in ("fit-again", "predict-again")}
         printed["check-again"] = _python(folder, CHECK, found)
     stored = {
@@ -195,23 +188,9 @@ def _label(
     states : dict
         What the page says at each number of labels that is photographed.
     """
-    command = [*_words(COMMANDS["label"]), "--no-browser"]
     answers: list[tuple[int, str, str]] = []
     states: dict[str, Any] = {}
-    with (
-        subprocess.Popen(
-            command, cwd=folder, env=_environment(), text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        ) as process,
-        _tab() as tab,
-    ):  # fmt: skip
-        assert process.stdout is not None
-        printed = [process.stdout.readline()]
-        while not printed[-1].startswith("Label at "):
-            assert printed[-1], "".join(printed)
-            printed.append(process.stdout.readline())
-        tab.goto(printed[-1].split()[-1])
-        tab.wait_for_function("() => state !== null")
+    with _page(folder, COMMANDS["label"]) as (tab, printed):
         tab.wait_for_timeout(10_000)  # the first suggestions; nothing on the page tells of them
         while True:
             n = len(answers)
@@ -220,10 +199,48 @@ def _label(
             if n == N_LABELS:
                 break
             answers.append(_answer(tab, truth, is_wrong=n + 1 in WRONG_KEYS))
+    return _settled("".join(printed)), answers, states
+
+
+def _correct(folder: Path, truth: Sequence[str], n_rows: int) -> str:
+    """Answer the page that reviews labels with the true ones; return what the command printed."""
+    with _page(folder, COMMANDS["correct"]) as (tab, printed):
+        _store_picture(tab.screenshot(), "review_page")
+        for _ in range(n_rows):
+            shown = tab.evaluate("() => state")
+            if shown["row"] is None:
+                break
+            name = truth[shown["row"]["index"]]
+            key = next(one["key"] for one in shown["classes"] if one["name"] == name)
+            tab.keyboard.press(key)
+            tab.wait_for_function("(turn) => state.turn !== turn", arg=shown["turn"])
+    return _settled("".join(printed))
+
+
+@contextmanager
+def _page(folder: Path, command: str) -> Iterator[tuple[Any, list[str]]]:
+    """Open the page of a labeling command, and finish it in the end.
+
+    Yields the tab, and the lines that the command prints; they are complete in the end.
+    """
+    with (
+        subprocess.Popen(
+            [*_words(command), "--no-browser"], cwd=folder, env=_environment(), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ) as process,
+        _tab() as tab,
+    ):  # fmt: skip
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        while not lines[-1].startswith("Label at "):
+            assert lines[-1], "".join(lines)
+            lines.append(process.stdout.readline())
+        tab.goto(lines[-1].split()[-1])
+        lines[-1] = re.sub(r"127\.0\.0\.1:\S+", "127.0.0.1:…", lines[-1])  # differs every time
+        tab.wait_for_function("() => state !== null")
+        yield tab, lines
         tab.get_by_role("button", name="Save and finish").click()
-        printed.append(process.stdout.read())
-    text = re.sub(r"127\.0\.0\.1:\S+", "127.0.0.1:…", "".join(printed))  # differs every time
-    return _settled(text), answers, states
+        lines.append(process.stdout.read())
 
 
 def _answer(tab: Any, truth: Sequence[str], *, is_wrong: bool) -> tuple[int, str, str]:
