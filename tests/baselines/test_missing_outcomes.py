@@ -10,13 +10,13 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisquares import SoftLabelClassifier
 from semisquares.baselines.missing_outcomes import MissingOutcomeRegressor
 from semisquares.core.labelings import SoftLabels
 from support.allowed_warnings import early_stop_allowed
 from support.problems import make_problem
+from support.scikit_learn_checks import every_check
 
 METHODS = ["iterate", "analytic"]
 both_methods = pytest.mark.parametrize("method", METHODS)
@@ -530,7 +530,7 @@ def test_a_failed_fit_leaves_the_fitted_model_as_it_was():
     np.testing.assert_array_equal(model.predict(X), before)
 
 
-@parametrize_with_checks(
+@every_check(
     [
         MissingOutcomeRegressor(),
         MissingOutcomeRegressor("analytic", alpha=1.0, fit_intercept=False),

@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisquares import SoftLabelClassifier
 from semisquares.representations import (
@@ -20,6 +19,7 @@ from semisquares.representations._scaling import Scaling, leading
 from semisquares.representations._summary import hash_rows, merge, summarize
 from semisquares.representations.graph import neighbours_agree
 from support.made_rows import mixed_rows, one_hot_rows
+from support.scikit_learn_checks import every_check
 
 MODELS = [
     LinearRepresentation(0),
@@ -274,7 +274,7 @@ def test_the_scaling_of_a_constant_column_is_one():
     assert scaling.scale[0] == 1.0
 
 
-@parametrize_with_checks([LinearRepresentation(), KernelRepresentation(), GraphRepresentation()])
+@every_check([LinearRepresentation(), KernelRepresentation(), GraphRepresentation()])
 def test_representations_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
