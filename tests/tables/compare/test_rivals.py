@@ -181,6 +181,19 @@ def test_a_class_with_one_label_leaves_c_as_it_is():
     assert "C = 1, as a class" in describe_fit("logistic", size)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logistic_regression_is_tuned_by_the_log_loss_of_scikit_learn(n_classes):
+    X, _, truth = table(n_classes=n_classes)
+    model = LogisticRegression(C=0.1).fit(X, truth + 5)
+    found = rivals._mean_log_probability(model, X[:20], truth[:20] + 5)
+    expected = metrics.get_scorer("neg_log_loss")(model, X[:20], truth[:20] + 5)
+    assert found == pytest.approx(expected, rel=1e-9)
+    far = -1e4 * X[:20]  # which is as wrong as that score allows
+    expected = metrics.get_scorer("neg_log_loss")(model, far, truth[:20] + 5)
+    assert expected < -1.0
+    assert rivals._mean_log_probability(model, far, truth[:20] + 5) == pytest.approx(expected)
+
+
 def test_logistic_regression_is_tuned_by_folds_that_keep_groups_together():
     _, codes, _ = table()
     codes = codes[codes >= 0]
@@ -210,15 +223,15 @@ def test_the_number_of_jobs_changes_no_digit_and_no_rival_depends_on_others(monk
     seen = []
     here = evaluate(
         TableRows(X, codes),
-        folds=3,
+        folds=2,
         repeats=1,
         progress=lambda done, total: seen.append((done, total)),
     )
-    spread = evaluate(TableRows(X, codes), folds=3, repeats=1, jobs=2)
+    spread = evaluate(TableRows(X, codes), folds=2, repeats=1, jobs=2)
     np.testing.assert_array_equal(as_arrays(here), as_arrays(spread))
-    two = evaluate(TableRows(X, codes), folds=3, repeats=1, rivals=TWO)
+    two = evaluate(TableRows(X, codes), folds=2, repeats=1, rivals=TWO)
     np.testing.assert_array_equal(as_arrays(here)[:2], as_arrays(two))
-    assert seen == [(0, 36), (12, 36), (24, 36), (36, 36)]
+    assert seen == [(0, 24), (12, 24), (24, 24)]
 
 
 def test_the_progress_is_told_after_the_first_item_how_long_the_others_take(monkeypatch):
