@@ -112,8 +112,9 @@ def render(picture: Picture, kind: str) -> bytes:
     with style():
         if picture.get_layout_engine() is not None:
             # Lay out only once: a second layout would change the last digits of the positions.
+            # With "none" instead of None, savefig would draw twice, as if it had to lay out.
             picture.draw_without_rendering()
-            picture.set_layout_engine("none")
+            picture.set_layout_engine(None)
         nothing = {"svg": ("Date", "Creator"), "png": ("Software",)}[kind]
         file = BytesIO()
         picture.savefig(file, format=kind, metadata=dict.fromkeys(nothing))
