@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from semisquares.cli._signals import Interrupt
-from support.command_line import PATIENCE, begin, refused
+from support.command_line import refused
 from support.labeling_pages import answer, page_of, write_doubtful_fish, write_fish
 from support.labeling_server import labeling
 
@@ -167,12 +167,11 @@ def test_a_killed_session_continues_and_loses_nothing(truth, tmp_path):
 
 
 @needs_server
-def test_a_second_process_is_refused_while_the_first_runs(truth, tmp_path):
+def test_a_second_process_is_refused_while_the_first_runs(semisquares, truth, tmp_path):
     with labeling(tmp_path, *FISH) as running:
         row = running.label("eel")
-        with begin("label", *FISH, "--no-browser", folder=tmp_path) as second:
-            printed, errors = second.communicate(timeout=PATIENCE)
-        assert "Another process has the journal" in refused((second.returncode, printed, errors))
+        second = semisquares("label", *FISH, "--no-browser")
+        assert "Another process has the journal" in refused(second)
         running.stop()
     assert labels_in(tmp_path / OUT) == {row: "eel"}
 
