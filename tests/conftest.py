@@ -60,6 +60,17 @@ def bare(monkeypatch, tmp_path):
 
 
 @pytest.fixture
+def few_trees(monkeypatch):
+    """Random forests of ten trees, for claims that hold for forests of any size."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    monkeypatch.setattr(
+        "semisquares.tables.compare._rivals._forest",
+        lambda seed: RandomForestClassifier(10, random_state=seed),
+    )
+
+
+@pytest.fixture
 def semisquares(monkeypatch, capfdbinary, tmp_path):
     """Return a function that runs a command in an empty folder: exit code, output, errors."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

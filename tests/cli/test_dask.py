@@ -79,6 +79,7 @@ def assert_same_importance(found, expected):
     np.testing.assert_allclose(*measured, rtol=0, atol=1e-9)
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("method", ["averaged", "logistic", "forest", "boosting"])
 @pytest.mark.parametrize("group", [None, "clinic"], ids=["alone", "in groups"])
 def test_a_table_in_chunks_gives_the_probabilities_of_the_whole_table(folder, method, group):

@@ -331,7 +331,7 @@ def test_inspect_counts_the_trees_of_a_forest(semisquares, table):
 
 
 @pytest.mark.parametrize("method", measuring.WITHOUT_ALPHA)
-def test_fit_writes_every_method_as_onnx(semisquares, table, method):
+def test_fit_writes_every_method_as_onnx(semisquares, few_trees, table, method):
     onnxruntime = pytest.importorskip("onnxruntime")
     words = ("--target", "state", "--drop", "seen", "-o", "m.model", "--method", method)
     few = ("--folds", "2", "--repeats", "1", "--jobs", "1")

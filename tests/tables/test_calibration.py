@@ -117,6 +117,7 @@ def test_log_odds_that_no_row_can_test_are_taken_as_they_are():
     assert (found.slope, found.offsets.tolist()) == (1.0, [0.0, 0.0])
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("method", ["logistic", "forest", "boosting"])
 def test_other_methods_are_fitted_at_most_five_times_more(method, monkeypatch):
     fits, fit = [], _calibrating.fit_setting
@@ -132,6 +133,7 @@ def test_other_methods_are_fitted_at_most_five_times_more(method, monkeypatch):
     np.testing.assert_array_equal(np.sum(~np.array(fits), axis=0), 1)
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("method", ["logistic", "forest", "boosting"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_stored_model_of_any_method_is_calibrated(method, n_classes, monkeypatch):

@@ -36,6 +36,8 @@ from support import mixed_table
 from support.plain_predictors import KINDS, N_FEATURES, new_rows, predictor, rows
 from support.table_files import csv_of
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 METHODS = ("soft", "logistic", "forest", "boosting", "averaged")
 COLUMNS = [np.array([1, 3]), np.array([0]), np.array([2])]
 VALUES = np.array([0.1, -0.2, 1.0, 1000.5])

@@ -81,6 +81,7 @@ def assert_equal(model, path, frame, atol=1e-12):
     assert labels.tolist() == expected.labels.tolist()
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("method", METHODS)
 def test_the_graph_of_every_method_gives_calibrated_probabilities(method, n_classes, tmp_path):

@@ -182,6 +182,7 @@ def test_a_threshold_is_refused_for_three_classes():
 # -- fit and predict ----------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize(("method", "given"), METHODS_AND_POINTS)
 def test_a_stored_point_decides_by_the_calibrated_probabilities(method, given):
     model = loads(dumps(fitted(method=method, **given)))

@@ -88,6 +88,7 @@ def test_filled_cells_have_the_probabilities_that_the_model_gives_them():
         assert cells[name].to_pylist()[::3] == expected.tolist()
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("method", ["averaged", "logistic", "forest", "boosting"])
 def test_methods_with_probabilities_write_no_soft_labels(method):
     frame = damages()
