@@ -5,26 +5,33 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 # How many problems test-generated fits.
 PROBLEMS ?= 20000
+# The version that `make release` makes, and the tag whose files `make dist` checks.
+RELEASE ?=
+TAG ?=
 # test-oldest runs with this Python, the oldest that pyproject.toml allows.
 OLDEST_PYTHON ?= python3.11
 
-BIN := .venv/bin
+# Windows has no bin in an environment; there, make needs the sh of Git on the PATH.
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := .venv/$(SCRIPTS)
 # The version of the Python that was named or, if none was, of the .venv that is there. It is part
 # of the names of the stamps: a .venv of another version has none of them and is built again.
 $(shell test -x $(BIN)/python || rm -f .venv/.python-* .venv/.installed-*)
-VERSION_OF = $(shell $(1) -c 'import sys; print("{}.{}".format(*sys.version_info))' 2>/dev/null)
+VERSION_OF = $(shell $(1) -c 'import sys; sys.stdout.write("{}.{}".format(*sys.version_info))' 2>/dev/null)
 VERSION := $(if $(filter file,$(origin PYTHON)),$(call VERSION_OF,$(BIN)/python))
 VERSION := $(or $(VERSION),$(call VERSION_OF,$(PYTHON)))
 VENV := .venv/.python-$(VERSION)
 STAMP := .venv/.installed-$(VERSION)
 DOCS_STAMP := .venv/.installed-docs-$(VERSION)
 OLDEST := .venv-oldest/.installed
-LAMDA := .venv-lamda/bin/python
+LAMDA := .venv-lamda/$(SCRIPTS)/python
 # Two test processes with one BLAS thread each; a test about threads sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 # Bytecode is kept even if the environment forbids it, as images for containers do: without it, both
 # test processes and each command that a test starts compile everything again.
 KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
+# Tests and the commands that they start exchange text in UTF-8, also on Windows.
+export PYTHONUTF8 := 1
 # A process that has run its tests takes over some of the other's.
 TWO_AT_ONCE := -n 2 --dist worksteal
 # What test-stranger looks for in a test file, and a proxy where nothing listens.
@@ -33,8 +40,8 @@ NOWHERE := http://127.0.0.1:9
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-slow test-stranger test-oldest test-generated lint dist
-.PHONY: bench bench-peers bench-scale clean
+.PHONY: help install demo test pytest test-slow test-stranger test-oldest test-generated lint
+.PHONY: dist dist-everywhere release stored bench bench-peers bench-scale clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,7 +49,7 @@ help: ## list the targets
 install: $(STAMP) ## build .venv with semisquares and its development tools
 
 demo: $(STAMP) ## a table with missing labels from question to predictions, then the paper in short
-	@PATH="$(abspath $(BIN)):$$PATH"; set -ex; \
+	@PATH="$$PWD/$(BIN):$$PATH"; set -ex; \
 	semisquares example demo/pumps; \
 	semisquares compare demo/pumps/pumps.csv --target bearing -o demo/pumps/report.html; \
 	semisquares fit demo/pumps/pumps.csv --target bearing -o demo/pumps/bearing.model; \
@@ -58,7 +65,9 @@ docs: $(DOCS_STAMP) ## build the site into docs/_build/html, its gallery include
 	  --doctree-dir docs/_build/doctrees docs docs/_build/html
 	@echo "Page to look at: docs/_build/html/index.html"
 
-test: lint ## lint, then run the tests and the doctests
+test: lint pytest ## lint, then run the tests and the doctests
+
+pytest: $(STAMP) ## run the tests and the doctests, without lint
 	$(ONE_THREAD) $(KEEP_BYTECODE) $(BIN)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
 
 test-slow: $(STAMP) ## run the long versions of some tests, which `make test` leaves out
@@ -76,7 +85,7 @@ test-stranger: $(STAMP) ## run the tests that use data sets in a clone, without 
 	"$$python" -m pytest $(TWO_AT_ONCE) $$(grep -rlE --include='test_*.py' $(USES_DATA) tests)
 
 test-oldest: $(OLDEST) ## run the tests with the oldest versions that pyproject.toml allows
-	$(ONE_THREAD) .venv-oldest/bin/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
+	$(ONE_THREAD) .venv-oldest/$(SCRIPTS)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
 
 # An oracle in extended precision against every certificate: ten minutes.
 test-generated: $(STAMP) ## fit PROBLEMS generated problems (20,000) and look for false certificates
@@ -91,7 +100,19 @@ lint: $(STAMP) ## check style, format, types and layers
 dist: $(STAMP) ## build sdist and wheel into dist/, and try them in a clean environment elsewhere
 	@rm -rf dist
 	$(BIN)/python -m build --outdir dist .
-	$(ONE_THREAD) $(BIN)/python tools/try_dist.py dist
+	$(ONE_THREAD) $(BIN)/python tools/try_dist.py dist $(if $(TAG),--tag $(TAG))
+
+dist-everywhere: $(STAMP) ## the same on every Python that is found, and with the oldest dependencies: half an hour
+	@rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(ONE_THREAD) $(BIN)/python tools/try_dist.py dist --everywhere
+
+stored: $(STAMP) ## store what later versions must read and keep, in tests/stored
+	$(ONE_THREAD) $(BIN)/python tools/store_release.py
+
+release: $(STAMP) ## set the version RELEASE, gather the changelog and store what must be kept
+	$(BIN)/python tools/release.py $(RELEASE)
+	$(ONE_THREAD) $(BIN)/python tools/store_release.py
 
 bench: $(STAMP) ## run the benchmarks
 	@$(BIN)/python -m benchmarks
@@ -113,14 +134,14 @@ clean: ## remove caches and build output, keep .venv
 
 $(LAMDA): benchmarks/peers/lamda.txt
 	@$(PYTHON) -m venv --clear .venv-lamda
-	@.venv-lamda/bin/pip install -qq --disable-pip-version-check -r benchmarks/peers/lamda.txt
-	@.venv-lamda/bin/pip install -qq --disable-pip-version-check --no-deps LAMDA-SSL==1.0.2
+	@.venv-lamda/$(SCRIPTS)/pip install -qq --disable-pip-version-check -r benchmarks/peers/lamda.txt
+	@.venv-lamda/$(SCRIPTS)/pip install -qq --disable-pip-version-check --no-deps LAMDA-SSL==1.0.2
 
 $(OLDEST): pyproject.toml tools/oldest.py
 	@echo "Installing the oldest versions that pyproject.toml allows into .venv-oldest"
 	@$(OLDEST_PYTHON) -m venv --clear .venv-oldest
-	@.venv-oldest/bin/python tools/oldest.py > .venv-oldest/oldest.txt
-	@.venv-oldest/bin/python -m pip install -qq --disable-pip-version-check \
+	@.venv-oldest/$(SCRIPTS)/python tools/oldest.py > .venv-oldest/oldest.txt
+	@.venv-oldest/$(SCRIPTS)/python -m pip install -qq --disable-pip-version-check \
 	  --constraint .venv-oldest/oldest.txt --editable '.[test]'
 	@touch $@
 

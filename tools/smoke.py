@@ -1,7 +1,8 @@
 """Test an installed semisquares without the rest of the repository.
 
 `try_dist.py` runs it in a clean environment: ``smoke.py core VERSION`` with only the package and
-its dependencies, ``smoke.py tables VERSION`` with the extras for the command line.
+its dependencies, ``smoke.py tables VERSION`` with the extras for the command line, then
+``smoke.py extras VERSION`` with all extras, in the same folder.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from importlib import import_module, metadata
 from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
 
 PUBLIC = (
     "baselines", "core.certificate", "core.labelings", "core.objective", "core.rows",
@@ -65,6 +67,34 @@ def tables() -> None:
     expect("bearing" in output_of("inspect", "pumps.model"), "inspect does not know the target")
 
 
+def extras() -> None:
+    """Use every other extra once, on the table and the model that `tables` has left."""
+    output_of("predict", "pumps.model", "pumps/new_rows.csv", "-o", "predicted.xlsx")
+    table, target = "pumps/pumps.csv", ("--target", "bearing")
+    given = ("--method", "soft", "--alpha", "1", "--weight", "1", "--drop", "remark")
+    output_of("fit", table, *target, *given, "--engine", "dask", "--jobs", "1", "-o", "dask.model")
+    output_of("export", "dask.model", "-o", "pumps.onnx")  # which compares it with the model
+    output_of("reproduce", "fig1", "--preset", "quick", "--out", "paper")
+    expect(Path("paper/report.html").stat().st_size > 10_000, "the report of reproduce is empty")
+    label(table, *target)
+
+
+def label(*words: str) -> None:
+    """Fetch the labeling page and the files that it names."""
+    installed = str(Path(sys.executable).with_name("semisquares"))
+    start = [installed, "label", *words, "--no-browser", "-o", "labeled.csv"]
+    with subprocess.Popen(start, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().rpartition(" ")[2].strip()
+        here = build_opener(ProxyHandler({}))  # it is on this machine, whatever the proxy
+        sizes = {
+            name: len(here.open(f"{address}{name}", timeout=60).read())
+            for name in ("", "label.js", "label.css", "colours.css", "icon.svg", "state")
+        }
+        process.terminate()
+    expect(min(sizes.values()) > 100, f"files of the labeling page are empty: {sizes}")
+
+
 def command(*words: str) -> subprocess.CompletedProcess[str]:
     """Run the command that is installed beside this Python."""
     installed = str(Path(sys.executable).with_name("semisquares"))
@@ -85,4 +115,4 @@ def expect(holds: bool, otherwise: str) -> None:
 
 
 if __name__ == "__main__":
-    {"core": core, "tables": tables}[sys.argv[1]]()
+    {"core": core, "tables": tables, "extras": extras}[sys.argv[1]]()
