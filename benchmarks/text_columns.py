@@ -131,7 +131,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             flush=True,
         )
         if options.out:
-            options.out.write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n")
+            text = json.dumps([asdict(one) for one in found], indent=1)
+            options.out.write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

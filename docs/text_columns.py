@@ -13,7 +13,7 @@ from benchmarks.text_columns import STORED
 def table() -> str:
     """Return accuracies in percent, and gains with their standard errors, in Markdown."""
     head = ["table", "text", "rows", "without text", "with text", "gain in points"]
-    return grid(head, [_row(one) for one in json.loads(STORED.read_text())])
+    return grid(head, [_row(one) for one in json.loads(STORED.read_text(encoding="utf-8"))])
 
 
 def _row(one: dict[str, Any]) -> list[str]:

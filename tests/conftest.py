@@ -38,6 +38,9 @@ if "MPLCONFIGDIR" not in os.environ:
 
 offline.enforce()
 
+# benchmarks measure with /proc, signals and limits that only POSIX has
+collect_ignore_glob = [] if os.name == "posix" else ["benchmarks/*"]
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # as in a background job: the commands that tests stop by Ctrl-C would ignore it
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -159,7 +159,7 @@ def test_a_run_prints_its_settings_findings_and_results(semisquares, world, tmp_
         "  Haberman, Sonar; repeats 6, preset quick, seed 1",
         "  12 cells",
     ]
-    assert lines[-1] == f"Report: {tmp_path}/report.html"
+    assert lines[-1] == f"Report: {tmp_path / 'report.html'}"
     assert world.loaded == ["Haberman", "Sonar"]
     assert (tmp_path / "toy/summary.csv").exists()
     assert (tmp_path / "data/summary.csv").exists()

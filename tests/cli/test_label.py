@@ -13,6 +13,7 @@ from semisquares.cli._signals import Interrupt
 from support.command_line import refused
 from support.labeling_pages import answer, page_of, write_doubtful_fish, write_fish
 from support.labeling_server import labeling
+from support.systems import posix_only
 
 needs_server = pytest.mark.skipif(
     find_spec("uvicorn") is None or find_spec("starlette") is None,
@@ -90,6 +91,7 @@ def test_a_journal_of_another_version_of_the_table_is_refused(label, truth, tmp_
 # -- with the page --------------------------------------------------------------------------------
 
 
+@posix_only
 @needs_server
 def test_ctrl_c_writes_the_labels_and_says_where(truth, tmp_path):
     before = (tmp_path / "fish.csv").read_bytes()
@@ -118,6 +120,7 @@ def test_finish_on_the_page_ends_the_command(truth, tmp_path):
     assert labels_in(tmp_path / OUT) == {row: "eel"}
 
 
+@posix_only
 @needs_server
 def test_nothing_is_left_if_nothing_was_labeled(truth, tmp_path):
     with labeling(tmp_path, *FISH) as running:
@@ -141,6 +144,7 @@ def test_ctrl_c_before_the_address_is_printed_ends_as_later(
     assert [path.name for path in tmp_path.iterdir()] == ["fish.csv"]
 
 
+@posix_only
 @needs_server
 def test_sigterm_writes_the_labels_too(truth, tmp_path):
     with labeling(tmp_path, *FISH) as running:
@@ -150,6 +154,7 @@ def test_sigterm_writes_the_labels_too(truth, tmp_path):
     assert labels_in(tmp_path / OUT) == {row: "eel"}
 
 
+@posix_only
 @needs_server
 def test_a_killed_session_continues_and_loses_nothing(truth, tmp_path):
     given = {}
@@ -166,6 +171,7 @@ def test_a_killed_session_continues_and_loses_nothing(truth, tmp_path):
     assert labels_in(tmp_path / OUT) == given
 
 
+@posix_only
 @needs_server
 def test_a_second_process_is_refused_while_the_first_runs(semisquares, truth, tmp_path):
     with labeling(tmp_path, *FISH) as running:
@@ -189,6 +195,7 @@ def test_delete_journal_saves_what_is_not_saved_and_deletes_it(semisquares, trut
     assert not (tmp_path / JOURNAL).exists()
 
 
+@posix_only
 @needs_server
 def test_a_new_column_and_groups(truth, tmp_path):
     words = ("fish.csv", "--target", "sort", "--class", "a", "--class", "b", "--group", "water")

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from semisquares._utils.errors import UserError
+from semisquares.cli import _paths
 from support.command_line import refused
+from support.systems import posix_only
 
 TARGET = ("--target", "state")
 
@@ -141,7 +144,33 @@ def test_onnx_is_not_written_to_standard_output(semisquares, folder):
     assert "ONNX cannot be written to standard output; give --onnx" in refused(semisquares(*words))
 
 
+@posix_only
 def test_a_pipe_may_be_named_twice(semisquares, folder):
     os.mkfifo("pipe")
     words = ("fit", "none.csv", *TARGET, "-o", "pipe", "--onnx", "pipe")
     assert "There is no file none.csv" in refused(semisquares(*words))
+
+
+# -- Windows ------------------------------------------------------------------------------------
+
+
+def test_a_backslash_ends_a_folder_if_it_separates_folders(semisquares, folder, monkeypatch):
+    monkeypatch.setattr(_paths, "_SEPARATORS", ("\\", "/"))
+    for name in ("new\\", "new/"):
+        words = ("fit", "t.csv", *TARGET, "-o", name)
+        assert f"-o {name!r} is a folder" in refused(semisquares(*words))
+
+
+def test_a_drive_that_does_not_exist_is_refused(semisquares, folder, monkeypatch):
+    monkeypatch.setattr(os.path, "lexists", lambda path: False)
+    monkeypatch.setattr(os.path, "isdir", lambda path: False)
+    with pytest.raises(UserError, match="is not a folder, so no file can be in it"):
+        _paths._check_writable("-o", "new")
+
+
+def test_names_that_differ_in_case_are_one_file_if_the_system_says_so(
+    semisquares, folder, monkeypatch
+):
+    monkeypatch.setattr(os.path, "normcase", str.lower)
+    words = ("fit", "t.csv", *TARGET, "-o", "New.x", "--onnx", "new.X")
+    assert "both name 'new.X'; give each its own file" in refused(semisquares(*words))

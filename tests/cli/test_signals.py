@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from support.command_line import PATIENCE, begin
+from support.systems import posix_only
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
 NOTHING = "Stopped; nothing was written."
@@ -113,6 +114,7 @@ except BaseException:
 """
 
 
+@posix_only
 @BOTH
 def test_imports_are_stopped_at_once_even_if_they_catch_the_exception(tmp_path, number):
     (tmp_path / "onnx.py").write_text(STUBBORN)
@@ -160,6 +162,7 @@ cli.main()
 """
 
 
+@posix_only
 @pytest.mark.parametrize(
     ("moment", "number"),
     [(20_000, signal.SIGTERM), (1_000_000, signal.SIGINT), (4_000_000, signal.SIGTERM)],

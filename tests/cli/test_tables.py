@@ -24,6 +24,7 @@ from semisquares.tables.compare._rivals import LABELS
 from semisquares.tables.models import _measuring as measuring
 from support.command_line import PATIENCE, begin, refused
 from support.comparisons import binary
+from support.systems import posix_only
 
 COMMANDS = [
     "example", "compare", "suggest", "label", "fit", "predict", "inspect", "review", "export",
@@ -603,6 +604,7 @@ def test_wrong_use_gets_one_sentence_and_exit_code_2(semisquares, model, table, 
 HOURS = ("--repeats", "1000")
 
 
+@posix_only
 def test_ctrl_c_stops_a_comparison_during_its_fits(table, tmp_path):
     process = begin("compare", table, "--target", "state", *HOURS, folder=tmp_path)
     line = process.stdout.readline()  # the table is read
@@ -615,6 +617,7 @@ def test_ctrl_c_stops_a_comparison_during_its_fits(table, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@posix_only
 def test_ctrl_c_keeps_the_old_model(model, table, tmp_path):
     before = model.read_bytes()
     words = ("fit", table, "--target", "state", "--seed", "1", "-o", model, *HOURS)

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from semisquares import AveragedClassifier, HardLabelClassifier, SoftLabelClassifier
 from support.command_line import PATIENCE
+from support.systems import posix_only
 
 KILLS = int(os.environ.get("SEMISQUARES_KILLS", "1"))
 """Workers that are killed in the middle of fits, one in each."""
@@ -133,6 +134,7 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
+@posix_only
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_fit_that_is_stopped_leaves_nothing_behind(client):
     X, y = rows(slow=0.3)
@@ -166,6 +168,7 @@ KILL = {"soft": (0.05, 0.7), "averaged": (0.5, 0.2)}
 """Seconds that a block takes, and the last moment of a kill: the average makes a single pass."""
 
 
+@posix_only
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_a_killed_worker_changes_no_bit(client, expected, seed, name):
@@ -186,6 +189,7 @@ def test_a_killed_worker_changes_no_bit(client, expected, seed, name):
     assert killed.is_set()  # in the middle of the fit
 
 
+@posix_only
 def test_rows_that_are_lost_for_good_are_told_in_a_sentence(client):
     X, y = rows(n_blocks=4)
     worker = next(iter(client.scheduler_info()["workers"]))

@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 from support.command_line import PATIENCE
+from support.systems import posix_only
 
 SCRIPT = textwrap.dedent(
     """
@@ -35,6 +36,7 @@ SCRIPT = textwrap.dedent(
 )
 
 
+@posix_only
 def test_an_interrupted_fit_leaves_the_model_and_the_threads_as_they_were():
     process = subprocess.Popen(
         [sys.executable, "-u", "-W", "ignore", "-c", SCRIPT], stdout=subprocess.PIPE, text=True

@@ -11,6 +11,7 @@ from semisquares.labeling import _journal
 from semisquares.labeling._journal import Journal
 from semisquares.labeling._session import LabelingSession
 from support.labeling_process import ABOUT, N_ROWS, killing
+from support.systems import posix_only
 
 HERE = {"target": "kind"}
 
@@ -142,7 +143,54 @@ def test_a_deleted_journal_begins_anew(path):
     assert records(path) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
+class NoLocks:
+    """What Windows has in place of fcntl, with locks that are only noted."""
+
+    LK_NBLCK = 2
+
+    def __init__(self):
+        self.locked = set()
+
+    def locking(self, file, mode, n_bytes):
+        place = (os.fstat(file).st_ino, os.lseek(file, 0, os.SEEK_CUR), n_bytes)
+        if mode != self.LK_NBLCK or place in self.locked:
+            raise PermissionError(13, "Permission denied")
+        self.locked.add(place)
+
+
+@pytest.fixture
+def locks(monkeypatch):
+    """Locks as on Windows."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", NoLocks())
+    return sys.modules["msvcrt"]
+
+
+def test_on_windows_one_byte_behind_all_lines_is_locked(path, locks):
+    with Journal(path, HERE) as journal:
+        journal.append({"a": 1})
+        ((_, place, n_bytes),) = locks.locked
+        assert (place, n_bytes) == (2**31 - 2, 1)
+        with pytest.raises(UserError, match="Another process has the journal"):
+            Journal(path, HERE)
+    assert path.stat().st_size < 100
+    locks.locked.clear()
+    assert records(path) == [{"a": 1}]
+
+
+def test_on_windows_a_journal_is_closed_before_it_is_deleted(path, monkeypatch):
+    with Journal(path, HERE) as journal:
+        closed = []
+        monkeypatch.setattr(
+            type(path), "unlink", lambda self, missing_ok: closed.append(journal._closed)
+        )
+        with monkeypatch.context() as windows:
+            windows.setattr(os, "name", "nt")
+            journal.delete()
+    assert closed == [True]
+
+
+@posix_only
 def test_fifty_kills_lose_no_acknowledged_answer(path):
     told = []
     with killing() as killed_after:

@@ -20,6 +20,7 @@ from semisquares.paper._ledger import Ledger, ReproduceError
 from semisquares.paper._runner import FailedCell, check, run
 from semisquares.paper._store import read_table, versions, write_table
 from semisquares.paper.figures._figure import Settings, Table
+from support.systems import linux_only, posix_only
 from support.toy_figure import PlainToy, Toy, use_plain_plots, wait_for_cells
 
 
@@ -143,6 +144,7 @@ def test_a_failing_cell_is_named_and_the_others_are_kept(tmp_path, jobs):
     assert set(log) == set(Toy().cells(QUICK)) - kept
 
 
+@posix_only
 def test_a_killed_worker_is_said_in_a_sentence_and_the_others_are_kept(tmp_path):
     with pytest.raises(ReproduceError, match="perhaps because memory ran out; 5 of 6") as error:
         run(Counted([], dies_at=["c/4"], out=tmp_path), QUICK, tmp_path, jobs=2)
@@ -284,6 +286,7 @@ def test_files_that_somebody_else_wrote_are_left_alone(tmp_path, mine):
     assert path.read_text() == "mine"
 
 
+@linux_only
 def test_what_is_no_folder_is_refused(tmp_path):
     (tmp_path / "file").write_text("mine")
     wrong = {

@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 
 from semisquares._utils.files import atomic_write
+from support.systems import posix_only
 
 
 def names(folder):
@@ -31,6 +32,7 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
     assert names(tmp_path) == ["a.bin"]
 
 
+@posix_only
 def test_permissions_of_an_old_file_are_kept_and_a_new_one_gets_the_default(tmp_path):
     old, new, usual = (tmp_path / name for name in ("old", "new", "usual"))
     old.write_bytes(b"")
@@ -43,6 +45,7 @@ def test_permissions_of_an_old_file_are_kept_and_a_new_one_gets_the_default(tmp_
     assert new.stat().st_mode == usual.stat().st_mode
 
 
+@posix_only
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "target").write_bytes(b"old")
     (tmp_path / "link").symlink_to(tmp_path / "target")
@@ -52,6 +55,7 @@ def test_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "target").read_bytes() == b"new"
 
 
+@posix_only
 @pytest.mark.parametrize("links", [("a", "a"), ("a", "b", "a")], ids=["itself", "each other"])
 def test_a_circular_link_is_refused(tmp_path, links):
     for name, target in pairwise(links):
@@ -62,6 +66,7 @@ def test_a_circular_link_is_refused(tmp_path, links):
     assert names(tmp_path) == sorted(set(links))
 
 
+@posix_only
 def test_the_target_of_a_dangling_link_is_created(tmp_path):
     (tmp_path / "link").symlink_to("new")
     with atomic_write(tmp_path / "link") as file:
@@ -78,6 +83,7 @@ def test_folders_of_any_depth_are_created_and_removed_again(tmp_path, monkeypatc
     assert names(tmp_path) == []
 
 
+@posix_only
 def test_the_leftovers_of_a_killed_writer_are_removed_by_the_next(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
@@ -115,6 +121,7 @@ def test_a_folder_is_refused(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@posix_only
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)

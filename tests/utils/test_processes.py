@@ -1,11 +1,14 @@
 """Worker processes give the same results, with one BLAS thread each."""
 
+import multiprocessing
 import os
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 from threadpoolctl import threadpool_info
 
+from semisquares._utils import processes
 from semisquares._utils.processes import parallel_map
 
 
@@ -33,3 +36,18 @@ def test_a_large_array_is_memory_mapped_and_not_sent():
     array = np.ones(200_000)
     found = sorted(parallel_map(partial(sum_of, array), range(3), jobs=2, max_nbytes=1_000_000))
     assert found == [(i, 200_000.0, True) for i in range(3)]
+
+
+def test_on_windows_a_worker_waits_for_the_handle_of_its_parent(monkeypatch):
+    """Its parent's number stays the same there when the parent has ended."""
+    waited = []
+    parent = SimpleNamespace(join=lambda: waited.append(True))
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: parent)
+    monkeypatch.setattr(os, "name", "nt")
+    processes._wait_for_end(os.getppid())
+    monkeypatch.undo()
+    assert waited == [True]
+
+
+def test_a_worker_whose_parent_is_gone_waits_no_longer():
+    processes._wait_for_end(os.getpid())  # which is not its parent

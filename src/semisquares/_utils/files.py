@@ -37,6 +37,8 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
         path = _resolve(path)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    if path.parent.is_file():  # as Windows would not say
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
             yield file

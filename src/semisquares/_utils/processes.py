@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -89,11 +90,21 @@ def _start_worker(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def follow_parent() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.2)
+        _wait_for_end(parent)
         os._exit(1)
 
     threading.Thread(target=follow_parent, daemon=True).start()
+
+
+def _wait_for_end(parent: int) -> None:
+    """Wait until the parent process has ended."""
+    if os.name == "nt":  # where a process keeps the number of its parent
+        known = multiprocessing.parent_process()
+        assert known is not None
+        known.join()
+        return
+    while os.getppid() == parent:
+        time.sleep(0.2)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -124,13 +125,19 @@ class Engine:
 
 
 def _free_memory() -> float:
-    """Return the free memory in bytes."""
+    """Return the free memory in bytes; infinity if it is not known, and Dask is not there."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             lines = dict(line.split(":", 1) for line in file)
         return 1024.0 * float(lines["MemAvailable"].split()[0])
-    except (OSError, KeyError, ValueError):
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (OSError, KeyError, ValueError):  # macOS and Windows
+        pass
+    try:
+        import psutil  # which distributed needs, too
+
+        return float(psutil.virtual_memory().available)
+    except ImportError:
+        return math.inf
 
 
 def options(command: Command) -> Command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 import time
@@ -50,7 +51,10 @@ class Output:
     def data(self, facts: Mapping[str, Any]) -> None:
         """Print the JSON object, if JSON was requested."""
         if self._json:
-            click.echo(json.dumps(in_options(facts), indent=2, ensure_ascii=False, allow_nan=False))
+            escaped = not _is_unicode(sys.stdout)  # rather than replaced by question marks
+            click.echo(
+                json.dumps(in_options(facts), indent=2, ensure_ascii=escaped, allow_nan=False)
+            )
 
     @contextmanager
     def status(self, step: str) -> Iterator[Callable[[str], None]]:
@@ -69,6 +73,12 @@ class Output:
         if self._quiet:
             return nullcontext(lambda done, total: None)
         return ProgressBar(self._stderr, name, unit)
+
+
+def _is_unicode(file: Any) -> bool:
+    """Tell whether a stream can write all characters; on Windows, one to a file often cannot."""
+    encoding = getattr(file, "encoding", None) or "utf-8"
+    return codecs.lookup(encoding).name.startswith("utf")
 
 
 class _Console(Console):

@@ -19,6 +19,8 @@ from ._signals import SignalHandler
 FILE = click.Path(readable=False)
 """A file name that shells complete and click does not check."""
 STANDARD = "-"
+_SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
+"""What ends the name of a folder: on Windows, a slash as well as a backslash."""
 
 
 def is_single_file(table: str) -> bool:
@@ -56,7 +58,7 @@ def _check_writable(option: str, path: str) -> None:
     """Raise UserError if a file cannot be written; create nothing."""
     if not path:
         raise UserError(f"{option} '' is empty; give the name of a file.")
-    if path.endswith(os.sep) or os.path.isdir(path):
+    if path.endswith(_SEPARATORS) or os.path.isdir(path):
         raise UserError(f"{option} {path!r} is a folder; give the name of a file in it.")
     try:
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -65,9 +67,9 @@ def _check_writable(option: str, path: str) -> None:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if _is_file(path):
             folder = os.path.dirname(os.path.realpath(path))
-            while not os.path.lexists(folder):
+            while not os.path.lexists(folder) and os.path.dirname(folder) != folder:
                 folder = os.path.dirname(folder)
-            if not os.path.isdir(folder):
+            if not os.path.isdir(folder):  # a file, or a drive that Windows does not have
                 raise UserError(
                     f"{folder} is not a folder, so no file can be in it; choose another place."
                 )
@@ -112,7 +114,12 @@ def _is_same_file(a: str, b: str) -> bool:
     try:
         return _is_file(a) and _is_file(b) and os.path.samefile(a, b)
     except OSError:  # one does not exist
-        return os.path.realpath(a) == os.path.realpath(b)
+        return _normal(a) == _normal(b)
+
+
+def _normal(path: str) -> str:
+    """Return a path without links; on Windows, where A and a are one file, in lower case."""
+    return os.path.normcase(os.path.realpath(path))
 
 
 def _state(path: str) -> tuple[int, ...] | None:

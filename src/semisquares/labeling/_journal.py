@@ -23,8 +23,8 @@ __all__ = ["Journal", "MemoryJournal"]
 
 FORMAT = 1
 """Version of the file format, in the first line."""
-_LOCKED_BYTE = 1 << 40
-"""Where Windows locks a byte, far behind the last line."""
+_LOCKED_BYTE = (1 << 31) - 2
+"""Where Windows locks a byte, far behind the last line, but not beyond what 32 bits can say."""
 
 
 class MemoryJournal:
@@ -101,7 +101,9 @@ class Journal(MemoryJournal):
                 os.close(self._file)
 
     def delete(self) -> None:
-        """Delete the file."""
+        """Delete the file; on Windows, which deletes no open file, also close the journal."""
+        if os.name == "nt":
+            self.close()
         self.path.unlink(missing_ok=True)
 
     def _load(self) -> None:

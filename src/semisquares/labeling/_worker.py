@@ -24,6 +24,8 @@ from ._updates import Update, find_update
 __all__ = ["WorkerProcess"]
 
 _COMMAND = "from semisquares.labeling._worker import work; work()"
+_OWN_GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+"""On Windows, where there are no sessions, keeps Ctrl-C from a process."""
 
 
 class WorkerProcess:
@@ -90,6 +92,7 @@ class WorkerProcess:
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": path},
                 start_new_session=True,
+                creationflags=_OWN_GROUP,
             )
         assert self._process.stdin is not None
         with suppress(OSError):  # `find` reports that it has ended

@@ -15,6 +15,7 @@ import pytest
 
 from semisquares.tables.io import TemporaryFolder, find, iter_chunks, remove_leftovers, split
 from support.sentences import sentence
+from support.systems import posix_only
 from support.table_files import PLAIN, put
 
 Usage = namedtuple("Usage", "total used free")
@@ -59,6 +60,7 @@ def test_a_temporary_folder_is_removed_when_python_exits(place, end):
     assert not list(place.iterdir())
 
 
+@posix_only
 def test_what_a_killed_process_has_left_is_removed_at_the_next_start(place):
     run_with_folder(place, "os.kill(os.getpid(), signal.SIGKILL)")
     (left,) = place.iterdir()

@@ -14,6 +14,7 @@ import hashlib
 import io
 import json
 import math
+import os
 import re
 import struct
 from collections.abc import Callable
@@ -158,6 +159,11 @@ def load(path: str | Path) -> TableModel:
         With one sentence that says what is wrong with the file.
     """
     name = path_text("path", path)
+    if os.path.isdir(name):  # Windows would deny the permission to open it
+        raise TableError(
+            f"{name!r} is a folder; give the model file in it that semisquares fit has written.",
+            code="model_is_folder",
+        )
     try:
         with open(name, "rb") as file:
             data = file.read(4096)
@@ -167,11 +173,6 @@ def load(path: str | Path) -> TableModel:
         raise TableError(
             f"There is no file {name!r}; give the path of a model that semisquares fit wrote.",
             code="model_not_found",
-        ) from error
-    except IsADirectoryError as error:
-        raise TableError(
-            f"{name!r} is a folder; give the model file in it that semisquares fit has written.",
-            code="model_is_folder",
         ) from error
     except OSError as error:
         raise TableError(
