@@ -78,5 +78,7 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
-ALONE = ("index", "changelog", "choosing", "faq", "reproduction", "scale")
+ALONE = (
+    "index", "changelog", "choosing", "faq", "reproduction", "scale", "security", "stability",
+)  # fmt: skip
 html_sidebars = {page: [] for page in ALONE}  # pages without neighbours
