@@ -49,10 +49,9 @@ def set_version(version: str, folder: Path = REPOSITORY) -> None:
 def main(version: str) -> None:
     """Set the version; if it is a release, gather its changes."""
     set_version(version)
-    if "dev" not in version:
-        subprocess.run(
-            [sys.executable, "-m", "towncrier", "build", "--yes"], cwd=REPOSITORY, check=True
-        )
+    if "dev" not in version:  # the version of the installed package may still be the old one
+        gather = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", version]
+        subprocess.run(gather, cwd=REPOSITORY, check=True)
 
 
 if __name__ == "__main__":
