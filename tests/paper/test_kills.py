@@ -18,9 +18,10 @@ import pytest
 
 from semisquares.paper._runner import run
 from support.command_line import PATIENCE
+from support.systems import linux_only
 from support.toy_figure import PlainToy, stored, use_plain_plots, wait_for_cells
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and kill")
+pytestmark = linux_only  # whose ps lists the processes of a session
 
 CELLS = 24
 HERE = Path(__file__).parents[1]

@@ -9,5 +9,5 @@ posix_only = pytest.mark.skipif(
     os.name != "posix", reason="needs signals, links, pipes or permissions of POSIX"
 )
 linux_only = pytest.mark.skipif(
-    sys.platform != "linux", reason="needs /proc, or file names of any bytes"
+    sys.platform != "linux", reason="needs /proc, its ps, or file names of any bytes"
 )
