@@ -4,16 +4,19 @@ import ast
 import io
 import json
 import math
+import os
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path, PureWindowsPath
 
+import psutil  # noqa: F401 (whose import on Linux needs sysconf)
 import pytest
 
 from semisquares.cli import _engine
 from semisquares.cli._output import Output
 from semisquares.tables import find, read
+from semisquares.tables.io import split
 
 REPOSITORY = Path(__file__).parents[1]
 FOLDERS = ("src", "tests", "tools", "benchmarks", "docs", "examples", "changes", "results")
@@ -88,11 +91,9 @@ def written(end, mark=""):
     return (mark + "".join(";".join(row) + end for row in ROWS)).encode()
 
 
-@pytest.mark.parametrize("engine", ["memory", "dask"])
-def test_a_table_with_the_line_ends_of_windows_gives_the_same_predictions(semisquares, engine):
+def test_a_table_with_the_line_ends_of_windows_gives_the_same_predictions(semisquares):
     contents = {"lf": written("\n"), "crlf": written("\r\n", "\ufeff")}
     fit = ("--target", "kind", "--method", "soft", "--alpha", "1", "--weight", "1")
-    fit += ("--engine", engine, "--jobs", "1")
     for name, content in contents.items():
         Path(f"{name}.csv").write_bytes(content)
         code, _, errors = semisquares("fit", f"{name}.csv", *fit, "-o", f"{name}.model")
@@ -108,7 +109,11 @@ def test_a_table_with_the_line_ends_of_windows_gives_the_same_predictions(semisq
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_cells_are_the_same_with_every_line_end(tmp_path, end):
     (tmp_path / "a.csv").write_bytes(written(end))
-    assert read(tmp_path / "a.csv")["note"].tolist() == [row[1] for row in ROWS[1:]]
+    notes = [row[1] for row in ROWS[1:]]
+    assert read(tmp_path / "a.csv")["note"].tolist() == notes
+    chunks = split(tmp_path / "a.csv", n_bytes=200)  # as Dask reads it
+    assert len(chunks) > 2
+    assert [note for chunk in chunks for note in chunk.read()["note"]] == notes
 
 
 def test_line_ends_inside_a_cell_are_kept(tmp_path):
@@ -121,7 +126,8 @@ def test_line_ends_inside_a_cell_are_kept(tmp_path):
 
 @pytest.fixture
 def no_proc(monkeypatch):
-    """A machine without /proc, which psutil opens in another way than we do."""
+    """A machine without /proc, which psutil opens in another way than we do, and sysconf."""
+    monkeypatch.delattr(os, "sysconf", raising=False)
     opened = open
 
     def refuse(path, *args, **options):
@@ -154,29 +160,73 @@ def test_json_keeps_all_characters_if_the_stream_has_few(monkeypatch):
     assert json.loads(content.getvalue()) == {"class": "šedý − ž"}
 
 
+WITHOUT_POSIX = """
+import os
+import shlex
+import signal
+import sys
+
+import joblib, matplotlib.pyplot, pandas, pyarrow.parquet, sklearn.ensemble  # need some of this
+
+for name in ("fcntl", "grp", "pwd", "resource", "termios"):
+    sys.modules[name] = None
+for name in ("fork", "getuid", "geteuid", "getpgid", "killpg", "mkfifo", "setsid", "sysconf"):
+    delattr(os, name)
+for name in ("SIGALRM", "SIGHUP", "SIGKILL", "pthread_sigmask", "setitimer"):
+    delattr(signal, name)
+
+from semisquares import cli
+
+for line in sys.stdin.read().splitlines():
+    sys.argv[1:] = shlex.split(line)
+    try:
+        cli.main()
+    except SystemExit as end:
+        assert not end.code, line
+sys.stderr.write("done")
+"""
+COMMANDS = """\
+example pumps
+compare pumps/pumps.csv --target bearing --quick --folds 2 --repeats 1 --jobs 1 -o report.html
+fit pumps/pumps.csv --target bearing -o pumps.model --jobs 1
+predict pumps.model pumps/new_rows.csv -o predicted.csv
+inspect pumps.model
+review pumps/pumps.csv --target bearing -o doubtful.csv
+"""
+
+
+def test_the_commands_need_nothing_that_windows_lacks(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_POSIX],
+        input=COMMANDS, cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stderr.endswith("done"), done.stderr
+    written = {path.name for path in tmp_path.iterdir()}
+    assert {"report.html", "predicted.csv", "doubtful.csv"} <= written
+
+
 # -- processes ----------------------------------------------------------------------------------
 
 SPAWN = """
 import multiprocessing
 
 import numpy as np
-import pandas as pd
 
 from semisquares import AveragedClassifier
 from semisquares._utils.processes import parallel_map
-from semisquares.tables import compare_table, prepare
+from semisquares.labeling._worker import WorkerProcess
 
 if __name__ == "__main__":
     multiprocessing.set_start_method("spawn")
     assert sorted(parallel_map(abs, [-1, -2], jobs=2)) == [1, 2]
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
-    frame = pd.DataFrame(rng.normal(size=(60, 2)) + 2.0 * y[:, None], columns=["a", "b"])
-    frame["kind"] = np.where(np.arange(60) % 3 > 0, np.array(["no", "yes"])[y], None)
-    table = prepare(frame, "kind")
-    assert compare_table(table, quick=True, folds=2, repeats=1, jobs=2).verdict.answer
-    model = AveragedClassifier(n_jobs=2).fit(frame[["a", "b"]], np.where(np.arange(60) % 3, y, -1))
-    assert model.predict(frame[["a", "b"]]).shape == (60,)
+    X = rng.normal(size=(60, 2)) + 2.0 * y[:, None]
+    worker = WorkerProcess(X)  # of the labeling page
+    assert worker._started().poll() is None
+    worker.stop()
+    model = AveragedClassifier(n_jobs=2).fit(X, np.where(np.arange(60) % 3, y, -1))
+    assert model.predict(X).shape == (60,)
     print("done")
 """
 
