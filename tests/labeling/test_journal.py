@@ -87,11 +87,12 @@ def test_a_journal_about_another_table_is_refused_and_kept(path):
     assert records(path) == [{"a": 1}]
 
 
-def test_a_file_that_is_not_a_journal_is_refused_and_kept(path):
-    path.write_text('{"some": "thing"}\n')
+@pytest.mark.parametrize("content", ['{"some": "thing"}\n', "my notes", "my notes\n", "{more"])
+def test_a_file_that_is_not_a_journal_is_refused_and_kept(path, content):
+    path.write_text(content)
     with pytest.raises(UserError, match="is not a journal that this version"):
         Journal(path, HERE)
-    assert path.read_text() == '{"some": "thing"}\n'
+    assert path.read_text() == content
 
 
 def test_a_second_opener_is_refused_until_the_first_is_done(path):

@@ -117,6 +117,8 @@ class Journal(MemoryJournal):
                 f"Line {parsed.index(None) + 1} of the journal {self.path} is damaged; restore the "
                 "file from a backup, or remove that line."
             )
+        if not parsed and not _line(self.about).startswith(content.strip(b"\0\n")):
+            raise UserError(self._other({}))  # not the beginning of a journal
         self._size = sum(len(line) + 1 for line in lines)
         if self._size < len(content):
             os.ftruncate(self._file, self._size)
@@ -142,7 +144,7 @@ class Journal(MemoryJournal):
         )
 
     def _write(self, record: Mapping[str, Any]) -> None:
-        line = json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        line = _line(record)
         try:
             os.ftruncate(self._file, self._size)  # what a failed write has left
             os.lseek(self._file, self._size, os.SEEK_SET)
@@ -191,6 +193,10 @@ def _lock(file: int) -> None:
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
     else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
 def _read(file: int) -> bytes:
