@@ -16,6 +16,7 @@ from semisquares.core.certificate import duality_gap
 from semisquares.core.labelings import hard, soft
 from semisquares.core.objective import Objective
 from semisquares.core.rows import (
+    ArrayTable,
     BlockRows,
     BlockSettings,
     DaskRunner,
@@ -29,6 +30,7 @@ from semisquares.core.rows import (
     compress,
 )
 from semisquares.core.solvers import Status, block_descent, fit_labeled, minimise
+from support.devices import on, strict_device, torch_device
 from support.naive_rows import NaiveRows
 from support.problems import make_problem
 
@@ -57,6 +59,17 @@ def wide(problem):
     X = np.hstack((problem.X, np.random.default_rng(1).normal(size=(len(problem.X), 60))))
     table, _ = compress(X, intercept=problem.intercept, ridge=True)
     return problem.rows(table), table.slice(0, len(X))
+
+
+def on_device(make_device, problem):
+    device = make_device()
+    return in_memory(lambda X: ArrayTable(on(device, X)), problem)
+
+
+def shifted_on_device(problem):
+    shift = problem.X.mean(axis=0) * problem.intercept
+    table = ArrayTable(on(strict_device(), problem.X), shift)
+    return problem.rows(table), problem.X - shift
 
 
 def in_blocks(make_block, problem):
@@ -90,6 +103,9 @@ KINDS = {
     "wide": wide,
     "Dask": partial(in_blocks, lambda X: X),
     "Dask, sparse": partial(in_blocks, sparse.csr_array),
+    "array API": partial(on_device, strict_device),
+    "array API, shifted": shifted_on_device,
+    "torch": partial(on_device, torch_device),
     "naive": lambda problem: (naive_rows(problem, problem.X), problem.X),
 }
 
@@ -144,21 +160,19 @@ def sweeps_at(rows, naive, labeling, seed=0):
     return rows.sweep(w, labeling), naive.sweep(w, labeling)
 
 
-def test_every_kind_has_every_method_of_the_protocol():
+def test_every_kind_has_every_method_of_the_protocol(kind):
     names = [name for name in vars(RowSums) if not name.startswith("_")]
     names += [name for name in RowSums.__annotations__ if name not in names]
-    problem = make_problem(0)
-    for make in KINDS.values():
-        rows, _ = make(problem)
-        for name in names:
-            declared, found = getattr(RowSums, name, None), inspect.getattr_static(rows, name)
-            if inspect.isfunction(declared):
-                asked, given = (inspect.signature(one).parameters for one in (declared, found))
-                in_order = [one for one in asked if asked[one].kind is not KEYWORD_ONLY]
-                assert list(given)[: len(in_order)] == in_order, name
-                assert set(asked) <= set(given), name
-            else:
-                assert not callable(getattr(rows, name)), name
+    rows, _ = KINDS[kind](make_problem(0))
+    for name in names:
+        declared, found = getattr(RowSums, name, None), inspect.getattr_static(rows, name)
+        if inspect.isfunction(declared):
+            asked, given = (inspect.signature(one).parameters for one in (declared, found))
+            in_order = [one for one in asked if asked[one].kind is not KEYWORD_ONLY]
+            assert list(given)[: len(in_order)] == in_order, name
+            assert set(asked) <= set(given), name
+        else:
+            assert not callable(getattr(rows, name)), name
 
 
 def test_sizes_and_weights(rows_and_naive):

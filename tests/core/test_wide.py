@@ -10,6 +10,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.core.rows.wide import ExplicitSpan, GramSpan, compress
+from support.devices import on, strict_device
 
 
 def wide_table(n_rows=30, d=80, seed=0):
@@ -28,9 +29,10 @@ def twice(X, y, **options):
 
 @pytest.mark.parametrize("ridge", [True, False])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_a_basis_keeps_decisions_and_norms(intercept, ridge):
+@pytest.mark.parametrize("place", [np.asarray, lambda X: on(strict_device(), X)])
+def test_a_basis_keeps_decisions_and_norms(intercept, ridge, place):
     X, _ = wide_table()
-    table, span = compress(X, intercept=intercept, ridge=ridge)
+    table, span = compress(place(X), intercept=intercept, ridge=ridge)
     rows = table.slice(0, len(X))
     v = np.random.default_rng(1).normal(size=rows.shape[1])
     w = span.to_columns(v)

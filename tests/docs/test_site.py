@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -116,8 +117,18 @@ def documented_options(command):
     return words | set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", " ".join(cells)))
 
 
-@pytest.mark.parametrize("name", WITH_EXAMPLES)
-def test_the_examples_of_a_page_run_and_print_what_it_says(name):
+NEEDS_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[NEEDS_TORCH] * ("import torch" in PAGES[name]))
+        for name in WITH_EXAMPLES
+    ],
+)
+def test_the_examples_of_a_page_run_and_print_what_it_says(name, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # for the page about tensors
     check_examples(name, PAGES[name])
 
 

@@ -12,8 +12,12 @@ from sklearn.utils.validation import _check_sample_weight, assert_all_finite, va
 
 from .._utils.typing import Array
 from ..core.rows import (
+    HOST,
+    ArrayTable,
     BlockRows,
     DenseTable,
+    Device,
+    DeviceMatrix,
     MemoryRows,
     NumberTable,
     Span,
@@ -25,6 +29,7 @@ from ..core.rows import (
     to_shifted_columns,
 )
 from ..core.rows.targets import hard_labels
+from .array_api import Place, place_of, place_of_rows, raw, to_numpy, types_in
 from .checks import check_masked, check_table, column_names, read_floats
 from .labels import Labels, read_labels
 from .memory import check_memory
@@ -47,6 +52,13 @@ class Problem:
     labels: Labels
     span: Span | None = None
     """The basis in which the rows are written, if the table has more columns than rows."""
+    y_place: Place = HOST
+    """Where y is, and therefore `classes_`."""
+
+    @property
+    def place(self) -> Place:
+        """Where X is, and therefore the fitted arrays."""
+        return self.X.device if isinstance(self.X, DeviceMatrix) else HOST
 
     @property
     def classes(self) -> Array:
@@ -116,7 +128,7 @@ class Problem:
 
 def read_numbers(what: str, given: Any) -> Array:
     """Read the numbers in a user's `init`."""
-    values = read_floats(given)
+    values = read_floats(to_numpy(given))
     if not np.isfinite(values).all():
         raise ValueError(f"init has {what} that are not finite numbers; give numbers.")
     return values
@@ -158,7 +170,7 @@ def read_problem(
         unlabeled_weight=unlabeled_weight,
         intercept=model.fit_intercept,
     )
-    return Problem(X, rows, labels, span)
+    return Problem(X, rows, labels, span, place_of(y))
 
 
 def _write_rows(
@@ -181,14 +193,23 @@ def _own_table(X: Any, labels: Labels, fit_intercept: bool) -> NumberTable:
     if fit_intercept:
         labeled = labels.labeled[:: max(1, len(labels.labeled) // _SAMPLE)]
         all_rows = np.arange(0, labels.n_rows, max(1, labels.n_rows // _SAMPLE))
-        shift = centre(X, np.concatenate((labeled, all_rows)))
+        some = np.concatenate((labeled, all_rows))
+        if isinstance(X, DeviceMatrix):
+            shift = centre(X[some].toarray(), np.arange(len(some)))
+        else:
+            shift = centre(X, some)
+    if isinstance(X, DeviceMatrix):
+        return ArrayTable(X, shift)
     return (SparseTable if sparse.issparse(X) else DenseTable)(X, shift)
 
 
 def read_table(estimator: Any, X: Any) -> Any:
-    """Check X for one of our own fits: dense or sparse, float64 or float32."""
+    """Check X for one of our own fits: dense or sparse, float64 or float32, or on a device."""
     # the sums of the fit itself detect NaN and infinity: see `explain_overflow`
     X = read_columns(estimator, X, dtype=FLOATS, accept_sparse=True, finite=False)
+    place = place_of(X)
+    if isinstance(place, Device):
+        return DeviceMatrix(X, place)
     return sum_duplicates(X) if sparse.issparse(X) else X
 
 
@@ -207,12 +228,13 @@ def read_columns(
     which compare them.
     """
     check_table(X)
+    place = place_of_rows(estimator, X)
     try:
         return validate_data(
             estimator,
             X,
             accept_sparse="csr" if accept_sparse else False,
-            dtype=dtype,
+            dtype=types_in(place, dtype),
             ensure_all_finite=finite,
             reset=reset,
         )
@@ -231,7 +253,7 @@ def read_columns(
 def explain_overflow(estimator: Any, X: Any) -> NoReturn:
     """Raise an error that explains why a sum over the rows of X is not finite."""
     try:
-        assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
+        check_finite_rows(estimator, X)
     except ValueError as error:
         raise error from None
     largest = float(abs(X).max())
@@ -244,6 +266,11 @@ def explain_overflow(estimator: Any, X: Any) -> NoReturn:
         f"X holds numbers as large as {largest:.3g}, whose squares overflow; rescale the "
         "columns, for instance with sklearn.preprocessing.StandardScaler."
     ) from None
+
+
+def check_finite_rows(estimator: Any, X: Any) -> None:
+    """Refuse NaN and infinity in rows that are read already."""
+    assert_all_finite(raw(X), input_name="X", estimator_name=type(estimator).__name__)
 
 
 def _is_numeric(column: Any) -> bool:
@@ -262,7 +289,11 @@ def read_weight(sample_weight: Any, X: Any) -> Array | None:
         return None
     check_masked("sample_weight", sample_weight)
     weight = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=True
+        to_numpy(sample_weight),
+        np.empty(X.shape[0]),  # a NumPy array, which the weights become wherever X is
+        dtype=np.float64,
+        ensure_non_negative=True,
+        allow_all_zero_weights=True,
     )
     if not weight.any():
         raise ValueError(

@@ -22,6 +22,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import DataConversionWarning
 
 from .._utils.words import counted
+from .array_api import to_numpy
 
 MISSING_AS_TEXT = ("", "<NA>", "NaT", "None", "nan")
 """What missing values become when a column is written as text, as by `astype(str)` of pandas."""
@@ -156,6 +157,7 @@ def one_column(y: Any) -> Any:
             "A classifier requires y to be passed, but the target y is None; pass one value per "
             "row, a missing value if the label is unknown."
         )
+    y = to_numpy(y)
     if issparse(y):
         raise ValueError(f"y is sparse, of shape {y.shape}; pass a dense column, a label per row.")
     if not hasattr(y, "__array__"):

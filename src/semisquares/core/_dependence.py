@@ -15,7 +15,7 @@ import numpy as np
 
 from .._utils.typing import Array
 from . import _dense as dense
-from .rows import DenseTable, MemoryRows, SparseTable
+from .rows import ArrayTable, DenseTable, MemoryRows, SparseTable
 
 CANDIDATE = 1e-8
 """Columns of unit norm closer than this to the span of the others are candidates."""
@@ -34,7 +34,8 @@ def independent_columns(rows: MemoryRows, triangle: Array, live: Array) -> Array
     cannot be proven dependent is kept. `live` are the columns that are not all zeros.
     """
     norms = np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
-    if not (norms[live] > 0.0).all() or type(rows.table) not in (DenseTable, SparseTable):
+    tables = (ArrayTable, DenseTable, SparseTable)
+    if not (norms[live] > 0.0).all() or type(rows.table) not in tables:
         return live  # not enough rows, or a table that does not hold X as numbers
     # the intercept comes first: it is not a candidate
     live = live[np.argsort(live != rows.n_features, kind="stable")]

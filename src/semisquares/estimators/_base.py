@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from .._inputs.array_api import Place, check_place, to_numpy
 from .._inputs.arrays import Problem, read_columns, read_problem
 from .._inputs.checks import Number, check_masked, is_dask
 from .._inputs.dask import check_columns, computed, lazily, read_dask_problem
@@ -22,7 +23,7 @@ from .._inputs.labels import labeled_values, one_column
 from .._utils.typing import Array
 from ..core.labelings import soft, soft_labels
 from ..core.objective import MAX_DIRECT, Objective
-from ..core.rows import single_threaded_blas
+from ..core.rows import HOST, single_threaded_blas
 from ._lost_digits import lost_digits
 
 LEAST_WEIGHT = 1e-150
@@ -34,6 +35,8 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
 
     unlabeled: Any
     classes_: Array
+    _fitted_array: ClassVar[str] = ""
+    """A fitted array, which is where X of the fit was; "" without code for other libraries."""
 
     def decision_function(self, X: Any) -> Any:
         """Return decision values: one column if binary, else one per class."""
@@ -52,15 +55,24 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Their classes.
         """
-        return self._class_of(self.decision_function(X))
+        place = self._place(X, "predict")
+        return place.put(self._class_of(place.get(self.decision_function(X))))
 
     def _class_of(self, scores: Any) -> Any:
         """Return the classes that follow from decision values."""
-        decide = partial(classes_of, classes=self.classes_)
+        classes = to_numpy(self.classes_)
+        decide = partial(classes_of, classes=classes)
         if is_dask(scores):
             drop_axis = 1 if scores.ndim == 2 else None
-            return scores.map_blocks(decide, drop_axis=drop_axis, dtype=self.classes_.dtype)
+            return scores.map_blocks(decide, drop_axis=drop_axis, dtype=classes.dtype)
         return decide(scores)
+
+    def _place(self, X: Any, method: str) -> Place:
+        """Return where X is, and its predictions will be; the fit must have been there, too."""
+        if not self._fitted_array:
+            return HOST
+        check_is_fitted(self)
+        return check_place(self, X, attribute=self._fitted_array, method=method)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labeled rows; unlabeled rows are ignored.
@@ -79,13 +91,13 @@ class DecidingClassifier(ClassifierMixin, BaseEstimator):
         accuracy : float
             Between 0 and 1.
         """
-        y, sample_weight = computed(y), computed(sample_weight)
+        y, sample_weight = computed(y), to_numpy(computed(sample_weight))
         known, truth = labeled_values(one_column(y), self.unlabeled)
         if not known.any():
             raise ValueError(
                 f"None of the {len(known)} rows of y has a label to score with; pass labeled rows."
             )
-        predicted = computed(self.predict(X))
+        predicted = to_numpy(computed(self.predict(X)))
         weight = np.ones(len(predicted))
         if sample_weight is not None:
             check_masked("sample_weight", sample_weight)
@@ -120,6 +132,7 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
     }
     _arrays: ClassVar[float] = 0.0
     """A fit holds at least this many arrays with a number for each row and class."""
+    _fitted_array = "coef_"
 
     alpha: float
     fit_intercept: bool
@@ -135,7 +148,9 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            Rows to predict. With Dask the result is computed later, here and below.
+            Rows to predict. With Dask the result is computed later, here and below. With
+            `array_api_dispatch` and an array of another library, it is an array of that library
+            on the same device.
 
         Returns
         -------
@@ -143,11 +158,13 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
             Positive for the second class; with more than two classes one column for each.
         """
         check_is_fitted(self)
+        place = self._place(X, "decision_function")
         decide = partial(decision_values, coef=self.coef_, intercept=self.intercept_)
         if is_dask(X):
             check_columns(self, X, reset=False)
             return lazily(decide, X, () if len(self.coef_) == 1 else self.coef_.shape[:1])
-        return decide(read_columns(self, X, dtype="numeric", accept_sparse=True, reset=False))
+        X = read_columns(self, X, dtype="numeric", accept_sparse=True, reset=False)
+        return decide(place.floats(X))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the soft label of each row: z clipped to [0, 1], or projected onto the simplex.
@@ -166,13 +183,14 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         soft_labels : ndarray of shape (n_samples, n_classes)
             Non-negative; each row sums to one.
         """
-        scores = self.decision_function(X)
+        place = self._place(X, "predict_proba")
+        scores: Any = place.get(self.decision_function(X))
         if is_dask(scores):
             new_axis = 1 if scores.ndim == 1 else None
             chunks = (scores.chunks[0], (len(self.classes_),))
             z = scores + 0.5
             return z.map_blocks(soft_labels, new_axis=new_axis, chunks=chunks, dtype=z.dtype)
-        return soft_labels(scores + 0.5)
+        return place.put(soft_labels(scores + 0.5))
 
     # -- fitting ------------------------------------------------------------------------------
 
@@ -206,8 +224,8 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
         )
 
     def _set_weights(self, problem: Problem, w: Array) -> None:
-        self.classes_ = problem.classes
-        self.coef_, self.intercept_ = problem.to_user(w)
+        self.classes_ = problem.y_place.put(problem.classes)
+        self.coef_, self.intercept_ = map(problem.place.put, problem.to_user(w))
 
     @property
     def _feature_names(self) -> Any:
@@ -227,6 +245,7 @@ class LinearLeastSquares(CallbackSupportMixin, DecidingClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         return tags
 
 

@@ -10,6 +10,7 @@ from scipy.linalg import qr
 
 from .._inputs.arrays import Problem
 from .._utils.typing import Array
+from ..core.rows import DeviceMatrix
 
 FAR = 1e6
 """A mean this many times the spread of its column costs six digits of every sum."""
@@ -28,6 +29,8 @@ def lost_digits(problem: Problem, names: Any = None) -> str:
             "of each other: standardise them, drop copies or raise alpha"
         )
     X, rows = problem.X, problem.rows
+    if isinstance(X, DeviceMatrix):
+        X = X[:: max(1, len(X) // MOST_ROWS)].toarray()
     with np.errstate(all="ignore"):
         mean, spread = _mean_and_spread(X)
         far = np.abs(mean) / np.where(spread > 0.0, spread, np.inf)

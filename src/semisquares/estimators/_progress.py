@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from .._inputs.array_api import raw
 from .._inputs.arrays import Problem
 from .._utils.typing import Array
 from ..core.solvers import Step
@@ -70,11 +71,12 @@ class StepProgress(Progress):
         labels = problem.labels
 
         def attributes() -> dict[str, Any]:
-            coef, intercept = problem.to_user(w)
-            return {"coef_": coef, "intercept_": intercept, "classes_": problem.classes}
+            coef, intercept = map(problem.place.put, problem.to_user(w))
+            classes = problem.y_place.put(problem.classes)
+            return {"coef_": coef, "intercept_": intercept, "classes_": classes}
 
         return {
-            "X": lambda: problem.X[labels.labeled],
-            "y": lambda: labels.classes[labels.codes],
+            "X": lambda: raw(problem.X[labels.labeled]),
+            "y": lambda: problem.y_place.put(labels.classes[labels.codes]),
             "reconstruction_attributes": attributes,
         }

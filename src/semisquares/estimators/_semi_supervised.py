@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from .._inputs.array_api import to_numpy
 from .._inputs.arrays import Problem, read_numbers
 from .._inputs.checks import Number
 from .._inputs.dask import DaskProblem, lazy_labels
@@ -114,7 +115,7 @@ class SemiSupervised(LinearLeastSquares):
             self.warm_start
             and hasattr(self, "coef_")
             and self.coef_.shape[1] == problem.X.shape[1]
-            and np.array_equal(self.classes_, problem.classes)
+            and np.array_equal(to_numpy(self.classes_), problem.classes)
         )
         return problem.from_user(self.coef_, self.intercept_) if usable else None
 
@@ -157,12 +158,12 @@ class SemiSupervised(LinearLeastSquares):
     def _set_labels(self, problem: Problem, imputed: Array) -> None:
         """Set the labels of the training rows; labeled rows keep their own."""
         imputed[problem.labels.labeled] = one_hot(problem.labels.codes, problem.n_classes)
-        self.label_distributions_ = imputed
+        self.label_distributions_ = problem.place.put(imputed)
         if problem.n_classes == 2:
             winners = (imputed[:, 1] > 0.5).view(np.int8)
         else:
             winners = imputed.argmax(axis=1)
-        self.transduction_ = self.classes_.take(winners)
+        self.transduction_ = problem.place.put(problem.classes.take(winners))
 
     def _set_lazy_labels(self, problem: DaskProblem, impute: Callable[[Array], Array]) -> None:
         """Set the labels of training rows that Dask holds; `impute` turns z - ½ into labels."""

@@ -171,7 +171,8 @@ class HardLabelClassifier(SemiSupervised):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            All rows. With Dask they are never collected in one place.
+            All rows. With Dask they are never collected in one place. With `array_api_dispatch`,
+            tensors and other arrays stay on their device, and fitted arrays will be there.
         y : {array-like, Dask array or series} of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
         sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
@@ -299,7 +300,7 @@ class HardLabelClassifier(SemiSupervised):
         lost = np.flatnonzero((counts > 0) & (left == 0))
         if not len(lost):
             return ""
-        names = ", ".join(repr(c) for c in self.classes_[lost].tolist())
+        names = ", ".join(repr(c) for c in problem.classes[lost].tolist())
         start = "" if isinstance(self.init, str) and self.init == "soft" else "init='soft', "
         return (
             f"No unlabeled row got the label {names}, though the supervised classifier gives it to "

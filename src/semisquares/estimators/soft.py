@@ -184,7 +184,8 @@ class SoftLabelClassifier(SemiSupervised):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            All rows. With Dask they are never collected in one place.
+            All rows. With Dask they are never collected in one place. With `array_api_dispatch`,
+            tensors and other arrays stay on their device, and fitted arrays will be there.
         y : {array-like, Dask array or series} of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
         sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional

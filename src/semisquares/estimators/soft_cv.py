@@ -159,6 +159,7 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
     init = "supervised"
     warm_start = False
     relaxation = 1.0
+    _fitted_array = ""
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -268,6 +269,11 @@ class SoftLabelClassifierCV(SoftLabelClassifier):
         model.intercept_shift_ = found.shifts[found.supervised]
         model.intercept_ = model.intercept_ + model.intercept_shift_
         return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = False  # the search takes single rows, in NumPy
+        return tags
 
 
 def default_alphas(spread: float, n_labeled: int, n_features: int) -> Array:

@@ -7,9 +7,8 @@ from typing import Any
 
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import assert_all_finite
 
-from .._inputs.arrays import Problem
+from .._inputs.arrays import Problem, check_finite_rows
 from .._inputs.labels import user_level
 from .._utils.typing import Array
 from ..core.curvature import copied_columns, fit_labeled
@@ -81,7 +80,8 @@ class LeastSquaresClassifier(LinearLeastSquares):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            All rows. With Dask they are never collected in one place.
+            All rows. With Dask they are never collected in one place. With `array_api_dispatch`,
+            tensors and other arrays stay on their device, and fitted arrays will be there.
         y : {array-like, Dask array or series} of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
         sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
@@ -94,7 +94,7 @@ class LeastSquaresClassifier(LinearLeastSquares):
         """
         with self._fitting(X, y, sample_weight, 0.0, ridge=self.alpha > 0.0) as problem:
             if not problem.partitioned:  # the fit does not sum the unlabeled rows
-                assert_all_finite(problem.X, input_name="X", estimator_name=type(self).__name__)
+                check_finite_rows(self, problem.X)
             objective = soft_objective(problem, float(self.alpha))
             progress = Progress(self, max_subtasks=0)
             self._set_solution(problem, objective, fit_labeled(objective))

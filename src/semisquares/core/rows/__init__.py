@@ -1,5 +1,6 @@
 """Rows: the only place where a fit touches X. Sums over blocks of rows, in float64."""
 
+from .array_api import HOST, ArrayTable, Device, DeviceMatrix, Host
 from .blocks import BlockRows, BlockRunner, BlockSettings, BlockTask, Pass, PerRow, RowTotals
 from .dask import DaskRunner, compute
 from .memory import MemoryRows
@@ -18,12 +19,17 @@ from .threads import single_threaded_blas
 from .wide import Span, compress
 
 __all__ = [
+    "HOST",
+    "ArrayTable",
     "BlockRows",
     "BlockRunner",
     "BlockSettings",
     "BlockTask",
     "DaskRunner",
     "DenseTable",
+    "Device",
+    "DeviceMatrix",
+    "Host",
     "MemoryRows",
     "NumberTable",
     "Pass",

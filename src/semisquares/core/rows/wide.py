@@ -15,6 +15,7 @@ from scipy.linalg import lapack
 
 from ..._utils.typing import Array
 from .. import _dense as dense
+from .array_api import DeviceMatrix
 from .table import BLOCK_BYTES, DenseTable
 
 
@@ -78,6 +79,8 @@ def compress(X: Any, *, intercept: bool, ridge: bool) -> tuple[DenseTable, Span]
             return found
     if sparse.issparse(X):
         return None
+    if isinstance(X, DeviceMatrix):
+        X = X.toarray()
     with np.errstate(over="ignore", invalid="ignore"):
         origin = X.mean(axis=0, dtype=np.float64) if intercept else np.zeros(X.shape[1])
         rows = np.subtract(X, origin, dtype=np.float64)
@@ -95,7 +98,7 @@ def _by_gram(X: Any, intercept: bool) -> tuple[DenseTable, Span] | None:
     rows = X[1:] if intercept else X
     origin = np.zeros(X.shape[1])
     if intercept:
-        origin = (X[[0]].toarray()[0] if sparse.issparse(X) else X[0]).astype(np.float64)
+        origin = (X[0] if isinstance(X, np.ndarray) else X[[0]].toarray()[0]).astype(np.float64)
     triangle = _triangle_of(_row_gram(rows, origin))
     if triangle is None:
         return None
@@ -111,6 +114,8 @@ def _row_gram(rows: Any, origin: Array) -> Array:
             gram = dense.product(rows, rows.T).toarray()
             across = rows @ origin
             gram += origin @ origin - across - across[:, None]
+        elif isinstance(rows, DeviceMatrix):
+            gram = rows.row_gram(origin)
         else:
             gram = np.zeros((len(rows), len(rows)))
             step = max(64, BLOCK_BYTES // (8 * len(rows)))
