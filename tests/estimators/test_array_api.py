@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils._array_api import move_estimator_to
 
 from semisquares import (
+    AveragedClassifier,
     HardLabelClassifier,
     LeastSquaresClassifier,
     SoftLabelClassifier,
@@ -23,8 +24,9 @@ from semisquares import (
 )
 from semisquares.baselines import ImplicitlyConstrainedClassifier
 from semisquares.core.rows import Device
+from semisquares.families import Forest
 from support.devices import DEVICES, strict_device
-from support.made_rows import clusters
+from support.made_rows import clusters, mixed_rows
 
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4}
 MODELS = {
@@ -244,6 +246,92 @@ def test_without_dispatch_tensors_become_numpy_arrays():
         model = SoftLabelClassifier().fit(torch.asarray(X), torch.asarray(y))
         assert isinstance(model.coef_, np.ndarray)
         assert isinstance(model.predict(torch.asarray(X)), np.ndarray)
+
+
+# -- the average ----------------------------------------------------------------------------------
+
+
+def averages(device, n_classes=2, dtype="float64", **options):
+    """Fit an average to rows with ties and copies, in NumPy and on a device."""
+    X, y, _ = clusters(n_classes=n_classes)
+    X = np.column_stack((X, mixed_rows(len(X)))).astype(dtype)
+    model = AveragedClassifier(("least_squares", Forest(20), "logistic", "hard_labels"))
+    return X, *fits(model, device, X, y, **options)
+
+
+@pytest.mark.parametrize("dtype", list(TOLERANCES))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_average_is_that_of_numpy(device, n_classes, dtype):
+    X, here, there = averages(device, n_classes, dtype)
+    atol = TOLERANCES[dtype]
+    assert_same(device, here, there, X, atol)
+    for name in ("weight", "log_loss", "slope"):
+        np.testing.assert_allclose(there.members_[name], here.members_[name], atol=atol)
+    assert there.loo_score_ == pytest.approx(here.loo_score_)
+    log_proba = there.predict_log_proba(device.put(X))
+    assert is_on(device, log_proba)
+    np.testing.assert_allclose(device.get(log_proba), here.predict_log_proba(X), atol=10 * atol)
+
+
+def test_what_an_average_computes_later_is_on_the_device_without_dispatch_too(device):
+    X, here, there = averages(device)
+    with config_context(array_api_dispatch=False):
+        for name in ("transduction_", "label_distributions_"):
+            found = getattr(there, name)
+            assert is_on(device, found)
+            np.testing.assert_allclose(device.get(found), getattr(here, name), atol=1e-9)
+        assert there.certificate_ == pytest.approx(here.certificate_, abs=1e-12)
+        alone = there.supervised_
+    expected = here.supervised_.predict_proba(X)
+    found = alone.predict_proba(device.put(X))
+    assert is_on(device, found)
+    np.testing.assert_allclose(device.get(found), expected, atol=1e-9)
+
+
+def test_weights_and_groups_of_an_average_may_be_on_the_device(device):
+    n = 200
+    weight, groups = np.arange(n) % 3.0, np.arange(n) // 4
+    X, here, there = averages(device, sample_weight=weight, groups=groups)
+    assert_same(device, here, there, X, 1e-9)
+
+
+def test_an_average_reads_hashes_and_a_sample_but_not_X_from_torch(monkeypatch):
+    n, d = 20_000, 12
+    X, y, _ = clusters(n, d, n_labeled=60)
+    device, sizes, get = DEVICES["torch"](), [], Device.get
+
+    def recording(self, values):
+        found = get(self, values)
+        sizes.append(found.size)
+        return found
+
+    monkeypatch.setattr(Device, "get", recording)
+    AveragedClassifier("least_squares", representations="linear").fit(device.put(X), y)
+    assert max(sizes) <= n
+    assert sum(sizes) < X.size / 3
+
+
+def test_an_average_can_be_pickled_and_moved(device):
+    X, here, there = averages(device)
+    loaded = pickle.loads(pickle.dumps(there))
+    expected = here.predict_proba(X)
+    np.testing.assert_allclose(device.get(loaded.predict_proba(device.put(X))), expected, atol=1e-9)
+    alone = loaded.supervised_.predict_proba(device.put(X))
+    np.testing.assert_allclose(device.get(alone), here.supervised_.predict_proba(X), atol=1e-9)
+    back = move_estimator_to(there, np, "cpu")
+    np.testing.assert_allclose(back.predict_proba(X), expected, atol=1e-9)
+    forth = move_estimator_to(here, device.xp, device.device)
+    found = forth.predict_proba(device.put(X))
+    assert is_on(device, found)
+    np.testing.assert_allclose(device.get(found), expected, atol=1e-9)
+
+
+def test_predictions_of_an_average_elsewhere_are_refused(device):
+    X, here, there = averages(device)
+    for method in ("decision_function", "predict", "predict_proba", "predict_log_proba"):
+        for model, rows in ((here, device.put(X)), (there, X)):
+            with pytest.raises(ValueError, match=rf"\.{method}\(\) must use the same namespace"):
+                getattr(model, method)(rows)
 
 
 # -- what is refused ------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from ..core.rows import (
     SparseTable,
     centre,
     compress,
+    on_host,
     sum_duplicates,
     to_own_columns,
     to_shifted_columns,
@@ -195,7 +196,7 @@ def _own_table(X: Any, labels: Labels, fit_intercept: bool) -> NumberTable:
         all_rows = np.arange(0, labels.n_rows, max(1, labels.n_rows // _SAMPLE))
         some = np.concatenate((labeled, all_rows))
         if isinstance(X, DeviceMatrix):
-            shift = centre(X[some].toarray(), np.arange(len(some)))
+            shift = centre(on_host(X[some]), np.arange(len(some)))
         else:
             shift = centre(X, some)
     if isinstance(X, DeviceMatrix):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._inputs.array_api import place_of
 from .._utils.typing import Array
 from ._average import priors_without, weigh_members
 from .averaged import AveragedClassifier
@@ -44,10 +45,10 @@ def keep_members(model: AveragedClassifier, kept: Array) -> AveragedClassifier:
     fitted: Any = average.families
     rows = later.distinct.rows(average.learned, None)
     left_out = np.concatenate([one.left_out for one in fitted])
-    priors = priors_without(model._priors, model.members_["family"], kept)
+    priors = priors_without(later.priors, model.members_["family"], kept)
     scores = weigh_members(rows, left_out, average.calibration, priors, float(model.sharpness))
     found = copy(model)
-    found._later = replace(later, known={})
-    found._priors = priors
-    found._set_weights(average.learned, fitted, scores, rows, later.distinct)
+    found._later = replace(later, known={}, priors=priors)
+    place = place_of(model.loo_proba_)
+    found._set_weights(average.learned, fitted, scores, rows, later.distinct, place)
     return found

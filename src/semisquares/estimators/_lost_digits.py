@@ -10,7 +10,7 @@ from scipy.linalg import qr
 
 from .._inputs.arrays import Problem
 from .._utils.typing import Array
-from ..core.rows import DeviceMatrix
+from ..core.rows import DeviceMatrix, on_host
 
 FAR = 1e6
 """A mean this many times the spread of its column costs six digits of every sum."""
@@ -30,7 +30,7 @@ def lost_digits(problem: Problem, names: Any = None) -> str:
         )
     X, rows = problem.X, problem.rows
     if isinstance(X, DeviceMatrix):
-        X = X[:: max(1, len(X) // MOST_ROWS)].toarray()
+        X = on_host(X[:: max(1, len(X) // MOST_ROWS)])
     with np.errstate(all="ignore"):
         mean, spread = _mean_and_spread(X)
         far = np.abs(mean) / np.where(spread > 0.0, spread, np.inf)

@@ -6,17 +6,19 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import joblib
 import numpy as np
+from sklearn import config_context
 from sklearn.base import _fit_context, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
+from .._inputs.array_api import Place, place_of, to_numpy
 from .._inputs.arrays import explain_overflow, labeled_weight, read_columns, read_table, read_weight
 from .._inputs.checks import Number, is_dask, one_line, read_grid
 from .._inputs.dask import (
@@ -31,7 +33,7 @@ from .._inputs.labels import Labels, read_labels, user_level
 from .._inputs.memory import check_memory
 from .._inputs.untested import rows_to_test
 from .._utils.typing import Array
-from ..core.rows import single_threaded_blas
+from ..core.rows import HOST, Device, DeviceMatrix, on_host, single_threaded_blas
 from ..families import (
     Family,
     FittedFamily,
@@ -186,6 +188,8 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         "verbose": ["verbose"],
     }
 
+    _fitted_array = "loo_proba_"
+
     def __init__(
         self,
         families: Any = ("least_squares", "forest", "logistic", "hard_labels"),
@@ -229,7 +233,9 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            All rows. With Dask they are read once, and only the labeled ones are collected.
+            All rows. With Dask they are read once, and only the labeled ones are collected. With
+            `array_api_dispatch`, tensors and other arrays stay on their device; the labeled rows
+            and a sample of all rows are copied to the CPU.
         y : {array-like, Dask array or series} of shape (n_samples,)
             Their labels; a missing one is `unlabeled`, NaN, None or pd.NA.
         sample_weight : {array-like, Dask array or series} of shape (n_samples,), optional
@@ -257,6 +263,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
                 known = self._known(summary) if self.warm_start else {}
                 learned = _learn(representations, summary, scaling, progress, known)
                 self._average(later, learned, families, progress)
+            self.classes_ = place_of(y).put(self.classes_)
             progress.end()
             self._later = later
         self._warn_of_unscored()
@@ -275,7 +282,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         if not np.isfinite(summary.squares).all():
             explain_overflow(self, X)
         plain = np.ones(len(counts)) if weight is None else weight[labels.labeled]
-        distinct = DistinctRows.of(X[labels.labeled], labels, plain, counts, groups)
+        distinct = DistinctRows.of(on_host(X[labels.labeled]), labels, plain, counts, groups)
         return summary, _Later(X, labels, distinct)
 
     def _read_blocks(
@@ -327,8 +334,8 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
             "accuracy": scores.accuracies,
             "slope": scores.calibration.slopes,
         }
-        self._set_weights(learned, fitted, scores, rows, distinct)
-        self._priors = priors
+        self._set_weights(learned, fitted, scores, rows, distinct, later.place)
+        later.priors = priors
 
     def _set_weights(
         self,
@@ -337,12 +344,13 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         scores: Scores,
         rows: LabeledRows,
         distinct: DistinctRows,
+        place: Place,
     ) -> None:
         """Set the fitted attributes that depend on the weights of the members."""
         self.members_ = {**self.members_, "weight": scores.weights}
         self.average_ = Average.of(learned, fitted, scores.calibration, scores.weights)
-        self.loo_indices_ = distinct.labeled
-        self.loo_proba_ = scores.proba[distinct.position]
+        self.loo_indices_ = place.put(distinct.labeled)
+        self.loo_proba_ = place.put(scores.proba[distinct.position])
         self.loo_score_ = float(
             np.average(scores.proba.argmax(axis=1) == rows.codes, weights=rows.weight)
         )
@@ -425,9 +433,10 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         return {_settings(one): one for one in before.representations.values()}
 
     def _warn_of_unscored(self) -> None:
-        if not rows_to_test(self._later.labels.codes).any():
+        labels = self._later.labels
+        if not rows_to_test(labels.codes).any():
             warnings.warn(
-                f"Each of the {len(self.classes_)} classes has a single labeled row, so that no "
+                f"Each of the {len(labels.classes)} classes has a single labeled row, so that no "
                 "member can be tested; all keep their prior weights: label more rows.",
                 UserWarning,
                 stacklevel=user_level(),
@@ -441,19 +450,21 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix, Dask array or frame} of shape (n_samples, n_features)
-            Rows to predict. With Dask the result is lazy.
+            Rows to predict. With Dask the result is lazy. With `array_api_dispatch` and an array
+            of another library, it is an array of that library on the same device.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
             Each row sums to one.
         """
-        check_is_fitted(self)
+        place = self._place(X, "predict_proba")
         if is_dask(X):
             check_columns(self, X, reset=False)
             return lazily(self.average_.predict_proba, X, (len(self.classes_),))
         X = read_columns(self, X, dtype=np.float64, accept_sparse=True, reset=False)
-        return self.average_.predict_proba(X, self.n_jobs)
+        X = DeviceMatrix(X, place) if isinstance(place, Device) else X
+        return place.put(self.average_.predict_proba(X, self.n_jobs))
 
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of `predict_proba`.
@@ -468,7 +479,8 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         log_probabilities : ndarray of shape (n_samples, n_classes)
             Log-probabilities of the classes.
         """
-        return np.log(self.predict_proba(X))
+        place = self._place(X, "predict_log_proba")
+        return place.put(np.log(place.get(self.predict_proba(X))))
 
     def decision_function(self, X: Any) -> Any:
         """Return the log-odds of the second class, or with more classes all log-probabilities.
@@ -483,6 +495,7 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Positive for the second class; with more than two classes one column for each.
         """
+        self._place(X, "decision_function")
         scores = self.predict_log_proba(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -530,7 +543,16 @@ class AveragedClassifier(CallbackSupportMixin, DecidingClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         return tags
+
+    def __sklearn_array_api_convert__(self, converter: Callable[[Any], Any]) -> AveragedClassifier:
+        """Return this classifier with its arrays moved; what predicts is in NumPy everywhere."""
+        found = copy(self)
+        found._later = replace(self._later, table=None, known={})
+        for name in ("loo_proba_", "loo_indices_", "classes_"):
+            setattr(found, name, converter(getattr(self, name)))
+        return found
 
 
 @dataclass(eq=False)
@@ -542,6 +564,13 @@ class _Later:
     labels: Labels
     distinct: DistinctRows
     known: dict[str, Any] = field(default_factory=dict)
+    priors: Array = field(default_factory=lambda: np.empty(0))
+    """The prior weight of each member."""
+
+    @property
+    def place(self) -> Place:
+        """Where the training rows are."""
+        return self.table.device if isinstance(self.table, DeviceMatrix) else HOST
 
     @property
     def n_rows(self) -> int:
@@ -559,7 +588,8 @@ class _Later:
         found = model.average_.predict_proba(self.table, model.n_jobs)
         labels = self.labels
         found[labels.labeled] = one_hot(labels.codes, len(labels.classes))
-        return found, model.classes_[found.argmax(axis=1)]
+        classes = labels.classes[found.argmax(axis=1)]
+        return self.place.put(found), self.place.put(classes)
 
     def certificate(self, model: AveragedClassifier) -> float:
         """Return the largest gap of the least squares members; NaN if there are none."""
@@ -573,7 +603,10 @@ class _Later:
         distinct = self.distinct
         y = distinct.classes[distinct.codes]
         alone = clone(model).set_params(unlabeled=None)
-        alone.fit(distinct.X, y, sample_weight=distinct.count, groups=distinct.blocks)
+        place = place_of(model.loo_proba_) if self.table is None else self.place
+        with config_context(array_api_dispatch=isinstance(place, Device)):
+            X, y = place.put(distinct.X), place.put(y)
+            alone.fit(X, y, sample_weight=distinct.count, groups=distinct.blocks)
         alone.set_params(unlabeled=model.unlabeled)
         if hasattr(model, "feature_names_in_"):
             alone.feature_names_in_ = model.feature_names_in_
@@ -629,7 +662,7 @@ def _read_groups(groups: Any, labels: Labels) -> Array | None:
     """Return the groups of the labeled rows."""
     if groups is None:
         return None
-    given = np.asarray(groups)
+    given = np.asarray(to_numpy(groups))
     if given.shape != (labels.n_rows,):
         raise ValueError(
             f"groups has shape {given.shape} but X has {labels.n_rows} rows; give groups one value "

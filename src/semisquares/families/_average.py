@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.typing import Array
+from ..core.rows.array_api import on_host
 from ..core.rows.threads import single_threaded_blas
 from ..representations._maps import FeatureMap
 from ..representations._scaling import Coordinates, Scaling
@@ -81,7 +82,7 @@ class Average:
         found = np.empty((X.shape[0], n_classes))
 
         def predict(start: int) -> None:
-            found[start : start + step] = self._predict_block(X[start : start + step])
+            found[start : start + step] = self._predict_block(on_host(X[start : start + step]))
 
         starts = range(0, X.shape[0], step)
         with single_threaded_blas():

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from .._utils.typing import Array
+from ..core.rows.array_api import DEVICE_BLOCK_BYTES, ArrayTable, DeviceMatrix, on_host
 
 __all__ = ["Summary", "hash_rows", "merge", "stack", "summarize"]
 
@@ -62,11 +63,11 @@ class Summary:
 def summarize(
     X: Any, sample_weight: Array | None = None, *, n_sample: int = SAMPLE_ROWS
 ) -> Summary:
-    """Summarize rows in memory, dense or CSR, block by block.
+    """Summarize rows in memory or on a device, dense or CSR, block by block.
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_columns)
+    X : ndarray, CSR matrix or DeviceMatrix of shape (n_rows, n_columns)
         Finite numbers.
     sample_weight : ndarray of shape (n_rows,), optional
         The weight of each row: 2 stands for a repeated row.
@@ -137,14 +138,35 @@ def hash_rows(X: Any, seed: int = 0) -> Array:
     """
     factors = np.random.default_rng([seed, 20160]).integers(2**63, size=X.shape[1], dtype=np.uint64)
     factors = 2 * factors + np.uint64(1)
+    if isinstance(X, DeviceMatrix) and hasattr(X.values, "view"):
+        low, high = map(_mixed, _device_sums(X, factors))
+    else:  # the standard itself has no function that returns the bits of a number
+        low, high = map(_mixed, _host_sums(on_host(X), factors))
+    return (high >> np.uint64(32) << np.uint64(32)) | (low >> np.uint64(32))
+
+
+def _host_sums(X: Any, factors: Array) -> tuple[Array, Array]:
+    """Return Σ factor · bits of each row, and the same for numbers rounded to nine digits."""
     values = X.data if sparse.issparse(X) else X
     bits = np.add(values, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0
-    low = _mixed(_sums(X, _folded(bits), factors))
+    exact = _sums(X, _folded(bits), factors)
     # numbers of 52 binary digits, rounded to 32
     bits += np.uint64(1 << (DROPPED - 1))
     bits &= np.uint64(2**64 - 2**DROPPED)
-    high = _mixed(_sums(X, _folded(bits), factors))
-    return (high >> np.uint64(32) << np.uint64(32)) | (low >> np.uint64(32))
+    return exact, _sums(X, _folded(bits), factors)
+
+
+def _device_sums(X: DeviceMatrix, factors: Array) -> tuple[Array, Array]:
+    """Return the same sums of rows on a device, where signed integers overflow to the same bits."""
+    device = X.device
+    there = device.put(factors.view(np.int64))
+
+    def sums(bits: Any) -> Array:
+        folded = bits ^ ((bits >> 40) & (2**24 - 1))  # the shift repeats the sign
+        return device.get(device.xp.sum(folded * there, axis=1)).view(np.uint64)
+
+    bits = (device.floats(X.values) + 0.0).view(device.xp.int64)
+    return sums(bits), sums((bits + (1 << (DROPPED - 1))) & -(2**DROPPED))
 
 
 def _folded(bits: Array) -> Array:
@@ -177,8 +199,9 @@ def _blocks(X: Any, sample_weight: Array | None, n_sample: int) -> Iterator[Summ
         row_bytes = 12 * (1 + X.nnz // max(1, n_rows))
     else:
         row_bytes = 8 * n_columns
+    block_bytes = DEVICE_BLOCK_BYTES if isinstance(X, DeviceMatrix) else BLOCK_BYTES
     # with many columns, enough rows that adding up the covariances is a small part of the work
-    step = max(32, BLOCK_BYTES // max(1, row_bytes), 4 * min(n_columns, COVARIANCE_COLUMNS))
+    step = max(32, block_bytes // max(1, row_bytes), 4 * min(n_columns, COVARIANCE_COLUMNS))
     for start in range(0, max(1, n_rows), step):
         rows = slice(start, start + step)
         weight = None if sample_weight is None else sample_weight[rows]
@@ -195,9 +218,11 @@ def summarize_block(block: Any, weight: Array | None, n_sample: int) -> Summary:
     kept = slice(0, n_sample)
     if sparse.issparse(block):
         moments = _sparse_moments(block, weight)
+    elif isinstance(block, DeviceMatrix):
+        moments = _device_moments(block, weight)
     else:
         moments = _dense_moments(np.asarray(block, dtype=np.float64), weight)
-    sample = block[first[kept]]
+    sample = on_host(block[first[kept]])
     sample = sample.astype(np.float64) if sample.dtype != np.float64 else sample
     return Summary(*moments, sample, hashes[kept], counts[kept], n_sample)
 
@@ -227,6 +252,20 @@ def _dense_moments(block: Array, weight: Array | None) -> Moments:
     part = block[:, maybe]
     two_valued[maybe] = ((part == low[maybe]) | (part == high[maybe])).all(axis=0)
     return total, mean, squares, scatter, low, high, two_valued
+
+
+def _device_moments(block: DeviceMatrix, weight: Array | None) -> Moments:
+    counts = np.ones(len(block)) if weight is None else weight
+    total = float(counts.sum())
+    mean = block.T @ counts / total
+    table = ArrayTable(block, mean)
+    centred = table.slice(0, len(block))
+    if block.shape[1] > COVARIANCE_COLUMNS:
+        scatter, squares = None, table.squares(centred).T @ counts
+    else:
+        scatter = table.gram(centred, weight)
+        squares = scatter.diagonal().copy()
+    return total, mean, squares, scatter, *block.ranges()
 
 
 def _sparse_moments(block: Any, weight: Array | None) -> Moments:
@@ -273,7 +312,7 @@ def _nothing(block: Any, n_sample: int) -> Summary:
     zeros = np.zeros(d)
     empty = np.empty(0)
     return Summary(
-        0.0, zeros, zeros, None, zeros, zeros, np.ones(d, dtype=bool), block[:0],
+        0.0, zeros, zeros, None, zeros, zeros, np.ones(d, dtype=bool), on_host(block[:0]),
         empty.astype(np.uint64), empty, n_sample,
     )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Rows: the only place where a fit touches X. Sums over blocks of rows, in float64."""
 
-from .array_api import HOST, ArrayTable, Device, DeviceMatrix, Host
+from .array_api import HOST, ArrayTable, Device, DeviceMatrix, Host, on_host
 from .blocks import BlockRows, BlockRunner, BlockSettings, BlockTask, Pass, PerRow, RowTotals
 from .dask import DaskRunner, compute
 from .memory import MemoryRows
@@ -44,6 +44,7 @@ __all__ = [
     "centre",
     "compress",
     "compute",
+    "on_host",
     "single_threaded_blas",
     "sum_duplicates",
     "to_own_columns",

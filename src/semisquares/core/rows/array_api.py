@@ -17,8 +17,8 @@ import numpy as np
 
 from ..._utils.typing import Array
 
-DEVICE_BLOCK_BYTES = 1 << 26
-"""About the size of a block: on a GPU, smaller ones take less time than to start work on them."""
+DEVICE_BLOCK_BYTES = 1 << 23
+"""About the size of a block: larger ones leave the cache of a CPU, which may be the device."""
 
 
 class Host:
@@ -108,14 +108,15 @@ class DeviceMatrix:
         return self._new(self.values.T)
 
     def __getitem__(self, key: Any) -> DeviceMatrix:
-        """Return the rows at a slice or an index; two of them choose rows and columns."""
+        """Return the rows at a slice, an index or a mask; two of them choose rows and columns."""
         if isinstance(key, tuple):
             rows, columns = key
             return self[rows].T[columns].T
         if isinstance(key, slice):
-            return self._new(self.values[key, :])
-        index = self.device.put(np.asarray(key, dtype=np.int64))
-        return self._new(self.device.xp.take(self.values, index, axis=0))
+            return self._new(self.values[slice(*key.indices(len(self))), :])
+        key = np.asarray(key)
+        index = np.flatnonzero(key) if key.dtype == bool else key.astype(np.int64)
+        return self._new(self.device.xp.take(self.values, self.device.put(index), axis=0))
 
     def __matmul__(self, other: Array) -> Array:
         there = self.device.put(np.asarray(other, dtype=np.float64))
@@ -137,6 +138,13 @@ class DeviceMatrix:
         """Copy the matrix to NumPy."""
         return self.device.get(self.values)
 
+    def ranges(self) -> tuple[Array, Array, Array]:
+        """Return the least and largest entry of each column, and whether there are no others."""
+        xp, values = self.device.xp, self.device.floats(self.values)
+        low, high = xp.min(values, axis=0), xp.max(values, axis=0)
+        two_valued = xp.all((values == low) | (values == high), axis=0)
+        return self.device.get(low), self.device.get(high), self.device.get(two_valued)
+
     def row_gram(self, origin: Array) -> Array:
         """Return the products of all pairs of rows, both minus an origin."""
         n_rows, n_columns = self.shape
@@ -151,6 +159,11 @@ class DeviceMatrix:
 
     def _new(self, values: Any) -> DeviceMatrix:
         return DeviceMatrix(values, self.device)
+
+
+def on_host(rows: Any) -> Any:
+    """Copy rows on a device to NumPy; return others as they are."""
+    return rows.toarray() if isinstance(rows, DeviceMatrix) else rows
 
 
 class ArrayTable:

@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 
 from ..._utils.typing import Array
 from .. import _dense as dense
-from .array_api import DeviceMatrix
+from .array_api import DeviceMatrix, on_host
 from .table import BLOCK_BYTES, DenseTable
 
 
@@ -79,8 +79,7 @@ def compress(X: Any, *, intercept: bool, ridge: bool) -> tuple[DenseTable, Span]
             return found
     if sparse.issparse(X):
         return None
-    if isinstance(X, DeviceMatrix):
-        X = X.toarray()
+    X = on_host(X)
     with np.errstate(over="ignore", invalid="ignore"):
         origin = X.mean(axis=0, dtype=np.float64) if intercept else np.zeros(X.shape[1])
         rows = np.subtract(X, origin, dtype=np.float64)

@@ -141,7 +141,7 @@ def choose_rows(
     used = classifier.average_.weights > 0.0
     if not (with_rows & used).any():
         return classifier, StoredRows(store_rows, useful=False, cost=0.0)
-    if not (~with_rows & (classifier._priors > 0.0)).any():
+    if not (~with_rows & (classifier._later.priors > 0.0)).any():
         if store_rows is False:
             raise TableError(
                 "All members of the average compare rows of the table with new ones, so a model "
