@@ -13,7 +13,11 @@ import pytest
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils._array_api import move_estimator_to
+from threadpoolctl import threadpool_limits
 
 from semisquares import (
     AveragedClassifier,
@@ -22,8 +26,10 @@ from semisquares import (
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
+from semisquares._inputs import array_api
 from semisquares.baselines import ImplicitlyConstrainedClassifier
-from semisquares.core.rows import Device
+from semisquares.core.rows import Device, reduce
+from semisquares.core.rows import array_api as rows_on_devices
 from semisquares.families import Forest
 from support.devices import DEVICES, strict_device
 from support.made_rows import clusters, mixed_rows
@@ -227,6 +233,15 @@ def test_only_sums_and_a_number_for_each_row_and_class_leave_the_device(
     assert max(sizes) <= n * n_classes < X.size / 3
 
 
+def test_threads_that_do_not_know_the_setting_sum_blocks_on_the_device(device, monkeypatch):
+    monkeypatch.setattr(reduce, "THREADED_VALUES", 1)
+    monkeypatch.setattr(rows_on_devices, "DEVICE_BLOCK_BYTES", 1 << 10)
+    X, y, _ = clusters()
+    with threadpool_limits(2, user_api="blas"):
+        here, there = fits(SoftLabelClassifier(), device, X, y)
+    assert_same(device, here, there, X, 1e-9)
+
+
 def test_a_fit_can_be_pickled_and_moved(device):
     X, y, _ = clusters()
     plain = SoftLabelClassifier().fit(X, y)
@@ -334,6 +349,16 @@ def test_predictions_of_an_average_elsewhere_are_refused(device):
                 getattr(model, method)(rows)
 
 
+@pytest.mark.parametrize("model", [SoftLabelClassifier(), AveragedClassifier("least_squares")])
+def test_pipelines_and_searches_of_scikit_learn_take_tensors(model):
+    pytest.importorskip("torch")
+    device = DEVICES["torch"]()
+    X, _, truth = clusters()
+    pipeline = make_pipeline(StandardScaler(), model)
+    scores = cross_val_score(pipeline, device.put(X), device.put(truth), cv=3)
+    np.testing.assert_allclose(scores, cross_val_score(pipeline, X, truth, cv=3))
+
+
 # -- what is refused ------------------------------------------------------------------------------
 
 
@@ -377,6 +402,29 @@ def test_sparse_tensors_are_refused():
     X, y, _ = clusters()
     with pytest.raises(ValueError, match="X is a sparse array of torch"):
         SoftLabelClassifier().fit(torch.asarray(X).to_sparse(), y)
+
+
+def test_complex_numbers_are_refused(device):
+    X, y, _ = clusters()
+    there = device.xp.astype(device.put(X), device.xp.complex128)
+    with pytest.raises(ValueError, match=r"X holds complex numbers .* needs real ones"):
+        SoftLabelClassifier().fit(there, y)
+
+
+def test_tensors_that_record_gradients_are_refused():
+    torch = pytest.importorskip("torch")
+    X, y, _ = clusters()
+    with pytest.raises(ValueError, match=r"records gradients, .*; pass X\.detach\(\)"):
+        SoftLabelClassifier().fit(torch.asarray(X).requires_grad_(), y)
+
+
+def test_a_device_without_float64_is_refused(monkeypatch):
+    X, y, _ = clusters()
+    device = strict_device()
+    single = (device.xp.float32,)
+    monkeypatch.setattr(array_api, "supported_float_dtypes", lambda xp, device: single)
+    with pytest.raises(ValueError, match=r"device1.*, which has no float64 numbers"):
+        SoftLabelClassifier().fit(device.put(X.astype(np.float32)), y)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

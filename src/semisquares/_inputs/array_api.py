@@ -60,6 +60,12 @@ def place_of_rows(estimator: Any, X: Any) -> Place:
             f"{name} has no code for arrays of {_library(place)}, which array_api_dispatch=True "
             "asks for; pass X as a NumPy array."
         )
+    _check_array(X, place, name)
+    return place
+
+
+def _check_array(X: Any, place: Device, name: str) -> None:
+    """Refuse arrays that are not dense, real, free of gradients, and on a device with float64."""
     if "sparse" in str(getattr(X, "layout", "")):
         raise ValueError(
             f"X is a sparse array of {_library(place)}, and {name} takes dense ones; pass "
@@ -70,7 +76,15 @@ def place_of_rows(estimator: Any, X: Any) -> Place:
             f"X is on the device {place.device}, which has no float64 numbers, and {name} computes "
             "with them; move X to the CPU."
         )
-    return place
+    if place.xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(
+            f"X holds complex numbers ({X.dtype}), and {name} needs real ones; pass their real and "
+            "imaginary parts as columns."
+        )
+    if getattr(X, "requires_grad", False):
+        raise ValueError(
+            f"X is a tensor that records gradients, which {name} does not compute; pass X.detach()."
+        )
 
 
 def types_in(place: Place, dtype: Any) -> Any:
