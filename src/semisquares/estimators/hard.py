@@ -20,16 +20,16 @@ from .._utils.errors import CollapsedLabelsWarning
 from .._utils.typing import Array
 from ..core.certificate import duality_gap, relaxation_gap
 from ..core.curvature import copied_columns, fit_labeled
-from ..core.labelings import Labeling, dial, hard
+from ..core.labelings import Labeling, hard
 from ..core.linalg import EPS
 from ..core.objective import Objective
 from ..core.solvers import (
     Solution,
     batch_size,
-    block_descent,
     enumerate_hard,
     hard_descent,
     minimise,
+    turn_dial,
 )
 from ..core.solvers.enumerate import MAX_UNLABELED
 from ._base import check_scale, one_hot, set_path, soft_objective
@@ -250,10 +250,7 @@ class HardLabelClassifier(SemiSupervised):
         if self.init == "soft":
             return problem.rows.imputed(found.state.z, labeling), bound
         labels = problem.rows.imputed(found.state.z, relaxed.labeling)
-        for tau in DIAL:
-            turned = relaxed.with_labeling(dial(problem.n_classes, tau))
-            labels = block_descent(turned, labels, max_iter=DIAL_STEPS).state.labels
-        return labels, bound
+        return turn_dial(relaxed, labels, DIAL, DIAL_STEPS), bound
 
     def _batches(self, problem: Problem, start: Array) -> Iterator[Array]:
         """Yield all starts in batches; random ones are drawn batch by batch."""
@@ -295,8 +292,10 @@ class HardLabelClassifier(SemiSupervised):
     def _collapsed_classes(self, problem: Problem, supervised: Array, solution: Solution) -> str:
         """Return a warning about classes that only the supervised weights predict, or ""."""
         rows = problem.rows
-        counts = rows.class_counts(rows.decisions(supervised))
         left = rows.class_counts(solution.state.labels)
+        if left.all():
+            return ""
+        counts = rows.class_counts(rows.decisions(supervised))
         lost = np.flatnonzero((counts > 0) & (left == 0))
         if not len(lost):
             return ""

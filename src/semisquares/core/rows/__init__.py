@@ -16,6 +16,7 @@ from .table import (
 )
 from .targets import Targets
 from .threads import single_threaded_blas
+from .tracking import TrackedLabels
 from .wide import Span, compress
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "SparseTable",
     "Sweep",
     "Targets",
+    "TrackedLabels",
     "centre",
     "compress",
     "compute",

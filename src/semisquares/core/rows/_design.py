@@ -16,6 +16,8 @@ from .. import _dense as dense
 from .reduce import check_finite, longest_chain, sum_blocks
 from .table import NumberTable
 
+CACHED_ROWS = 1024
+
 
 class Design:
     """The rows x of a table, followed by a 1 if there is an intercept."""
@@ -136,6 +138,24 @@ class Design:
 
         self.sum_at(index, work)
         return forms
+
+    def distances(self, centre: Array, scale: Array) -> Array:
+        """Return Σ scale (x - centre)² over the features, for every row."""
+        squares = np.empty(self.n_rows)
+        twice, constant = 2.0 * scale * centre, float(centre @ (scale * centre))
+
+        def work(start: int, stop: int) -> int:
+            for first in range(start, stop, CACHED_ROWS):  # the squares stay in the fastest cache
+                part = slice(first, min(first + CACHED_ROWS, stop))
+                block = self.table.slice(part.start, part.stop)
+                terms = self.table.squares(block) @ scale
+                # the terms cancel: their rounding must not make a distance too small
+                terms += 1e-12 * (terms + constant) + constant
+                squares[part] = terms - block @ twice
+            return 0
+
+        self.sum(work, self.n_rows)
+        return np.maximum(squares, 0.0)
 
     def spread(self, index: Array, weight: Array) -> Array:
         """Return Σ weight (x - mean)² over some rows for each column of X.

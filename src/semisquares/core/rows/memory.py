@@ -301,8 +301,11 @@ class MemoryRows:
     @cached_property
     def full_gram(self) -> Array:
         """Σ a x x' over all rows."""
-        unlabeled = self._unlabeled_gram(self.unlabeled)
-        gram = self.labeled_gram + self.unlabeled_weight * unlabeled
+        if self.row_weight is None and (self.labeled_weight == self.unlabeled_weight).all():
+            # blocks of all rows are views of X, those of the unlabeled rows would be copies
+            gram = self.unlabeled_weight * self.design.gram(np.arange(self.n_rows), None)
+        else:
+            gram = self.labeled_gram + self.unlabeled_gram(self.unlabeled)
         check_finite(gram.trace())
         return gram
 
@@ -334,6 +337,10 @@ class MemoryRows:
         """Return θ = a · values for all rows, and Σ x θ."""
         theta = self.targets.times_weights(values)
         return theta, self.design.moment(theta)
+
+    def distances(self, centre: Array, scale: Array) -> Array:
+        """Return Σ scale (x - centre)² over the features, for every row."""
+        return self.design.distances(centre, scale)
 
     def triangle(self, index: Array, rhs: Array | None) -> Array:
         """Return the R factor of √a (1, x, rhs) over some rows."""
@@ -473,6 +480,10 @@ class MemoryRows:
         if len(removed):
             gram = gram - self._unlabeled_gram(removed)
         return gram
+
+    def unlabeled_gram(self, index: Array) -> Array:
+        """Return Σ a x x' over some unlabeled rows."""
+        return self.unlabeled_weight * self._unlabeled_gram(index)
 
     def _unlabeled_gram(self, index: Array) -> Array:
         weight = None if self.row_weight is None else self.row_weight[index]

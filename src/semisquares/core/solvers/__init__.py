@@ -7,6 +7,7 @@ from .hard_descent import batch_size, hard_descent
 from .minimise import best_constant, minimise, with_rounded_intercept
 from .newton import newton
 from .solution import ActiveSet, EndPoint, Solution, State, Status, Step, StoppingTest
+from .tracked_descent import tracked_descent, turn_dial
 
 __all__ = [
     "ActiveSet",
@@ -25,5 +26,7 @@ __all__ = [
     "hard_descent",
     "minimise",
     "newton",
+    "tracked_descent",
+    "turn_dial",
     "with_rounded_intercept",
 ]

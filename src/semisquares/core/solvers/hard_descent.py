@@ -17,8 +17,10 @@ from ..linalg import Factor
 from ..objective import Objective
 from .block_descent import block_descent
 from .solution import Callback, EndPoint, Solution, State, Status, Step
+from .tracked_descent import can_track, tracked_descent
 
-Ends = list[tuple[Array, EndPoint]]
+Ends = list[tuple[Array, EndPoint, Any]]
+"""The weights of each end, the end itself, and its decision values if they are known."""
 
 BATCH_BYTES = 1 << 26
 """Memory for the initial labels of a batch of starts."""
@@ -53,12 +55,13 @@ def hard_descent(
             ends += _together(objective, factor, batch, max_iter, tol, callback)
         if ends[-1][1].status is Status.CALLBACK:
             break
-    w, best = min(ends, key=lambda end: end[1].value)
-    n_iter = max(end.n_iter for _, end in ends)
-    state = State(objective.rows.decisions(w), objective.rows.labels_of(best.labels))
+    w, best, z = min(ends, key=lambda end: end[1].value)
+    n_iter = max(end.n_iter for _, end, _ in ends)
+    z = objective.rows.decisions(w) if z is None else z
+    state = State(z, objective.rows.labels_of(best.labels))
     return Solution(
         w, best.value, best.status, "block", n_iter, n_iter + 1, state, bound=bound,
-        end_points=tuple(end for _, end in ends),
+        end_points=tuple(end for _, end, _ in ends),
     )  # fmt: skip
 
 
@@ -71,10 +74,15 @@ def _one_by_one(
     objective: Objective, starts: list[Any], max_iter: int, tol: float, callback: Callback | None
 ) -> Ends:
     ends: Ends = []
+    tracked = callback is None and can_track(objective)
     for start in starts:
-        found = block_descent(objective, start, max_iter=max_iter, tol=tol, callback=callback)
+        if tracked:
+            found = tracked_descent(objective, start, max_iter=max_iter, tol=tol)
+        else:
+            found = block_descent(objective, start, max_iter=max_iter, tol=tol, callback=callback)
         labels = objective.rows.classes_of(found.state.labels)
-        ends.append((found.w, EndPoint(found.value, labels, found.status, found.n_iter)))
+        end = EndPoint(found.value, labels, found.status, found.n_iter)
+        ends.append((found.w, end, found.state.z))
         if found.status is Status.CALLBACK:
             break
     return ends
@@ -90,7 +98,7 @@ def _together(
 ) -> Ends:
     """Run the descents of a batch as matrix products; a descent that has ended leaves it."""
     rows, labeling = objective.rows, objective.labeling
-    ends: dict[int, tuple[Array, EndPoint]] = {}
+    ends: dict[int, tuple[Array, EndPoint, Any]] = {}
     running = np.arange(labels.shape[1])
     moment = rows.moment(labels)
     for iteration in range(1, max_iter + 1):
@@ -107,7 +115,7 @@ def _together(
             early = Status.STABLE if new.changed[k] == 0 else Status.TOLERATED
             status = early if ended[k] else late
             end = EndPoint(float(values[k]), rows.classes_of(labels[:, k]), status, iteration)
-            ends[int(running[k])] = np.ascontiguousarray(w[:, k]), end
+            ends[int(running[k])] = np.ascontiguousarray(w[:, k]), end, None
         if stopped or ended.all():
             break
         labels, moment, running = labels[:, ~ended], new.moment[:, ~ended], running[~ended]

@@ -1,0 +1,94 @@
+"""Block descent (§V) on large tables, reading only the rows that may change their label.
+
+The steps are those of `block_descent`, for two classes and labels that are hard or between soft and
+hard. `TrackedLabels` finds the labels at each step without a pass over all rows, so the value of J
+at the steps is not known; a last pass over all rows checks every label and evaluates J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..._utils.typing import Array
+from ..curvature import full_curvature
+from ..labelings import DialLabels, HardLabels, dial
+from ..linalg import EPS
+from ..objective import Objective
+from ..rows import TrackedLabels
+from .block_descent import block_descent
+from .solution import Solution, State, Status
+
+SMALLEST = 1 << 20
+"""In smaller tables, in values of X, a pass is so fast that tracking does not pay."""
+
+
+def can_track(objective: Objective) -> bool:
+    """Return whether labels can be tracked, and a pass over the rows is slow enough for it."""
+    rows = objective.rows.in_memory
+    return bool(
+        rows is not None
+        and isinstance(objective.labeling, HardLabels | DialLabels)
+        and rows.table.n_values >= SMALLEST
+        and objective.direct
+        and full_curvature(objective).factor is not None
+    )
+
+
+def tracked_descent(
+    objective: Objective, labels: Array, *, max_iter: int = 10_000, tol: float = 0.0
+) -> Solution:
+    """Descend with hard labels, as `block_descent` does; `can_track` must hold.
+
+    If the last pass finds another label, which only rounding can cause, the descent goes on with
+    passes over all rows.
+    """
+    rows, factor = objective.memory_rows, full_curvature(objective).factor
+    assert factor is not None
+    assert isinstance(objective.labeling, HardLabels)
+    tracked = TrackedLabels(rows, objective.labeling)
+    moment, most = rows.moment(labels), tol * rows.n_unlabeled
+    for n_iter in range(1, max_iter + 1):
+        w = factor.solve(moment)
+        moment, changed = tracked.relabel(w)
+        if n_iter == 1:  # the labels to start from may be any numbers
+            changed = int(np.count_nonzero((tracked.labels != labels)[rows.unlabeled]))
+        if changed <= most:
+            break
+    found, z = tracked.labels, rows.decisions(w)
+    if (objective.labeling.impute(z) != found)[rows.unlabeled].any():
+        return block_descent(objective, found, max_iter=max_iter, tol=tol)
+    status = Status.MAX_ITER if changed > most else Status.TOLERATED
+    status = status if changed else Status.STABLE
+    value = rows.loss(z, objective.labeling) + float(objective.ridge(w))
+    return Solution(w, value, status, "block", n_iter, n_iter + 1, State(z, found))
+
+
+def turn_dial(objective: Objective, labels: Array, taus: Sequence[float], max_iter: int) -> Array:
+    """Follow block descent from soft labels towards hard ones, a few steps for each τ.
+
+    Returns the labels of all rows after the last step, from which a descent with hard labels goes
+    on; `objective` may have any labeling.
+    """
+    rows = objective.rows
+    n_classes = 2 if len(rows.weights_shape) == 1 else rows.weights_shape[1]
+    dials = [dial(n_classes, tau) for tau in taus]
+    if not can_track(objective.with_labeling(dials[0])):
+        for labeling in dials:
+            turned = objective.with_labeling(labeling)
+            labels = block_descent(turned, labels, max_iter=max_iter).state.labels
+        return labels
+    factor = full_curvature(objective).factor
+    assert factor is not None
+    tracked = TrackedLabels(objective.memory_rows, DialLabels(taus[0]))
+    moment = rows.moment(labels)
+    w = factor.solve(moment)
+    for tau in taus:
+        tracked.turn(DialLabels(tau))
+        for _ in range(max_iter):
+            last, (moment, _) = w, tracked.relabel(w)
+            w = factor.solve(moment)
+            if abs(w - last).max() <= EPS * abs(w).max():
+                break
+    return dials[-1].impute(rows.decisions(last))

@@ -1,0 +1,108 @@
+"""A descent that reads only rows that may change their label takes the steps of block descent."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from semisquares.core.labelings import HardLabels, SoftLabels
+from semisquares.core.objective import Objective
+from semisquares.core.rows import DenseTable, MemoryRows, SparseTable, tracking
+from semisquares.core.solvers import block_descent, tracked_descent, turn_dial
+from semisquares.core.solvers.solution import Status
+
+module = import_module("semisquares.core.solvers.tracked_descent")
+
+N, D, LABELED = 3000, 8, 30
+
+
+def problem(*, intercept=True, weighted=False, is_sparse=False, shift=None, seed=0, share=1.0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=N)
+    X = (rng.standard_normal((N, D)) + 0.25 * (2 * truth - 1)[:, None]) * 10.0 ** np.arange(-3, 5)
+    X[:, 1] += 1e-1
+    labeled = np.sort(rng.choice(N, LABELED, replace=False))
+    rows = MemoryRows(
+        SparseTable(sparse.csr_array(X)) if is_sparse else DenseTable(X, shift),
+        labeled,
+        truth[labeled].astype(float),
+        labeled_weight=rng.uniform(0.5, 2.0, LABELED) if weighted else np.ones(LABELED),
+        row_weight=rng.uniform(0.0, 2.0, N) if weighted else None,
+        unlabeled_weight=share,
+        intercept=intercept,
+    )
+    return Objective(rows, HardLabels(), 1.0), rng.integers(2, size=N).astype(float)
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Let levels be formed in small tables; count the rows that are read."""
+    monkeypatch.setattr(tracking, "FEWEST_ROWS", 64)
+    monkeypatch.setattr(module, "SMALLEST", 0)
+    read = []
+    decisions = MemoryRows.decisions
+
+    def counted(rows, w):
+        read.append(rows.n_rows)
+        return decisions(rows, w)
+
+    monkeypatch.setattr(MemoryRows, "decisions", counted)
+    return read
+
+
+CASES = {
+    "plain": {},
+    "no intercept": {"intercept": False},
+    "weights": {"weighted": True},
+    "unlabeled weight": {"share": 0.3},
+    "sparse": {"is_sparse": True},
+    "shifted": {"shift": np.full(D, 0.1)},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_steps_are_those_of_block_descent(case, narrow):
+    objective, start = problem(**CASES[case])
+    expected = block_descent(objective, start)
+    found = tracked_descent(objective, start)
+    unlabeled = objective.memory_rows.unlabeled
+    np.testing.assert_array_equal(found.state.labels[unlabeled], expected.state.labels[unlabeled])
+    np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
+    assert found.value == pytest.approx(expected.value, rel=1e-12)
+    assert (found.n_iter, found.status) == (expected.n_iter, Status.STABLE)
+
+
+@pytest.mark.parametrize("limits", [{"max_iter": 3}, {"tol": 0.05}])
+def test_limits_end_the_descent_where_block_descent_ends(limits, narrow):
+    objective, start = problem()
+    expected = block_descent(objective, start, **limits)
+    found = tracked_descent(objective, start, **limits)
+    unlabeled = objective.memory_rows.unlabeled
+    np.testing.assert_array_equal(found.state.labels[unlabeled], expected.state.labels[unlabeled])
+    assert (found.n_iter, found.status) == (expected.n_iter, expected.status)
+
+
+def test_few_rows_are_read_in_most_steps(narrow):
+    objective, start = problem()
+    found = tracked_descent(objective, start)
+    assert sum(narrow) < 0.5 * N * found.n_iter
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_path_from_soft_to_hard_is_that_of_block_descent(case, narrow, monkeypatch):
+    objective, start = problem(**CASES[case])
+    taus = (0.2, 0.5, 0.8)
+    found = turn_dial(objective.with_labeling(SoftLabels()), start, taus, 20)
+    monkeypatch.setattr(module, "SMALLEST", np.inf)
+    expected = turn_dial(objective.with_labeling(SoftLabels()), start, taus, 20)
+    unlabeled = objective.memory_rows.unlabeled
+    np.testing.assert_allclose(found[unlabeled], expected[unlabeled], atol=1e-8)
+
+
+def test_distances_are_those_of_the_rows():
+    objective, _ = problem()
+    rows = objective.memory_rows
+    centre, scale = np.arange(1.0, D + 1.0), np.linspace(0.5, 2.0, D)
+    expected = ((rows.table.X - centre) ** 2) @ scale
+    np.testing.assert_allclose(rows.distances(centre, scale), expected, rtol=1e-9)
