@@ -17,12 +17,26 @@ import numpy
 import scipy
 import sklearn
 
-from . import averaged, large, scale, small, soft_cv, solvers, start_up, table_costs, tables
+from . import (
+    averaged,
+    classes,
+    hard,
+    large,
+    scale,
+    small,
+    soft_cv,
+    solvers,
+    start_up,
+    table_costs,
+    tables,
+)
 from .report import Line
 
 SUITES = {
     "start_up": start_up,
     "small": small,
+    "classes": classes,
+    "hard": hard,
     "soft_cv": soft_cv,
     "solvers": solvers,
     "large": large,

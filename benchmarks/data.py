@@ -31,6 +31,16 @@ def many_classes(n: int, d: int, n_classes: int, n_labels: int) -> tuple[Array, 
     return X, truth, hide(truth, n_labels, rng)
 
 
+def overlapping_classes(
+    n: int, d: int, n_classes: int, n_labels: int
+) -> tuple[Array, Array, Array]:
+    """Draw unit Gaussians whose means have coordinates with a standard deviation of ½."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(n_classes, size=n)
+    X = rng.standard_normal((n, d)) + 0.5 * rng.standard_normal((n_classes, d))[truth]
+    return X, truth, hide(truth, n_labels, rng)
+
+
 def words(n: int, d: int, per_row: int, n_labels: int) -> tuple[Any, Array, Array]:
     """Draw sparse counts like those of words: frequencies fall as 1/rank, classes tilt them."""
     rng = np.random.default_rng(0)

@@ -160,9 +160,11 @@ def project_simplex(z: Array) -> Array:
     n_classes = z.shape[-1]
     z = z - z.max(axis=-1, keepdims=True)  # now t is in [-1, 0), whatever the size of z
     threshold = np.maximum((z.sum(axis=-1) - 1.0) / n_classes, -1.0)
+    narrow = np.int8 if n_classes < 128 else np.int32  # bytes are added fastest
+    above = np.empty_like(z)
     for _ in range(n_classes):
-        above = z - threshold[..., None]
-        size = (above > 0.0).sum(axis=-1, dtype=np.int32)
+        np.subtract(z, threshold[..., None], out=above)
+        size = (above > 0.0).view(np.int8).sum(axis=-1, dtype=narrow)
         np.maximum(above, 0.0, out=above)
         step = (above.sum(axis=-1) - 1.0) / size
         threshold += step

@@ -4,6 +4,7 @@ from .array_api import HOST, ArrayTable, Device, DeviceMatrix, Host, on_host
 from .blocks import BlockRows, BlockRunner, BlockSettings, BlockTask, Pass, PerRow, RowTotals
 from .dask import DaskRunner, compute
 from .memory import MemoryRows
+from .patterns import Patterns
 from .protocol import Relabeling, RowSums, Sweep
 from .table import (
     DenseTable,
@@ -34,6 +35,7 @@ __all__ = [
     "MemoryRows",
     "NumberTable",
     "Pass",
+    "Patterns",
     "PerRow",
     "Relabeling",
     "RowSums",

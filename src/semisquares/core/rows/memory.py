@@ -358,7 +358,7 @@ class MemoryRows:
             value = curve(slice(start, stop), self.design.decide(block, V))
             return self.design.combine(block, self.targets.times_weights(value, start))
 
-        return self.design.sum(work, self.n_rows).reshape(V.shape)
+        return self.design.sum(work, self.n_rows, V[0].size).reshape(V.shape)
 
     # -- convex labelings ---------------------------------------------------------------------
 
@@ -384,7 +384,7 @@ class MemoryRows:
             return np.append(self.design.combine(block, residual), (loss, squares))
 
         known = self.table.squares_sum is not None
-        total = self.design.sum(work, self.n_rows)
+        total = self.design.sum(work, self.n_rows, w[0].size)
         loss = float(total[-2])
         check_finite(loss)
         if self.table.squares_sum is None:  # summed in the first sweep, with blocks in the cache
@@ -492,6 +492,21 @@ class MemoryRows:
     def curvature_product(self, V: Array, piece: Array, labeling: ConvexLabeling) -> Array:
         """Return Σ a x curve(piece, x'V)."""
         return self._product(V, lambda part, v: labeling.curve(piece[part], v))
+
+    def pattern_change(self, V: Array, now: Array, before: Array) -> Array:
+        """Return the curvature of simplex labels with some supports minus that with others.
+
+        V sums to 0 over the classes, and the result is right up to a term that all classes share.
+        """
+        classes = np.ones(now.shape[1])
+
+        def outside(support: Array, v: Array) -> Array:
+            # less the mean over the support, the values on it vanish
+            left = np.where(support, 0.0, v)
+            size = support.astype(np.float64) @ classes
+            return left + np.where(support, 0.0, ((left @ classes) / size)[:, None])
+
+        return self._product(V, lambda part, v: outside(now[part], v) - outside(before[part], v))
 
     def outside_grams(self, support: Array) -> Array:
         """Return, for each class, Σ a (1 + 1/s) x x' over the rows with the class outside S."""

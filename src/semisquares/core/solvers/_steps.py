@@ -8,6 +8,7 @@ find the step by products with the curvature (`ConjugateSteps`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,17 +19,21 @@ from ..curvature import MAX_PRODUCTS, Curvature, active_curvature, full_curvatur
 from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Sweep
+from ._joint import MOST_APART, JointCurvature, expand, joint_curvature, reduce
 from .solution import ActiveSet, StoppingTest
 
 MAX_TURNS = 16
 """Boundary rows are given up if they still change their piece after this many corrections."""
+
+LAST = 1e-3
+"""If at most this share of the rows changed their piece, the next step is probably the last."""
 
 
 class DirectSteps:
     """Steps with the factored curvature of the labeled and active rows (two classes)."""
 
     solved = True
-    products = 0
+    products = 0.0
 
     def __init__(self, objective: Objective, active: ActiveSet | None) -> None:
         self.objective = objective
@@ -101,24 +106,46 @@ class DirectSteps:
         return active_curvature(self.objective, piece, gram)
 
 
+@dataclass(frozen=True, eq=False)
+class Coarse:
+    """A pass over some of the rows: a sample whose minimiser is the start on all rows."""
+
+    objective: Objective
+    sweep: Sweep
+
+
 class ConjugateSteps:
-    """Steps by conjugate gradients, for many classes or too many columns for a Gram matrix."""
+    """Steps by conjugate gradients, for many classes or too many columns for a Gram matrix.
+
+    Products with the curvature are passes over the rows, with two exceptions. The first step uses
+    the curvature of the sample from which the solver started: most of its error is that of the
+    pieces, which change. Later steps use the matrix of all classes (`_joint`) if that is cheaper.
+    """
 
     active = None
 
-    def __init__(self, objective: Objective, test: StoppingTest | None) -> None:
+    def __init__(
+        self, objective: Objective, test: StoppingTest | None, coarse: Coarse | None = None
+    ) -> None:
         self.objective = objective
         self.test = test
-        self.products = 0
+        self.coarse = coarse
+        self._joint: JointCurvature | None = None
+        self._may_join = objective.labeling.per_class
+        self.products = 0.0
         self.solved = True
         self._first = 0.0
         self._precondition: Callable[[Array], Array] | None = None
 
     def __call__(self, sweep: Sweep) -> Array:
-        if self._precondition is None:
-            self._precondition = _preconditioner(self.objective, sweep)
         objective = self.objective
         gradient = objective.gradient(sweep)
+        coarse, self.coarse = self.coarse, None
+        if coarse is None and self._join(sweep):
+            return self._joint_step(sweep, gradient)
+        at = Coarse(objective, sweep) if coarse is None else coarse
+        if coarse is not None or self._precondition is None:
+            self._precondition = _preconditioner(at, objective.rows.n_rows)
         size = float(np.linalg.norm(gradient))
         self._first = self._first or size
         # inexact steps suffice far from the solution; near it they are almost exact
@@ -129,7 +156,8 @@ class ConjugateSteps:
         test = self.test
 
         def product(V: Array) -> Array:
-            curved = objective.rows.curvature_product(V, sweep.piece, objective.convex_labeling)
+            labeling = objective.convex_labeling
+            curved = at.objective.rows.curvature_product(V, at.sweep.piece, labeling)
             return curved + objective.ridge_gradient(V)
 
         def done(residual: Array) -> bool:
@@ -140,8 +168,39 @@ class ConjugateSteps:
         step, products, self.solved = linalg.conjugate_gradient(
             product, -gradient, precondition=self._precondition, done=done, max_iter=MAX_PRODUCTS
         )
-        self.products += products
+        self.products += products * at.objective.rows.n_rows / objective.rows.n_rows
         return step
+
+    def _join(self, sweep: Sweep) -> bool:
+        """Return whether the matrix of all classes is known, with the supports at a sweep."""
+        if not self._may_join:
+            return False
+        if self._joint is not None:
+            apart = self._joint.move(sweep.piece)
+            if MOST_APART * apart <= self.objective.rows.n_rows:
+                return True
+        self._joint = joint_curvature(self.objective, sweep.piece)
+        self._may_join = self._joint is not None
+        self.products += self._may_join
+        return self._may_join
+
+    def _joint_step(self, sweep: Sweep, gradient: Array) -> Array:
+        """Solve with the matrix of all classes, almost exactly if few rows change their piece."""
+        assert self._joint is not None
+        b = -reduce(gradient)
+        # rows that changed their piece will change it again, which limits how good a step can be
+        share = sweep.changed / self.objective.rows.n_rows
+        digits = 1e-11 if share <= LAST else max(1e-5, min(1e-3, 1e-2 * share))
+        # products with a matrix have smaller errors than the bound for sums over rows
+        enough = max(digits * float(np.linalg.norm(b)), self._rounding(sweep) / 64.0)
+        x, _, self.solved = linalg.conjugate_gradient(
+            self._joint.product,
+            b,
+            precondition=self._joint.precondition,
+            done=lambda r: bool(np.linalg.norm(r) <= enough),
+            max_iter=MAX_PRODUCTS,
+        )
+        return expand(x)
 
     def _rounding(self, sweep: Sweep) -> float:
         """Return the rounding error of the gradient at a sweep."""
@@ -149,13 +208,24 @@ class ConjugateSteps:
         return 64.0 * EPS * float(np.sqrt(loss * self.objective.rows.diagonal.sum()))
 
 
-def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Array]:
-    """Return a solve with an approximation of the curvature at a sweep."""
-    rows = objective.rows
+def _preconditioner(at: Coarse, n_rows: int) -> Callable[[Array], Array]:
+    """Return a solve with an approximation of the curvature at a sweep.
+
+    `n_rows` is the number of rows of the products that it saves.
+    """
+    objective, sweep, rows = at.objective, at.sweep, at.objective.rows
     if not objective.direct:
         return jacobi(objective)
-    left_out = rows.n_outside(sweep.piece) if objective.labeling.per_class else np.inf
-    cheap = left_out <= 2 * rows.n_rows and rows.n_weights**2 <= 20 * rows.n_rows
+    cheap = False
+    if objective.labeling.per_class:
+        n_outside, n_classes = rows.n_outside(sweep.piece), rows.weights_shape[-1]
+        cheap = n_outside <= 2 * rows.n_rows
+        if rows.n_rows < n_rows:
+            # labeled rows have all classes outside their support, but one Gram matrix; a Gram
+            # matrix takes half the operations of products with as many columns
+            n_outside -= (rows.n_rows - rows.n_unlabeled) * n_classes
+            cheap = n_outside * rows.n_weights <= 4 * n_rows * n_classes
+        cheap = cheap and rows.n_weights**2 <= 20 * rows.n_rows
     if rows.intercept and cheap:
         by_class = [
             linalg.factor(gram, objective.alpha, True) for gram in rows.outside_grams(sweep.piece)

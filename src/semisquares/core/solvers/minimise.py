@@ -12,6 +12,7 @@ from .._exact_sums import exact_products
 from ..curvature import fit_labeled
 from ..objective import Objective
 from ..rows import DenseTable, to_own_columns
+from ._steps import Coarse
 from .least_norm import leaves_weights_open, vanishing_ridge
 from .newton import newton
 from .solution import ActiveSet, Callback, Solution, State, Status, StoppingTest
@@ -44,10 +45,12 @@ def minimise(
     if leaves_weights_open(objective):
         found = vanishing_ridge(objective, w, max_iter=max_iter, callback=callback)
         return in_even_columns(objective, found) if found.status is Status.ROUNDING else found
-    spent = 0.0
+    spent, coarse = 0.0, None
     if rng is not None:
-        w, spent = multilevel_start(objective, w, rng, test)
-    found = newton(objective, w, max_iter=max_iter, test=test, callback=callback, active=active)
+        w, spent, coarse = multilevel_start(objective, w, rng, test)
+    found = newton(
+        objective, w, max_iter=max_iter, test=test, callback=callback, active=active, coarse=coarse
+    )
     return replace(found, n_passes=found.n_passes + spent)
 
 
@@ -113,19 +116,22 @@ def with_rounded_intercept(objective: Objective, found: Solution) -> Solution:
 
 def multilevel_start(
     objective: Objective, w: Array, rng: np.random.Generator, test: StoppingTest | None
-) -> tuple[Array, float]:
+) -> tuple[Array, float, Coarse | None]:
     """Solve on a sample of the unlabeled rows, which starts from a smaller sample in turn.
 
     Its solution puts nearly every row on the right piece; only boundary rows are left to correct.
-    Returns the weights and the number of passes, a pass over the sample counting by its share.
+    Returns the weights, the number of passes (a pass over the sample counts by its share), and the
+    sample.
     """
     rows = objective.rows
     share = min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled)
     size = max(SAMPLE_ROWS, 20 * rows.n_weights, share)
     if rows.n_unlabeled < 4 * size:
-        return w, 0.0
+        return w, 0.0, None
     sample = replace(objective, rows=rows.sample(size, rng))
-    w, spent = multilevel_start(sample, w, rng, test)
+    w, spent, coarse = multilevel_start(sample, w, rng, test)
     rough = None if test is None else StoppingTest(test.bound, ROUGH * objective.scale)
-    found = newton(sample, w, test=rough)
-    return found.w, (found.n_passes + spent) * size / rows.n_rows
+    found = newton(sample, w, test=rough, coarse=coarse)
+    assert found.state.sweep is not None  # of a Newton solver
+    coarse = Coarse(sample, found.state.sweep)
+    return found.w, (found.n_passes + spent) * size / rows.n_rows, coarse

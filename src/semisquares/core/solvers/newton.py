@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from ..._utils.typing import Array
 from ..objective import Objective
 from ..rows import Sweep
-from ._steps import ConjugateSteps, DirectSteps
+from ._steps import Coarse, ConjugateSteps, DirectSteps
 from .solution import ActiveSet, Callback, Solution, State, Status, Step, StoppingTest
 
 NEGLIGIBLE = 1e-24
@@ -39,16 +39,17 @@ def newton(
     test: StoppingTest | None = None,
     callback: Callback | None = None,
     active: ActiveSet | None = None,
+    coarse: Coarse | None = None,
 ) -> Solution:
     """Minimise a convex objective exactly, from the weights w.
 
     Ends when every row is on its predicted piece after a full step, or when the caller's stopping
     test is met; never because a step is small. `active` is the active set of a similar fit to the
-    same rows: only the rows that differ are then summed.
+    same rows: only the rows that differ are then summed. `coarse` is the sample that w minimises.
     """
     steps: DirectSteps | ConjugateSteps
     if objective.labeling.per_class or not objective.direct:
-        steps = ConjugateSteps(objective, test)
+        steps = ConjugateSteps(objective, test, coarse)
     else:
         steps = DirectSteps(objective, active)
     if objective.labeling.per_class and objective.rows.intercept:

@@ -1,0 +1,58 @@
+"""Gram matrices of rows whose labels on the simplex have the same support: a pattern.
+
+Rows of one pattern have the same curvature in the classes, so a few Gram matrices hold the whole
+curvature of a table: with 10 classes, some hundred patterns have nearly all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..._utils.typing import Array
+from .memory import MemoryRows
+
+
+class Patterns:
+    """The unlabeled rows, grouped by the support of their labels.
+
+    Rows with all classes in their support have no curvature and are in no pattern, nor are rows of
+    patterns with fewer than `fewest` rows.
+    """
+
+    MOST_CLASSES = 52
+    """Patterns are numbered exactly by floating-point numbers up to this many classes."""
+
+    def __init__(self, rows: MemoryRows, support: Array, fewest: int) -> None:
+        self.rows, self.support = rows, support
+        n_classes = support.shape[1]
+        inside = support.astype(np.float64)
+        size = inside @ np.ones(n_classes)
+        outside = np.flatnonzero((size > 0.0) & (size < n_classes))  # labeled rows have size 0
+        code = (inside @ np.exp2(np.arange(n_classes)))[outside]
+        order = np.argsort(code, kind="stable")
+        cuts = np.flatnonzero(np.diff(code[order], prepend=np.nan, append=np.nan))
+        many = np.flatnonzero(np.diff(cuts) >= fewest)
+        self.groups = [outside[order[cuts[k] : cuts[k + 1]]] for k in many]
+        """The rows of each pattern."""
+        self.n_outside = len(outside)
+        """Rows with a class outside the support of their label."""
+        self.n_covered = sum(len(group) for group in self.groups)
+
+    def reference(self) -> Array:
+        """Return the supports of the rows in patterns; all classes for the other unlabeled rows."""
+        support = np.ones(self.support.shape, dtype=bool, order="F")
+        for group in self.groups:
+            support[group] = self.support[group[0]]
+        support[self.rows.labeled] = False
+        return support
+
+    def outside(self, k: int) -> Array:
+        """Return the classes outside the support of a pattern."""
+        return np.flatnonzero(~self.support[self.groups[k][0]])
+
+    def grams(self) -> Iterator[tuple[Array, Array]]:
+        """Yield, for each pattern, the classes outside its support and Σ a x x'."""
+        for k, group in enumerate(self.groups):
+            yield self.outside(k), self.rows.unlabeled_gram(group)

@@ -1,0 +1,121 @@
+"""The curvature of simplex labels as one matrix for all classes, factored once.
+
+With an intercept, decision values sum to one over the classes, and steps v sum to 0. Then a row
+whose label has s classes in its support S has the curvature
+
+    Σ_{k ∉ S} (x'v_k)² + (Σ_{k ∉ S} x'v_k)² / s
+
+so only the classes outside S matter: few, if classes overlap. The last class is eliminated
+(v_K = -Σ v_k); what is left is one positive definite matrix. It is summed from the Gram matrices
+of patterns (`Patterns`). Rows of rare patterns, and rows that changed their pattern since, are
+added to products with the matrix, and its factor is the preconditioner.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._utils.typing import Array
+from .. import _dense as dense
+from ..objective import Objective
+from ..rows import MemoryRows, Patterns
+from ..rows.targets import differs
+
+SMALLEST = 1 << 20
+"""In smaller tables, in values of X, products are faster."""
+LARGEST = 2048
+"""The most rows of the matrix."""
+FEWEST_ROWS = 16
+"""Patterns with fewer rows cost more than products with these rows."""
+WORTH = 40.0
+"""Forming and factoring the matrix may take this many operations for each value of X and class."""
+MOST_APART = 4
+"""The matrix is summed again if more than this share of the rows are not in it."""
+
+
+class JointCurvature:
+    """The curvature at some supports, and at supports that differ from them in few rows."""
+
+    def __init__(self, objective: Objective, support: Array, patterns: Patterns) -> None:
+        rows = self.rows = objective.memory_rows
+        self.objective = objective
+        self.reference = patterns.reference()
+        p, n_classes = rows.weights_shape
+        blocks = np.zeros((n_classes, n_classes, p, p))
+        size = support[[group[0] for group in patterns.groups]].sum(axis=1)
+        for (outside, gram), s in zip(patterns.grams(), size, strict=True):
+            shared = gram / s
+            for k in outside:
+                blocks[k, k] += gram
+                for other in outside[outside <= k]:
+                    blocks[k, other] += shared
+        labeled = rows.labeled_gram.copy()
+        features = np.arange(rows.n_features)
+        labeled[features, features] += objective.alpha
+        last = blocks[-1, -1] + labeled
+        matrix = np.empty((n_classes - 1, p, n_classes - 1, p))
+        for k in range(n_classes - 1):
+            for other in range(k + 1):
+                # blocks[k, l] is symmetric, so the order of its classes does not matter
+                block = blocks[k, other] - blocks[-1, k] - blocks[-1, other] + last
+                if k == other:
+                    block = block + labeled
+                matrix[k, :, other] = matrix[other, :, k] = block
+        self.matrix = matrix.reshape((n_classes - 1) * p, -1)
+        self.triangle, self.failed = dense.cholesky(self.matrix.copy())
+        self._few: MemoryRows | None = None
+        self.move(support)
+
+    def move(self, support: Array) -> int:
+        """Take over other supports; return how many rows differ from those in the matrix."""
+        apart = np.flatnonzero(differs(support, self.reference))
+        self._few = None
+        if len(apart):
+            rows = self.rows
+            targets = rows.targets.unlabeled_at(apart)
+            self._few = MemoryRows.of(rows.table.subset(apart), targets, rows.intercept)
+            self._supports = support[apart], self.reference[apart]
+        return len(apart)
+
+    def product(self, x: Array) -> Array:
+        """Multiply by the curvature, without the last class: x is (p, K - 1)."""
+        image = (self.matrix @ x.T.ravel()).reshape(x.T.shape).T
+        if self._few is not None:
+            image = image + reduce(self._few.pattern_change(expand(x), *self._supports))
+        return image
+
+    def precondition(self, r: Array) -> Array:
+        """Solve with the matrix."""
+        x = dense.solve_cholesky(self.triangle, r.T.reshape(-1, 1))
+        return x.reshape(r.T.shape).T
+
+
+def reduce(g: Array) -> Array:
+    """Return a gradient in all classes but the last."""
+    return g[:, :-1] - g[:, -1:]
+
+
+def expand(x: Array) -> Array:
+    """Return a step in all classes, which sums to 0 over them."""
+    return np.hstack((x, -x.sum(axis=1, keepdims=True)))
+
+
+def joint_curvature(objective: Objective, support: Array) -> JointCurvature | None:
+    """Return the joint curvature if it costs less than the products that it replaces."""
+    rows = objective.rows.in_memory
+    if rows is None or not (rows.intercept and objective.direct) or rows.gram_columns < np.inf:
+        return None
+    if rows.table.n_values < SMALLEST:
+        return None
+    p, n_classes = rows.weights_shape
+    order = p * (n_classes - 1)
+    budget = WORTH * rows.n_rows * p * n_classes
+    if order > LARGEST or n_classes > Patterns.MOST_CLASSES or order**3 / 3.0 > budget:
+        return None
+    patterns = Patterns(rows, support, FEWEST_ROWS)
+    n_blocks = sum(len(patterns.outside(k)) ** 2 for k in range(len(patterns.groups)))
+    apart = patterns.n_outside - patterns.n_covered
+    if MOST_APART * apart > rows.n_rows or n_blocks * p**2 > budget:
+        return None
+    found = JointCurvature(objective, support, patterns)
+    return None if found.failed else found

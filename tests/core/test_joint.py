@@ -1,0 +1,98 @@
+"""The matrix of all classes is the curvature of simplex labels, for steps that sum to 0."""
+
+import numpy as np
+import pytest
+
+from semisquares.core.labelings import SimplexLabels
+from semisquares.core.objective import Objective
+from semisquares.core.rows import DenseTable, MemoryRows, Patterns
+from semisquares.core.solvers import Status, _joint, newton
+from semisquares.core.solvers._joint import expand, joint_curvature, reduce
+
+N, D, K, LABELED = 4000, 3, 4, 40
+
+
+def problem(*, weighted=False, alpha=3.0, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(K, size=N)
+    X = rng.standard_normal((N, D)) + rng.standard_normal((K, D))[truth]
+    labeled = np.sort(rng.choice(N, LABELED, replace=False))
+    rows = MemoryRows(
+        DenseTable(X),
+        labeled,
+        np.eye(K)[truth[labeled]],
+        labeled_weight=rng.uniform(0.5, 2.0, LABELED) if weighted else np.ones(LABELED),
+        row_weight=rng.uniform(0.5, 2.0, N) if weighted else None,
+        unlabeled_weight=0.7 if weighted else 1.0,
+    )
+    return Objective(rows, SimplexLabels(), alpha)
+
+
+def weights(seed):
+    w = np.random.default_rng(seed).standard_normal((D + 1, K)) * 0.3
+    w -= w.mean(axis=1, keepdims=True)
+    w[-1] += 1.0 / K
+    return w
+
+
+@pytest.fixture(autouse=True)
+def small_tables(monkeypatch):
+    monkeypatch.setattr(_joint, "SMALLEST", 0)
+
+
+def curved(objective, piece, V):
+    image = objective.rows.curvature_product(V, piece, objective.convex_labeling)
+    return reduce(image + objective.ridge_gradient(V))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("fewest", [1, 200])
+def test_a_product_is_that_of_the_rows(weighted, fewest, monkeypatch):
+    """Also if rows of rare patterns, or rows that moved since, are not in the matrix."""
+    monkeypatch.setattr(_joint, "FEWEST_ROWS", fewest)
+    monkeypatch.setattr(_joint, "MOST_APART", 1)
+    objective = problem(weighted=weighted)
+    first, second = (objective.sweep(weights(seed)).piece for seed in (1, 2))
+    joint = joint_curvature(objective, first)
+    x = np.random.default_rng(3).standard_normal((D + 1, K - 1))
+    expected = curved(objective, first, expand(x))
+    np.testing.assert_allclose(joint.product(x), expected, rtol=1e-10)
+    assert joint.move(second) > 0
+    np.testing.assert_allclose(joint.product(x), curved(objective, second, expand(x)), rtol=1e-10)
+
+
+def test_the_factor_inverts_the_matrix():
+    objective = problem()
+    joint = joint_curvature(objective, objective.sweep(weights(1)).piece)
+    r = np.random.default_rng(3).standard_normal((D + 1, K - 1))
+    image = joint.matrix @ joint.precondition(r).T.ravel()
+    np.testing.assert_allclose(image, r.T.ravel(), rtol=1e-10)
+
+
+def test_patterns_cover_the_rows_with_a_class_outside_their_support():
+    objective = problem()
+    support = objective.sweep(weights(1)).piece
+    rows = objective.memory_rows
+    patterns = Patterns(rows, support, 1)
+    covered = np.sort(np.concatenate(patterns.groups))
+    outside = rows.unlabeled[~support[rows.unlabeled].all(axis=1)]
+    np.testing.assert_array_equal(covered, outside)
+    np.testing.assert_array_equal(patterns.reference(), support)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 100.0])
+def test_newton_finds_the_same_minimum_with_and_without_the_matrix(alpha, monkeypatch):
+    objective = problem(alpha=alpha)
+    found = newton(objective, weights(1))
+    monkeypatch.setattr(_joint, "SMALLEST", np.inf)
+    expected = newton(objective, weights(1))
+    assert found.status is Status.EXACT
+    assert found.n_passes < expected.n_passes
+    np.testing.assert_allclose(found.w, expected.w, atol=1e-10)
+
+
+def test_rows_without_an_intercept_have_no_matrix():
+    objective = problem()
+    rows = objective.memory_rows
+    other = MemoryRows.of(rows.table, rows.targets, intercept=False)
+    assert joint_curvature(Objective(other, SimplexLabels(), 1.0), np.ones((N, K), bool)) is None
