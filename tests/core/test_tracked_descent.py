@@ -73,6 +73,15 @@ def test_the_steps_are_those_of_block_descent(case, narrow):
     assert (found.n_iter, found.status) == (expected.n_iter, Status.STABLE)
 
 
+def test_a_start_from_any_numbers_is_that_of_block_descent(narrow):
+    objective, _ = problem()
+    start = np.random.default_rng(1).uniform(size=N)
+    expected, found = block_descent(objective, start), tracked_descent(objective, start)
+    unlabeled = objective.memory_rows.unlabeled
+    np.testing.assert_array_equal(found.state.labels[unlabeled], expected.state.labels[unlabeled])
+    assert found.n_iter == expected.n_iter
+
+
 @pytest.mark.parametrize("limits", [{"max_iter": 3}, {"tol": 0.05}])
 def test_limits_end_the_descent_where_block_descent_ends(limits, narrow):
     objective, start = problem()

@@ -49,6 +49,8 @@ def tracked_descent(
     assert isinstance(objective.labeling, HardLabels)
     tracked = TrackedLabels(rows, objective.labeling)
     moment, most = rows.moment(labels), tol * rows.n_unlabeled
+    if ((labels == 0.0) | (labels == 1.0)).all():
+        tracked.start(labels, moment)
     for n_iter in range(1, max_iter + 1):
         w = factor.solve(moment)
         moment, changed = tracked.relabel(w)
