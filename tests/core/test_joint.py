@@ -8,6 +8,7 @@ from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, Patterns
 from semisquares.core.solvers import Status, _joint, newton
 from semisquares.core.solvers._joint import expand, joint_curvature, reduce
+from semisquares.core.solvers._steps import Coarse, ConjugateSteps
 
 N, D, K, LABELED = 4000, 3, 4, 40
 
@@ -96,3 +97,25 @@ def test_rows_without_an_intercept_have_no_matrix():
     rows = objective.memory_rows
     other = MemoryRows.of(rows.table, rows.targets, intercept=False)
     assert joint_curvature(Objective(other, SimplexLabels(), 1.0), np.ones((N, K), bool)) is None
+
+
+@pytest.mark.parametrize("columns", [D, D - 1])
+def test_the_first_step_takes_the_curvature_of_the_sample_unless_a_table_is_wide(
+    columns, monkeypatch
+):
+    """A wide table is one with more columns than Gram matrices may have."""
+    monkeypatch.setattr("semisquares.core.objective.MAX_DIRECT", columns)
+    objective, seen = problem(), []
+    sample = Objective(objective.rows.sample(500, np.random.default_rng(0)), SimplexLabels(), 3.0)
+    product = MemoryRows.curvature_product
+
+    def recorded(rows, *args):
+        seen.append(rows.n_rows)
+        return product(rows, *args)
+
+    monkeypatch.setattr(MemoryRows, "curvature_product", recorded)
+    coarse = Coarse(sample, sample.sweep(weights(1)))
+    direction = ConjugateSteps(objective, None, coarse)(objective.sweep(weights(1)))
+    assert set(seen) == {sample.rows.n_rows if columns == D else N}
+    gradient = objective.gradient(objective.sweep(weights(1)))
+    assert np.vdot(gradient, direction) < 0.0

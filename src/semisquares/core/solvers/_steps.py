@@ -129,7 +129,8 @@ class ConjugateSteps:
     ) -> None:
         self.objective = objective
         self.test = test
-        self.coarse = coarse
+        # a sample says nothing about the many columns of wide tables in which it has only zeros
+        self.coarse = coarse if objective.direct else None
         self._joint: JointCurvature | None = None
         self._may_join = objective.labeling.per_class
         self.products = 0.0
