@@ -101,6 +101,22 @@ def press_true(tab, truth):
     return row
 
 
+def test_a_late_reply_from_before_an_answer_is_not_shown(session, tab):
+    held = []
+    tab.goto(session.address)
+    row = shown(tab)
+    tab.route("**/state", lambda route: held.append((route, route.fetch())))
+    with tab.expect_request("**/state"):
+        tab.evaluate("() => { window.late = poll(); }")
+    while not held:
+        tab.wait_for_timeout(10)
+    press_true(tab, session.truth)
+    route, reply = held[0]
+    route.fulfill(response=reply)
+    tab.evaluate("() => window.late")
+    assert shown(tab) != row
+
+
 def test_thirty_rows_are_labeled_by_keys(session, tab):
     tab.goto(session.address)
     rows = [press_true(tab, session.truth) for _ in range(30)]

@@ -8,6 +8,7 @@ const get = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 let state = null;
 let busy = false;
+let actions = 0;
 let ended = false;
 
 function make(name, text, attributes = {}) {
@@ -40,6 +41,7 @@ async function ask(path, body) {
 async function act(path, body) {
   if (busy || ended) return false;
   busy = true;
+  actions += 1;
   document.body.setAttribute("aria-busy", "true");
   try {
     const {ok, found} = await ask(path, body);
@@ -62,9 +64,10 @@ async function act(path, body) {
 
 async function poll() {
   if (!ended && !busy && !document.hidden) {
+    const before = actions;
     try {
       const {ok, found} = await ask("state");
-      if (ok && !busy) show(found);
+      if (ok && actions === before) show(found);  // a state from before an answer is old
     } catch (error) {
       // the next action reports it
     }
