@@ -37,8 +37,9 @@ def problem(*, intercept=True, weighted=False, is_sparse=False, shift=None, seed
 
 @pytest.fixture
 def narrow(monkeypatch):
-    """Let levels be formed in small tables; count the rows that are read."""
-    monkeypatch.setattr(tracking, "FEWEST_ROWS", 64)
+    """Let levels be formed in small tables, of larger shares; count the rows that are read."""
+    for name, value in (("FEWEST_ROWS", 64), ("NARROWING", 8), ("LARGEST_SHARE", 4)):
+        monkeypatch.setattr(tracking, name, value)
     monkeypatch.setattr(module, "SMALLEST", 0)
     read = []
     decisions = MemoryRows.decisions

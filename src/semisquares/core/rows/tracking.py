@@ -21,12 +21,14 @@ from .targets import times
 
 AHEAD = 6.0
 """A tube is this many last steps long: steps that shrink by 1/7 each end within it."""
-NARROWING = 8
+NARROWING = 24
 """A level has this share of the rows of the level above."""
-LARGEST_SHARE = 4
-"""A level with more than this share of the rows of the level above does not pay."""
+LARGEST_SHARE = 20
+"""A level with more than this share of the rows of the level above would take too much memory."""
 FEWEST_ROWS = 4096
 """Fewer rows than this are not narrowed any more."""
+BLOCK = 1 << 15
+"""Rows whose bounds are computed at once: those of all rows would take memory."""
 SLACK = 1.0 - 1e-6
 """Covers the rounding of the bounds: rows are compared with a radius that is larger by 1e-6."""
 
@@ -173,21 +175,20 @@ class TrackedLabels:
         rows, z, v = level.rows, level.z, level.here
         if rows.n_rows < FEWEST_ROWS or z is None or v is None:
             return
-        line, end = np.zeros(len(v)), z
+        line = np.zeros(len(v))
         if level.earlier is not None:
             line = AHEAD * (v - level.earlier[0])
-            end = z + AHEAD * (z - level.earlier[1])
         if level.norms is None:
             level.norms = self._norms()
-        low, high = self.borders()
-        room = _room(z, end, low)
-        if high > low:
-            np.minimum(room, _room(z, end, high), out=room)
-        room /= level.norms
-        some = room[:: max(1, len(room) // FEWEST_ROWS)]
+        some = self._room(level, slice(None, None, max(1, rows.n_rows // FEWEST_ROWS)))
         step = float(np.linalg.norm(line)) / AHEAD
         radius = max(float(np.quantile(some, 1.0 / NARROWING)), step)
-        inside = np.flatnonzero(room <= radius)
+        inside = np.concatenate(
+            [
+                start + np.flatnonzero(self._room(level, slice(start, start + BLOCK)) <= radius)
+                for start in range(0, rows.n_rows, BLOCK)
+            ]
+        )
         if LARGEST_SHARE * len(inside) > rows.n_rows:
             return
         if rows is self.rows:
@@ -196,6 +197,19 @@ class TrackedLabels:
         targets = rows.targets.unlabeled_at(inside)
         few = MemoryRows.of(rows.table.subset(inside), targets, rows.intercept)
         self._levels.append(_Level(few, index, level.norms[inside], v, line, radius, z[inside], v))
+
+    def _room(self, level: _Level, part: slice) -> Array:
+        """Return how far weights may leave the line of the last step before rows change."""
+        assert level.z is not None
+        assert level.norms is not None
+        z = end = level.z[part]
+        if level.earlier is not None:
+            end = z + AHEAD * (z - level.earlier[1][part])
+        low, high = self.borders()
+        room = _room(z, end, low)
+        if high > low:
+            np.minimum(room, _room(z, end, high), out=room)
+        return room / level.norms[part]
 
     def _norms(self) -> Array:
         """Return the norms of all rows in centred and scaled columns, at least 1."""

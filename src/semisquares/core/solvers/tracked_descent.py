@@ -58,7 +58,9 @@ def tracked_descent(
             changed = int(np.count_nonzero((tracked.labels != labels)[rows.unlabeled]))
         if changed <= most:
             break
-    found, z = tracked.labels, rows.decisions(w)
+    found = tracked.labels
+    del tracked  # its memory is used again
+    z = rows.decisions(w)
     if (objective.labeling.impute(z) != found)[rows.unlabeled].any():
         return block_descent(objective, found, max_iter=max_iter, tol=tol)
     status = Status.MAX_ITER if changed > most else Status.TOLERATED
