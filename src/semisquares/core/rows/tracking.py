@@ -22,13 +22,13 @@ from .targets import times
 AHEAD = 6.0
 """A tube is this many last steps long: steps that shrink by 1/7 each end within it."""
 NARROWING = 24
-"""A level has this share of the rows of the level above."""
+"""A level has about one of this many rows of the level above."""
 LARGEST_SHARE = 20
-"""A level with more than this share of the rows of the level above would take too much memory."""
+"""A level with more than one of this many rows would take too much memory."""
 FEWEST_ROWS = 4096
 """Fewer rows than this are not narrowed any more."""
 BLOCK = 1 << 15
-"""Rows whose bounds are computed at once: those of all rows would take memory."""
+"""Bounds are computed for this many rows at a time, to save memory."""
 SLACK = 1.0 - 1e-6
 """Covers the rounding of the bounds: rows are compared with a radius that is larger by 1e-6."""
 
@@ -199,7 +199,7 @@ class TrackedLabels:
         self._levels.append(_Level(few, index, level.norms[inside], v, line, radius, z[inside], v))
 
     def _room(self, level: _Level, part: slice) -> Array:
-        """Return how far weights may leave the line of the last step before rows change."""
+        """Return how far weights may leave the line of the last step before a row changes."""
         assert level.z is not None
         assert level.norms is not None
         z = end = level.z[part]
