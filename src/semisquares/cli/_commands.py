@@ -76,7 +76,7 @@ _SHORT = {
     "fit": "Fit a classifier to a table and store it as a model.",
     "predict": "Predict the labels of a table's rows with a model.",
     "inspect": "Show what a model predicts, how well, and from which columns.",
-    "review": "Find labels of a table to doubt, and estimate how many are wrong.",
+    "review": "Find doubtful labels in a table, and estimate how many are wrong.",
     "export": "Convert a model to ONNX.",
     "reproduce": "Re-run the paper's figures.",
     "datasets": "List the paper's sixteen data sets: citation, licence, source.",

@@ -156,6 +156,6 @@ def options(command: Command) -> Command:
         ),
         click.option(
             "--memory-limit", metavar="SIZE",
-            help="Memory of all Dask workers that this command starts, such as 2GB.",
+            help="Memory for all Dask workers of this command together, such as 2GB.",
         ),
     )  # fmt: skip

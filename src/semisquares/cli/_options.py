@@ -135,8 +135,8 @@ def columns(command: Command) -> Command:
         ),
         click.option(
             "--group", metavar="COLUMN",
-            help="Column that tells which rows belong together (a patient, a site): these are "
-            "never split between training and test rows. It is not used as a feature.",
+            help="Column that says which rows belong together (of one patient, of one site): these "
+            "are never split between training and test rows. It is not used as a feature.",
         ),
         click.option(
             "--drop", multiple=True, metavar="COLUMN", help="Do not use this column; repeatable."
@@ -152,7 +152,7 @@ def columns(command: Command) -> Command:
         click.option(
             "--dates", type=click.Choice(("dmy", "mdy", "ymd")),
             help="Order of day, month and year in dates such as 01/02/2020 or 01/02/03, which can "
-            "be read in several ways. The model keeps it.",
+            "be read in several ways.",
         ),
     )  # fmt: skip
 
@@ -180,8 +180,7 @@ def splits(command: Command) -> Command:
     """Add --folds and --repeats."""
     command = click.option(
         "--repeats", type=click.IntRange(1, 1000), metavar="N",
-        help="Repeats of the cross-validation. Default: 2 to 10, depending on the number of "
-        "labels.",
+        help="Repeats of the cross-validation. Default: 2 to 4, depending on the number of labels.",
     )(command)  # fmt: skip
     return click.option(
         "--folds", type=click.IntRange(2, 50), default=5, show_default=True, metavar="N",

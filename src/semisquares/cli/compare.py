@@ -83,7 +83,7 @@ def compare(
     Seven classifiers are cross-validated on the labeled rows; unlabeled rows are only used for
     training. The first answer names the one to use: the averaged classifier, unless another is
     better by more than chance. The second compares the averaged classifier with the same one
-    learned from the labeled rows alone. A page shows all the rest.
+    learned from the labeled rows alone. An HTML report has the details.
     """
     page = None if no_report else out if out is not None else _default_report(table)
     with checked_paths(reads=[table], writes={"-o": page}, endings={"-o": ".html"}):

@@ -16,7 +16,7 @@ _SHELLS = ("bash", "zsh", "fish")
 )
 @click.argument("shell", type=click.Choice(_SHELLS))
 def completion(shell: str) -> None:
-    """Print a script that lets the shell complete commands, options and file names at the Tab key.
+    """Print a script with which the shell completes commands, options and file names on Tab.
 
     Run the script when the shell starts, as in the examples.
     """

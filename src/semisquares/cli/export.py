@@ -24,9 +24,9 @@ def export(model: str, output: Output, out: str) -> None:
 
     Models of every method can be converted. The file includes the encoding of the columns, and
     gives labels, calibrated probabilities and decision values. ONNX cannot read dates: if the model
-    uses some, the file has the classifier alone, and the command says so. A model that uses texts
-    is refused. If the model holds rows of the table, so does the file. Before it is written,
-    onnxruntime checks that its predictions agree with the model's.
+    uses some, the file has the classifier alone, and the command says so. A model that uses text
+    columns is refused. If the model holds rows of the table, so does the file. Before it is
+    written, onnxruntime checks that its predictions agree with the model's.
     """
     refuse_standard_output("-o", out)
     with checked_paths(reads=[model], writes={"-o": out}, endings={"-o": ".onnx"}):

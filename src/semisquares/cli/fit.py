@@ -61,8 +61,8 @@ class _NumberOrAuto(click.ParamType):
     type=click.Choice(METHODS),
     default="averaged",
     show_default=True,
-    help="averaged: many classifiers, weighted by their out-of-sample losses. The others are as in "
-    "compare, which tells which is best.",
+    help="averaged: many classifiers, weighted by their out-of-sample losses. The others are "
+    "those of compare, which says which one is best.",
 )
 @click.option(
     "--alpha", type=_NumberOrAuto(), default="auto", show_default=True, metavar="NUMBER",
@@ -115,8 +115,8 @@ def fit(
     is averaged and leaving out the members that compare rows would cost half a point of accuracy;
     then the command says so, and --no-rows leaves them out. Reading the file executes no code.
 
-    With --balanced, --threshold or --costs the model gives other answers than its classifier would:
-    the choice is stored, and the scores are those of these answers.
+    With --balanced, --threshold or --costs the model gives other answers than its classifier would.
+    The choice is stored in the model, and the scores are those of these answers.
     """
     refuse_standard_output("--onnx", onnx)
     with checked_paths(

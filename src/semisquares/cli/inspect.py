@@ -56,8 +56,8 @@ def inspect(model: str, output: Output, top: int, plot: str | None) -> None:
 
     The importance of a column is the mean change in the probability of the predicted class if the
     column is set to its typical value. For a model with coefficients the strongest features are
-    listed, too, and for an average its members. Also shown is whether the file holds rows of the
-    table, and what it costs, or would cost, if not.
+    listed, too, and for an average its members. The command also shows whether the file holds rows
+    of the table, and how much accuracy it costs, or would cost, to store none.
     """
     format = None if plot is None else _image_format(plot)
     with checked_paths(reads=[model], writes={"--plot": plot}):

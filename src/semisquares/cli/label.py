@@ -51,23 +51,23 @@ _NOT_WRITTEN = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 )  # fmt: skip
 @click.option(
     "--class", "classes", multiple=True, metavar="NAME",
-    help="A class, also one that no row has yet; repeatable. The page can add more.",
+    help="A class, even if no row has it yet; repeatable. You can add more on the page.",
 )  # fmt: skip
 @click.option(
     "--order", type=click.Choice(ORDERS), default="suggested", show_default=True,
-    help="Show rows that tell the model most, random rows, or rows as in the file; of these, every "
-    "fifth is drawn at random in any case, to measure the accuracy. Or review labels: show the "
-    "rows whose label the model doubts, to confirm or correct it.",
+    help="suggested: first the rows that tell the model most; random; file: as in the file. In all "
+    "three, every fifth row is drawn at random, to measure the accuracy. doubtful: show the rows "
+    "whose label the model doubts, to confirm or correct it.",
 )  # fmt: skip
 @click.option(
     "--show-guess", is_flag=True,
-    help="Show what the model says before you answer. Default: after it, so that it does not "
-    "influence you. With --order doubtful, the evidence is always shown.",
+    help="Show what the model says before you answer. Default: after your answer, so that "
+    "it does not influence you. With --order doubtful, the evidence is always shown.",
 )  # fmt: skip
 @click.option("--no-browser", is_flag=True, help="Only print the address of the page.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, metavar="N",
-    help="Port of the page on this machine. Default: any that is free.",
+    help="Port of the page on this machine. Default: any free port.",
 )  # fmt: skip
 @click.option(
     "--delete-journal", is_flag=True,
@@ -95,10 +95,11 @@ def label(
 
     TABLE is a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or Feather file, or a quoted
     pattern such as 'data/*.csv'. It is never changed: labels go to a copy, which is written when
-    you finish or press Ctrl-C. Until then, every answer is in a journal beside the copy (its name
-    with .journal) before the next row is shown; the same command continues from there.
+    you finish or press Ctrl-C. Before the next row is shown, each answer is stored in a journal
+    beside the copy (its name with .journal); the same command continues from there.
 
-    The page is on this machine only. It shows one row at a time, with a key for each class.
+    The page can only be opened on this machine. It shows one row at a time, with a key for each
+    class.
 
     With --order doubtful, it shows the labeled rows whose label is doubtful, as semisquares review
     finds them, the most doubtful first: confirm the label, or correct it.

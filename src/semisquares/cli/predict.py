@@ -77,8 +77,8 @@ def predict(
     and, for ridge, soft and hard labels, the soft label (from 0 to 1; not a probability). Rows are
     read, predicted and written in batches, so the table may be larger than memory.
 
-    --balanced, --threshold or --costs replace the choice that was stored in the fit. They change
-    the predicted labels, not the probabilities.
+    --balanced, --threshold or --costs replace the choice that fit has stored. They change the
+    predicted labels, not the probabilities.
     """
     with checked_paths(reads=[model, table, *point.files], writes={"-o": out}):
         from ..tables._predicting import PredictionCounts, predict_rows

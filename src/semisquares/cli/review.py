@@ -1,4 +1,4 @@
-"""``semisquares review``: which labels to doubt, and how many are wrong."""
+"""``semisquares review``: which labels are doubtful, and how many are wrong."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def review(
     out: str | None,
     jobs: int,
 ) -> None:
-    """Find the labels of TABLE to doubt, and estimate how many are wrong.
+    """Find doubtful labels in TABLE, and estimate how many are wrong.
 
     TABLE is a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or Feather file, a quoted pattern
     such as 'data/*.csv', or - for standard input. A label is doubtful if the averaged classifier,
-    fitted without it, finds another class more probable. Rows are numbered from 1, below the
+    fitted without it, finds another class more probable. Row 1 is the first row below the
     header. With -o, each row keeps its cells, and new columns hold its number, the likely label,
     the probabilities of both, the probability that the label is wrong, and the nearest labeled rows
     with their labels.
 
-    At the end, the command is printed that shows these rows on a page, to confirm or correct each
+    At the end, it prints the command that shows these rows on a page, to confirm or correct each
     label.
     """
     with checked_paths(reads=[table], writes={"-o": out}):

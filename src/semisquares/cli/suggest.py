@@ -62,8 +62,8 @@ def suggest(
     """Suggest which rows of TABLE to label next, in the order in which to label them.
 
     These are the rows whose labels tell most about other rows whose class is uncertain. The target
-    column may have few labels, or none. Of the rows of a group (--group), no second one is
-    suggested before every group has one.
+    column may have few labels, or none. With --group, no group gets a
+    second suggestion before every group has one.
 
     With -o the rows are written to a file, ready to be filled in: all columns as in TABLE, with an
     empty target column, and two more for the number of the row in TABLE (from 1 on) and the reason.
