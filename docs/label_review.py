@@ -41,7 +41,7 @@ def found() -> str:
     """Return precision and recall of both reviews at each share of wrong labels."""
     head = [
         "wrong labels", "review", "precision and recall among the first",
-        "says to be wrong", "precision of these", "recall of these",
+        "declared wrong", "precision of these", "recall of these",
     ]  # fmt: skip
     return grid(head, [_found_row(rate, name) for rate in RATES for name in NAMES])
 

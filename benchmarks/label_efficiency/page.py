@@ -41,21 +41,22 @@ TEXT = """
 # Which rows to label
 
 How many labels does a classifier need if [`suggest`](../api/labeling.md) chooses the rows, compared
-with rows at random and with other strategies of active learning? The classifier is the same for all
-of them.
+with random rows and with other strategies of active learning? The classifier is the same for all of
+them.
 
 {results}
 
 ## How it was measured
 
 The tables and splits are those of the [other pages](index.md), with at most {rows} training rows.
-At first {first} rows have a label, of two classes at least, the same for all strategies; then each
-strategy chooses {batch} rows at a time, until {most} have one or no row is left. After each batch
-the classifier is fitted to all training rows, and tested on the test rows, whose labels no strategy
-has seen. *Labels needed* is the number of labels with which the accuracy first reaches {enough} of
-that with all labels; a run in which it never does counts as {most}. Tables count by their sums, so
-those on which many labels are needed count more. "Clearly" means significant at 5 % in a one-sided
-paired t test over the splits, with Holm's correction for the number of tables.
+At first {first} rows have a label, with at least two classes among them; these are the same for all
+strategies. Then each strategy chooses {batch} rows at a time, until {most} have a label or no row
+is left. After each batch the classifier is fitted to all training rows, and tested on the test
+rows, whose labels no strategy has seen. *Labels needed* is the number of labels with which the
+accuracy first reaches {enough} of that with all labels; a run in which it never does counts as
+{most}. Labels needed are summed over the tables, so those on which many labels are needed count
+more. "Clearly" means significant at 5 % in a one-sided paired t test over the splits, with Holm's
+correction for the number of tables.
 
 The strategies of scikit-activeml {version} choose batches in their own batch mode, and get the
 standardised columns and our classifier's probabilities; other settings are their defaults.
@@ -75,7 +76,7 @@ RESULT = """
 
 ### Table by table
 
-Labels needed, mean over the splits; in bold where `suggest` needs more than random choice.
+Labels needed, as means over the splits; bold if `suggest` needs more than random choice.
 
 {tables}
 
@@ -111,7 +112,7 @@ def page(curves: Path = RESULTS) -> str:
 def _result(name: str, found: Efficiency) -> str:
     least, most = found.n_splits
     splits = f"{least}" if least == most else f"{least} to {most}"
-    few = " These are few: expect changes when more are measured." if least < 5 else ""
+    few = " These are few: the numbers may change when more are measured." if least < 5 else ""
     plural = "" if most == 1 else "s"
     if missing := [table for table in SETS if table not in found.tables]:
         few += f" Not measured by all strategies yet: {_listed(missing)}."
@@ -149,7 +150,7 @@ def _means(found: Efficiency) -> str:
         ]
         for name in sorted(found.strategies, key=found.ratio)
     ]
-    head = ["strategy", "from", "labels needed, sum over tables", "to random", "mean accuracy"]
+    head = ["strategy", "from", "labels needed, sum over tables", "against random", "mean accuracy"]
     return grid(head, rows)
 
 

@@ -19,14 +19,14 @@ SHOWN = (
 TEXT = """
 # Accuracy
 
-The accuracy of all methods on test rows; see [how it was measured](index.md).
+This page shows the accuracy of all methods on test rows; see [how it was measured](index.md).
 
 ![How much more accurate each method is than the tuned ridge](pictures/accuracy.svg)
 
-Differences from the tuned ridge (`RidgeClassifierCV`, which uses the labeled rows alone), in
-points, as means over the paper's tables with 95 % intervals. Green is semisquares; blue are linear
-classifiers and grey other classifiers that use the labeled rows alone; red are graph methods,
-orange is self-training, purple is sslearn, light blue is LAMDA-SSL.
+The picture shows differences from the tuned ridge (`RidgeClassifierCV`, which uses the labeled rows
+alone), in points, as means over the paper's tables with 95 % intervals. Green is semisquares; blue
+are linear classifiers and grey other classifiers that use the labeled rows alone; red are graph
+methods, orange is self-training, purple is sslearn, light blue is LAMDA-SSL.
 {regimes}
 """
 
@@ -80,14 +80,14 @@ def _lead(comparison: Comparison) -> str:
     first = min(placed, key=placed.__getitem__)
     ours = min((name for name in placed if METHODS[name].package == OURS), key=placed.__getitem__)
     lead = (
-        f"By mean rank over the paper's tables, `{METHODS[first].label}` is first "
-        f"({placed[first]:.1f} of {len(placed)})"
+        f"`{METHODS[first].label}` has the best mean rank over the paper's tables, "
+        f"{placed[first]:.1f} among {len(placed)} methods"
     )
     if first == ours:
-        return lead + ", one of ours."
+        return f"{lead}."
     gap = comparison.mean_difference(ours, first)
     return (
-        f"{lead}, and `{METHODS[ours].label}` is the best of ours ({placed[ours]:.1f}); its "
+        f"{lead}; `{METHODS[ours].label}` is the best of ours, with {placed[ours]:.1f}. Its "
         f"accuracy differs from that of the first by {interval(gap)} points."
     )
 

@@ -18,7 +18,7 @@ TEXT = """
 `AveragedClassifier` averages simple classifiers, weighted by their out-of-sample log loss; those of
 least squares use representations that are learned from all rows, labeled or not. This page compares
 it with other methods, and with itself without the unlabeled rows; see [how it was
-measured](index.md).
+measured](index.md). The first table lists what we promise.
 
 {promises}
 
@@ -28,20 +28,22 @@ These are means over the paper's tables. *Log loss* is the mean of −log p of t
 *calibration* is the expected calibration error, with 15 bins of the confidence in the predicted
 class.
 
-![Differences to the tuned ridge and to itself without unlabeled rows](pictures/averaged.svg)
+![Differences from the tuned ridge and from itself without unlabeled rows](pictures/averaged.svg)
 
 ## What the unlabeled rows are worth
 
 {words}
 
-Accuracy with all rows minus that of the same classifier fitted to the labeled rows alone, in
-points, with the half-width of the 95 % interval; bold if it is clearly better or clearly worse.
+The table shows the accuracy with all rows minus that of the same classifier fitted to the labeled
+rows alone, in points, with the half-width of the 95 % interval; bold if it is clearly better or
+clearly worse.
 
 {worth}
 
 ## Against the tuned ridge
 
-Accuracy minus that of `RidgeClassifierCV(np.logspace(-3, 4, 15))`, in the same way.
+The table shows the accuracy minus that of `RidgeClassifierCV(np.logspace(-3, 4, 15))`, in the same
+way.
 
 {ridge}
 

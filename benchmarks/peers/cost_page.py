@@ -15,11 +15,12 @@ from .storing import Stored
 TEXT = """
 # Time and memory
 
-What a fit costs as the number of unlabeled rows grows: the rows are two simulated clusters in
-{columns} columns, with {labels} labels whatever the number of rows. Each fit has its own process,
-one thread, and at most {seconds:g} s of CPU time and {gigabytes:g} GB of address space. The methods
-take turns, and the numbers are medians of {turns} turns. A first fit to few rows is not counted,
-because it imports modules. A method that fails at some size is not run with more rows.
+This page shows what a fit costs as the number of unlabeled rows grows. The rows are two simulated
+clusters in {columns} columns, with {labels} labels whatever the number of rows. Each fit has its
+own process, one thread, and at most {seconds:g} s of CPU time and {gigabytes:g} GB of address
+space. The methods take turns, and the numbers are medians of {turns} turns. A first fit to few rows
+is not counted, because it imports modules. A method that fails at some size is not run with more
+rows.
 
 ![Seconds of a fit against the number of rows](pictures/time.svg)
 
@@ -36,12 +37,12 @@ because they ignore the other rows.
 
 ## Memory beyond the rows, MB
 
-The peak memory of the process during the fit, minus its memory before the fit, which includes the
-rows and all imported modules.
+This is the peak memory of the process during the fit, minus its memory before the fit, which
+includes the rows and all imported modules.
 
 {memory_table}
 
-## What ended where
+## Which fits failed
 
 {failures}
 """

