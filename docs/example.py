@@ -105,7 +105,7 @@ METHODS = {
         lambda truth: HardLabelClassifier(alpha=0),
     ),
     "hard_from_soft": Method(
-        "hard from soft", "hard", "the same, begun at the soft labels", "0 or 1", "no",
+        "hard from soft", "hard", "the same, starting from the soft labels", "0 or 1", "no",
         lambda truth: HardLabelClassifier(alpha=0, init="soft"),
     ),
     "self_learning": Method(
@@ -135,7 +135,7 @@ METHODS = {
         "no", lambda truth: TransductiveSVM(),
     ),
     "label_spreading": Method(
-        "label spreading", "scikit_learn", "labels flow to near rows", "in [0, 1]", "yes",
+        "label spreading", "scikit_learn", "labels spread to nearby rows", "in [0, 1]", "yes",
         lambda truth: SemiSupervisedAdapter(LabelSpreading(gamma=2.0)),
     ),
     "self_training": Method(

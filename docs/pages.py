@@ -29,7 +29,7 @@ def read_numbers() -> dict[str, list[int]]:
 
 def table(numbers: Numbers) -> str:
     """Return the table of methods in Markdown."""
-    head = ["method", "idea", "labels it makes", "convex?", "error here", "mean error, 100 draws"]
+    head = ["method", "idea", "labels it fills in", "convex?", "error here", "mean of 100 draws"]
     rows = []
     for key, method in METHODS.items():
         shares = np.array(numbers[key]) / TEST_ROWS

@@ -28,7 +28,7 @@ def page() -> Page:
 def _overview() -> str:
     """Return how close each figure is to the published one, and the claims that do not hold."""
     near = [(_name(s), s.agreement.sentence, _count(s)) for s in page().sections]
-    grid = _table(("figure", "beside the paper", "claims that hold"), near)
+    grid = _table(("figure", "compared with the paper", "claims that hold"), near)
     others = [_others(s) for s in page().sections if _others(s)]
     return "\n\n".join(map(_plain, (grid, "The other claims:", "\n".join(others))))
 
@@ -55,7 +55,10 @@ def _count(section: Section) -> str:
 
 def _figure(section: Section) -> str:
     """Return what was run, our numbers beside the published ones, and claims with verdicts."""
-    parts = [f"*What was run:* {section.run}", f"*Beside the paper:* {section.agreement.sentence}"]
+    parts = [
+        f"*What was run:* {section.run}",
+        f"*Compared with the paper:* {section.agreement.sentence}",
+    ]
     parts += _grid(section.agreement.grid)
     parts += [section.agreement.remark] if section.agreement.remark else []
     claims = [(v.claim, f"**{v.verdict}**", v.evidence) for v in section.verdicts]

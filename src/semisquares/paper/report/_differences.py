@@ -98,7 +98,7 @@ TEXT_AND_SCRIPTS = Chapter(
 )
 
 IN_SILENCE = Chapter(
-    "What happened in silence",
+    "What the paper does not mention",
     (
         Difference(
             "Figures 4 and 5: soft runs that had not converged",
