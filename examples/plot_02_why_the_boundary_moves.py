@@ -97,8 +97,8 @@ with plotting.style():
 plt.show()
 
 # %%
-# Where nothing moves
-# -------------------
+# When nothing moves
+# ------------------
 # Now keep only the unlabeled rows at which the supervised line is between 0 and 1. They change
 # nothing at all.
 

@@ -92,7 +92,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", ConvergenceWarning)
     early = SoftLabelClassifier(solver="block", max_iter=20).fit(X, y)
 print(f"block descent stopped after {early.n_iter_} steps: certificate {early.certificate_:.1e}")
-print(f"rows that get another class by that: {np.sum(early.predict(X) != model.predict(X))}")
+print(f"rows that it puts into another class: {np.sum(early.predict(X) != model.predict(X))}")
 
 # %%
 # A certificate says that the *optimisation* has converged. It does not say that the classifier is

@@ -64,7 +64,7 @@ with plotting.style():
     panel.set(
         xticks=np.arange(7) + 0.5, xticklabels=[f"{a:g}" for a in np.logspace(-3, 3, 7)],
         yticks=np.arange(4) + 0.5, yticklabels=["0 (leave out)", "0.01", "0.1", "1"],
-        xlabel="alpha", ylabel="unlabeled_weight", title="Error on labeled rows held back",
+        xlabel="alpha", ylabel="unlabeled_weight", title="Error on held-out labeled rows",
     )  # fmt: skip
     figure.colorbar(shown, ax=panel, label="error")
 plt.show()

@@ -60,11 +60,11 @@ plt.show()
 # two boundaries differ. With a stronger ridge, decision values stay between 0 and 1, hardly any row
 # pulls, and the boundaries are the same.
 #
-# Honestly: what follows the moons better
-# ---------------------------------------
+# What follows the moons better
+# -----------------------------
 # Soft labels assume that decision values should not overshoot. They do *not* assume that classes
 # are clusters, or that labels spread along a moon. ``LabelSpreading`` assumes exactly that, and
-# here it is true. Here are twenty choices of the labels:
+# here it is true. The picture shows the means over twenty choices of the labels:
 
 alphas = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 by_alpha = np.empty((20, len(alphas), 2))

@@ -38,8 +38,8 @@ print(f"certificate {model.certificate_:.1e} after {model.n_iter_} steps")
 print(f"accuracy on the unlabeled rows: {np.mean(model.transduction_[free] == truth[free]):.3f}")
 
 # %%
-# The rows that are least sure
-# ----------------------------
+# The least certain rows
+# ----------------------
 # Below each picture is its soft label; orange is the true digit. The first row shows the least
 # certain pictures, the second the most certain of those that are wrong.
 
@@ -62,14 +62,15 @@ with plotting.style():
             bars.set(ylim=(0, 1), xticks=range(10), yticks=[])
             bars.tick_params(labelsize=5, length=1)
             bars.spines["left"].set_visible(False)
-    panels[1, 0].set_ylabel("least sure")
-    panels[3, 0].set_ylabel("sure, wrong")
+    panels[1, 0].set_ylabel("least certain")
+    panels[3, 0].set_ylabel("certain, wrong")
 plt.show()
 
 # %%
 # Do the unlabeled rows help?
 # ---------------------------
-# Against the same ridge without them, over five choices of the labels:
+# The picture compares them with the same ridge without unlabeled rows, over five choices of the
+# labels:
 
 alphas = np.logspace(-3, 2, 6)
 errors = np.empty((5, len(alphas), 3))

@@ -17,8 +17,8 @@ from semisquares import SoftLabelClassifier, plotting
 GREY = "#8A8A8A"
 
 # %%
-# A world where the truth is known
-# --------------------------------
+# A table whose true probabilities are known
+# ------------------------------------------
 # There are two Gaussian classes, one twice as frequent as the other. Bayes' rule gives the true
 # probability for each row, and we can compare everything with it.
 
@@ -43,14 +43,14 @@ X_cal, y_cal, _ = draw(300, np.random.default_rng(2))  # further labeled rows, f
 
 model = SoftLabelClassifier(alpha=1.0).fit(X, y)
 calibrated = CalibratedClassifierCV(FrozenEstimator(model), method="sigmoid").fit(X_cal, y_cal)
-said = {
+predicted = {
     "soft label": model.predict_proba(X_test)[:, 1],
     "calibrated": calibrated.predict_proba(X_test)[:, 1],
 }
 
 # %%
-# On the left, predictions against observed frequencies, in groups of rows; on the right, against
-# the true probability, row by row.
+# On the left, predictions are compared with observed frequencies, in groups of rows; on the right,
+# with the true probability, row by row.
 
 styles = {
     "soft label": plotting.method_style("soft"),
@@ -61,7 +61,7 @@ with plotting.style():
     for panel in (groups, single):
         panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     edges = np.linspace(0, 1, 11)
-    for name, p in said.items():
+    for name, p in predicted.items():
         style = styles[name]
         bins = np.clip(np.digitize(p, edges) - 1, 0, 9)
         filled = [k for k in range(10) if np.sum(bins == k) >= 30]
@@ -73,16 +73,16 @@ with plotting.style():
             p_test[::20], p[::20], style.marker, color=style.colour, markersize=2.2, alpha=0.5,
             markeredgewidth=0,
         )  # fmt: skip
-    groups.set(xlabel="said", ylabel="share of class 1 that there is", title="Reliability")
-    single.set(xlabel="true probability of class 1", ylabel="said", title="Row by row")
+    groups.set(xlabel="predicted", ylabel="observed share of class 1", title="Reliability")
+    single.set(xlabel="true probability of class 1", ylabel="predicted", title="Row by row")
     groups.legend(loc="upper left")
 plt.show()
 
 # %%
-# Soft labels are too close to the middle: where they are 0.65, about nine rows in ten are in class
-# 1, and where they are 0.15, one in twenty. Calibrated probabilities are near the diagonal, as near
-# as 300 labels allow. The scores show the same; the best possible scores are those of the true
-# probabilities.
+# Soft labels are too close to the middle: of the rows with a soft label of 0.65, about nine in ten
+# are in class 1, and of those with 0.15, one in twenty. Calibrated probabilities are near the
+# diagonal, as near as 300 labels allow. The scores show the same; the best possible scores are
+# those of the true probabilities.
 
 
 def log_loss(p):
@@ -91,7 +91,7 @@ def log_loss(p):
     return -np.mean(np.where(truth_test == 1, np.log(p), np.log(1 - p)))
 
 
-for name, p in {**said, "true probability": p_test}.items():
+for name, p in {**predicted, "true probability": p_test}.items():
     brier = np.mean((p - truth_test) ** 2)
     print(f"{name:17s} squared error {brier:.4f}, log loss {log_loss(p):.4f}")
 

@@ -3,9 +3,10 @@ r"""
 =====================================
 
 Pass a Dask array instead of a NumPy array, and the rows stay where they are: in each pass over the
-rows, every block sends a small matrix of sums, nothing else. The result is that of the fit in
-memory. Here the "cluster" consists of threads on this machine and the table is small, so that the
-example runs quickly; nothing else would change for a large one.
+rows, every block only sends a small matrix of sums, and the few rows with a decision value near 0
+or 1. The result is that of the fit in memory. Here the "cluster" consists of threads on this
+machine and the table is small, so that the example runs quickly; nothing else would change for a
+large one.
 """
 
 import dask

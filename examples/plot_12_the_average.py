@@ -103,8 +103,8 @@ print(f"the surer half: {found[half - 1]:.3f} are right")
 print(f"the least sure tenth: {right[order[-tenth:]].mean():.2f} are right")
 
 # %%
-# Who made them
-# -------------
+# Which members made them
+# -----------------------
 # ``members_`` has an entry for each member. These five have the largest weights:
 
 members = model.members_

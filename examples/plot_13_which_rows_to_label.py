@@ -73,7 +73,7 @@ plt.show()
 both = np.concatenate([first.indices, second.indices])
 random = [rng.choice(len(X), len(both), replace=False) for _ in range(100)]
 print(f"groups with a label: {len(set(group[both]))} of {len(SIZES)} if rows are suggested,")
-print(f"{np.mean([len(set(group[rows])) for rows in random]):.1f} in the mean if they are random")
+print(f"{np.mean([len(set(group[rows])) for rows in random]):.1f} on average if they are random")
 
 # %%
 # The learning curves
@@ -125,8 +125,8 @@ for k in (1, 3, 6):
     )
 
 # %%
-# Where it does not matter
-# ------------------------
+# When it does not matter
+# -----------------------
 # The classes of the second table overlap nearly everywhere. A row that is uncertain stays so,
 # whatever is labeled, and no row speaks for a group of its own. All labels help a little, wherever
 # they are; random rows are as good, or better.

@@ -1,5 +1,5 @@
 r"""
-14. Labels to doubt
+14. Doubtful labels
 ===================
 
 People press wrong keys, and spreadsheets are sorted by one column only. ``doubtful_labels`` lists
@@ -46,7 +46,7 @@ for row, given, likely, doubt in zip(
 
 
 def plot_doubts(panel, found, flipped, title):
-    """Draw a bar for each doubtful label, in another colour if it is wrong indeed."""
+    """Draw a bar for each doubtful label, in another colour if it really is wrong."""
     is_wrong = np.isin(found.indices, flipped)
     places = np.arange(1, len(found) + 1)
     for which, colour, label in ((is_wrong, ORANGE, "wrong"), (~is_wrong, GREY, "right")):
@@ -60,17 +60,17 @@ def plot_doubts(panel, found, flipped, title):
 with style():
     figure, panel = plt.subplots(figsize=(5.2, 3.0), layout="constrained")
     plot_doubts(panel, found, flipped, "160 labels")
-    panel.set_ylabel("probability to be wrong")
+    panel.set_ylabel("probability of being wrong")
 plt.show()
 
 # %%
-# To look at the list is much less work than to look at all labels again. Most wrong labels are at
-# its beginning; the right ones behind them are rows near the boundary of the classes.
+# Going through the list is much less work than going through all labels again. Most wrong labels
+# are at its beginning; the right ones after them belong to rows near the boundary of the classes.
 #
 # What correcting them brings
 # ---------------------------
 # We look at the listed rows again, correct what is wrong, and fit again. The rows without a label
-# tell how good the models are.
+# show how good the models are.
 
 corrected = y.copy()
 corrected[found.indices] = truth[found.indices]
@@ -88,8 +88,8 @@ print(f"left-out accuracy with the labels as given: {model.loo_score_:.3f}")
 print(f"and with the corrected ones: {AveragedClassifier().fit(X, corrected).loo_score_:.3f}")
 
 # %%
-# Where classes overlap
-# ---------------------
+# If classes overlap
+# ------------------
 # If the classes overlap, right labels contradict the classifier as well, and nobody can tell the
 # wrong ones from them. The list is long then, most of it is right, and the interval for the number
 # of wrong labels is wide. Read that width as a warning: on such a table, the list says little.
@@ -107,5 +107,5 @@ with style():
     figure, panels = plt.subplots(1, 2, figsize=(7.8, 3.0), layout="constrained", sharey=True)
     plot_doubts(panels[0], found, flipped, "separated")
     plot_doubts(panels[1], unclear, turned, "overlapping")
-    panels[0].set_ylabel("probability to be wrong")
+    panels[0].set_ylabel("probability of being wrong")
 plt.show()
