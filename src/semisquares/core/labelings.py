@@ -148,7 +148,7 @@ class DialLabels:
 
 
 def project_simplex(z: Array) -> Array:
-    """Project the last axis on the probability simplex: ``max(z - t, 0)`` that sums to 1.
+    """Project the last axis onto the probability simplex: ``max(z - t, 0)`` that sums to 1.
 
     The sum of ``max(z - t, 0)`` is convex and decreasing in t, so Newton's method from below finds
     t in a few monotone steps, without sorting.

@@ -1,4 +1,4 @@
-"""Which rows to label next, and which labels to doubt.
+"""Which rows to label next, and which labels are probably wrong.
 
 >>> import numpy as np
 >>> from semisquares.labeling import suggest

@@ -1,4 +1,4 @@
-"""Find labels to doubt: those that the leave-one-out probabilities contradict."""
+"""Find doubtful labels: those that the leave-one-out probabilities contradict."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class DoubtfulLabels:
 def doubtful_labels(
     model: AveragedClassifier | None, X: Any, y: Any, *, groups: Any = None
 ) -> DoubtfulLabels:
-    """Find labels to doubt: those that the leave-one-out probabilities contradict.
+    """Find doubtful labels: those that the leave-one-out probabilities contradict.
 
     A label may contradict its row because the classes overlap, or because it is wrong. The number
     of wrong labels is estimated by an error rate ε that no calibration of the leave-one-out
@@ -74,8 +74,8 @@ def doubtful_labels(
 
     with T_kk = 1 - ε and T_kg = ε / (K - 1), for all classes k or for one of them. The posterior
     distribution of these patterns, ε, b and c gives each label's probability to be wrong. It
-    assumes that the labels of a class are wrong in any of its rows alike. If the classes overlap
-    much, the interval is wide.
+    assumes that the labels of a class are wrong equally often in all of its rows. If the classes
+    overlap much, the interval is wide.
 
     Parameters
     ----------

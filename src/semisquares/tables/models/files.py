@@ -60,7 +60,7 @@ LOOKS = (
 
 
 def save(model: TableModel, path: str | Path, *, write: Callable[[Parameter], str] = str) -> None:
-    """Write a model to a file, at once: whatever happens, the file is the old or the new one.
+    """Write a model to a file atomically: whatever happens, it is the old file or the new one.
 
     Parameters
     ----------
