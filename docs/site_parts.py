@@ -1,7 +1,8 @@
 """Extensions of Sphinx for this site.
 
 They set formulas without a network, make warnings of gallery examples errors, link code in texts to
-the reference, and show pictures in the size in which they were drawn.
+the reference, show pictures in the size in which they were drawn, and keep a number in a table and
+its error on one line.
 """
 
 from __future__ import annotations
@@ -131,6 +132,16 @@ def size_pictures(app: Sphinx, tree: Any, page: str) -> None:
         picture.replace_self(nodes.container("", picture.deepcopy(), classes=["picture"]))
 
 
+def join_errors(app: Sphinx, tree: Any, page: str) -> None:
+    """Keep a number and what follows its ± on one line, in the cells of tables."""
+    from docutils import nodes
+
+    for cell in tree.findall(nodes.entry):
+        for text in list(cell.findall(nodes.Text)):
+            joined = text.astext().replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+            text.parent.replace(text, nodes.Text(joined))
+
+
 def _places(env: Any) -> dict[str, tuple[str, str]]:
     """Return the page and anchor of each name; short names only if they are not plain words."""
     objects = env.domaindata["py"]["objects"]
@@ -154,4 +165,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("doctree-resolved", lead_to_reference)
     app.connect("doctree-resolved", size_pictures)
+    app.connect("doctree-resolved", join_errors)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

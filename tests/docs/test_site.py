@@ -160,6 +160,16 @@ def test_the_pictures_of_a_page_say_how_wide_they_were_drawn(name):
     assert all(3.0 < width < 8.0 for width in widths), dict(zip(pictures, widths, strict=True))
 
 
+def test_a_number_in_a_table_and_its_error_stay_on_one_line():
+    from docs.site_parts import join_errors
+    from docutils import nodes
+
+    cell = nodes.entry("", nodes.paragraph("", "+0.4 ± 2.2 of 3"))
+    outside = nodes.paragraph("", "1 ± 2")
+    join_errors(None, nodes.container("", cell, outside), "")
+    assert (cell.astext(), outside.astext()) == ("+0.4\xa0±\xa02.2 of 3", "1 ± 2")
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_the_formulas_of_a_page_can_be_set(name):
     from docs.site_parts import mathml
