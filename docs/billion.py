@@ -1,4 +1,4 @@
-"""What limits a pass over a billion rows, in sentences made from the stored estimates."""
+"""How fast workers are, and what limits a pass over a billion rows, in sentences."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ LARGER = 4
 """The factor by which the text proposes to enlarge blocks."""
 KIND = KINDS.index("sweep, changed rows")
 """The kind of pass that the text is about."""
+
+
+def rates() -> str:
+    """Return how fast a worker and the scheduler are, and how many rows are active."""
+    report = costs()
+    known = report.rates
+    return (
+        f"A worker reads {known.read / 1e6:.0f} MB/s, and does {known.stream / 1e9:.2f} Gflop/s "
+        f"with vectors and {known.gram / 1e9:.1f} Gflop/s in X'X; the scheduler handles "
+        f"{known.tasks:.0f} tasks/s. Of all rows, {100 * report.active:.2g} % are active, and "
+        f"{100 * report.flipped:.2g} % change their side in a step."
+    )
 
 
 def words() -> str:

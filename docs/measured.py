@@ -96,7 +96,7 @@ BLOCKS = {
     **{f"reproduction.{name}": made for name, made in reproduction.BLOCKS.items()},
     # docs/scale.md
     "scale.ratios": lambda: listing(SCALE),
-    "scale.rates": lambda: costs().rates_text,
+    "scale.rates": billion.rates,
     "scale.passes": lambda: costs().passes_table,
     "scale.billion-words": billion.words,
     "scale.billion": lambda: costs().large_table,

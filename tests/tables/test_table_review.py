@@ -51,7 +51,7 @@ def test_the_interval_holds_the_number_of_wrong_labels(review, table):
         (
             {"n_expected": 1.1, "low": 0, "high": 2},
             "About 1 of the 90 labels in 'state' is probably wrong (90 % interval: 0 to 2); it may "
-            "be none: where classes overlap, right labels look wrong, too.",
+            "be none: if classes overlap, right labels look wrong, too.",
         ),
         (
             {"n_expected": 0.3, "low": 0, "high": 1},

@@ -1,4 +1,4 @@
-"""Classes that no row was given, although their share of the labels lets expect some.
+"""Classes that no row was given, although some are expected by their share of the labels.
 
 Among n rows like the labeled ones, a class with a share s of them has no row with probability
 (1 - s)^n ≤ exp(-n s). A class is missed if no row was given it and n and n s are large enough.

@@ -84,7 +84,7 @@ class LabelReview:
         verb = "is" if n == 1 else "are"
         found = f"About {n:,} of {labels} {verb} probably wrong (90 % interval: {self._range})"
         if self.low == 0:
-            return f"{found}; it may be none: where classes overlap, right labels look wrong, too."
+            return f"{found}; it may be none: if classes overlap, right labels look wrong, too."
         return f"{found}."
 
     @property
