@@ -68,7 +68,7 @@ def operating_point(command: Command) -> Command:
         ),
         click.option(
             "--threshold", metavar="[CLASS=]P",
-            help="Of two classes, answer CLASS if its probability is at least P. Default: the "
+            help="With two classes, answer CLASS if its probability is at least P. Default: the "
             "class with fewer labels.",
         ),
         click.option(

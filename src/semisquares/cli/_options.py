@@ -201,7 +201,8 @@ def jobs(command: Command) -> Command:
 
     @click.option(
         "--jobs", type=click.IntRange(min=1), metavar="N",
-        help="Number of processes; it does not change the results. Default: one per core.",
+        help="Number of processes or threads; it does not change the results. Default: one per "
+        "core.",
     )  # fmt: skip
     @wraps(command)
     def with_jobs(*args: Any, jobs: int | None, **rest: Any) -> Any:

@@ -73,7 +73,7 @@ def doubtful_labels(
         q(k | x) ∝ P(k | x)^b e^{c_k},    P(label g | x) = Σ_k q(k | x) T_kg
 
     with T_kk = 1 - ε and T_kg = ε / (K - 1), for all classes k or for one of them. The posterior
-    distribution of these patterns, ε, b and c gives each label's probability to be wrong. It
+    distribution of these patterns, ε, b and c gives each label's probability of being wrong. It
     assumes that the labels of a class are wrong equally often in all of its rows. If the classes
     overlap much, the interval is wide.
 

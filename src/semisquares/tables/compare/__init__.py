@@ -55,8 +55,8 @@ def compare_table(
 
     Classifiers are cross-validated on the labeled rows; unlabeled rows are only used for training.
     The averaged classifier is recommended unless another one is better by more than chance. What
-    the unlabeled rows are worth is the gain of the averaged classifier over the same with
-    everything learned from the labeled rows alone.
+    the unlabeled rows are worth is the gain of the averaged classifier over the same classifier
+    with everything learned from the labeled rows alone.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ def fit_table(
         points: one of them may be given. It is stored with the model, and the scores are those of
         its answers. `predict` may be given another.
     threshold : float or mapping, optional
-        Of two classes, answer one if its probability is at least this: the class with fewer
+        With two classes, answer one if its probability is at least this: the class with fewer
         labels, or that of a mapping, ``{"yes": 0.2}``.
     costs : mapping or DataFrame, optional
         Give the answer with the least expected cost. A mapping has the cost of missing a row of a
