@@ -82,6 +82,17 @@ class Design:
         self.sum(work, self.n_rows)
         return z
 
+    def decisions_at(self, index: Array, w: Array) -> Array:
+        """Return the decision values x'w of some rows."""
+        z = np.empty((len(index), *w.shape[1:]), order="F")
+
+        def work(block: Any, part: slice) -> int:
+            z[part] = self.decide(block, w)
+            return 0
+
+        self.sum_at(index, work)
+        return z
+
     def moment(self, r: Array) -> Array:
         """Return Σ x r over all rows."""
 
@@ -92,7 +103,6 @@ class Design:
 
     def gram(self, index: Array, weight: Array | None) -> Array:
         """Return Σ weight x x' over some rows; None stands for weights of 1."""
-        d = self.n_features
         if not len(index):
             return np.zeros((self.n_weights, self.n_weights))
 
@@ -102,17 +112,22 @@ class Design:
                 block = self.table.slice(start, stop)
             else:
                 block = self.table.take(index[start:stop])
-            features = self.table.gram(block, part)
-            if not self.intercept:
-                return features
-            gram = np.empty((self.n_weights, self.n_weights))
-            gram[:d, :d] = features
-            ones = np.ones(stop - start) if part is None else part
-            gram[d, :d] = gram[:d, d] = block.T @ ones
-            gram[d, d] = ones.sum()
-            return gram
+            return self.block_gram(block, part)
 
         return self.sum(work, len(index))
+
+    def block_gram(self, block: Any, weight: Array | None) -> Array:
+        """Return Σ weight x x' over a block; None stands for weights of 1."""
+        d = self.n_features
+        features = self.table.gram(block, weight)
+        if not self.intercept:
+            return features
+        gram = np.empty((self.n_weights, self.n_weights))
+        gram[:d, :d] = features
+        ones = np.ones(block.shape[0]) if weight is None else weight
+        gram[d, :d] = gram[:d, d] = block.T @ ones
+        gram[d, d] = ones.sum()
+        return gram
 
     def diagonal(self, weight: Array) -> Array:
         """Return the diagonal of Σ weight x x' over all rows; one column for each of weight."""

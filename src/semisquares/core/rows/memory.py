@@ -331,7 +331,7 @@ class MemoryRows:
 
     def decisions_of(self, index: Array, w: Array) -> Array:
         """Return the decision values of some rows."""
-        return self.design.decide(self.table.take(index), w)
+        return self.design.decisions_at(index, w)
 
     def weighted_moment(self, values: Array) -> tuple[Array, Array]:
         """Return θ = a · values for all rows, and Σ x θ."""
