@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from semisquares.tables import load
 from semisquares.tables._chunked import prepare_chunks
@@ -15,6 +15,7 @@ from semisquares.tables.io import find, read, split
 from semisquares.tables.models._measuring import FitOptions
 from semisquares.tables.models._streaming import fit_streamed
 from semisquares.tables.models.fitting import fit_prepared
+from support.dask_workers import cluster
 
 
 def frame(n_rows=600, seed=0):
@@ -139,17 +140,8 @@ def flat_entry(model, key):
 
 @pytest.fixture(scope="module")
 def scheduler():
-    with (
-        LocalCluster(
-            n_workers=1,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            host="127.0.0.1",
-            silence_logs=50,
-        ) as cluster,
-        Client(cluster),
-    ):
-        yield cluster.scheduler_address
+    with cluster(1) as workers, Client(workers):
+        yield workers.scheduler_address
 
 
 def test_the_command_fits_on_a_scheduler_and_says_so(semisquares, folder, scheduler):

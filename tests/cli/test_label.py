@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from semisquares.cli._signals import Interrupt
-from support.command_line import refused
+from support.command_line import begin, refused
 from support.labeling_pages import answer, page_of, write_doubtful_fish, write_fish
 from support.labeling_server import labeling
 from support.systems import posix_only
@@ -95,7 +95,7 @@ def test_a_journal_of_another_version_of_the_table_is_refused(label, truth, tmp_
 @needs_server
 def test_ctrl_c_writes_the_labels_and_says_where(truth, tmp_path):
     before = (tmp_path / "fish.csv").read_bytes()
-    with labeling(tmp_path, *FISH) as running:
+    with labeling(tmp_path, *FISH, start=begin) as running:
         rows = [running.label(truth[running.state()["row"]["index"]]) for _ in range(6)]
         code, printed, errors = running.stop()
     assert (code, errors) == (0, "")
@@ -107,7 +107,7 @@ def test_ctrl_c_writes_the_labels_and_says_where(truth, tmp_path):
 
 @needs_server
 def test_finish_on_the_page_ends_the_command(truth, tmp_path):
-    with labeling(tmp_path, *FISH, "--json", stderr=-2) as running:
+    with labeling(tmp_path, *FISH, "--json", start=begin, stderr=-2) as running:
         row = running.label("eel")
         assert running.request("finish", {})[0] == 200
         code, printed, _ = running.end()

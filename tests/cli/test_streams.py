@@ -12,6 +12,7 @@ from semisquares.cli import _output, compare
 from semisquares.tables.compare.comparison import Estimate
 from support.command_line import PATIENCE, begin, complaints
 from support.comparisons import binary
+from support.forked_commands import begin_forked
 
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")
 FIT = ("fit", "t.csv", "--target", "state", "--method", "soft", "--alpha", "1", "--weight", "1",
@@ -29,9 +30,9 @@ def table(tmp_path):
     return path
 
 
-def on_a_full_disk(*words, folder):
+def on_a_full_disk(*words, folder, start=begin):
     with open("/dev/full", "w") as full:
-        process = begin(*words, folder=folder, stdout=full)
+        process = start(*words, folder=folder, stdout=full)
         _, errors = process.communicate(timeout=PATIENCE)
     return process.returncode, errors
 
@@ -47,7 +48,8 @@ def test_a_full_standard_output_is_reported_in_one_sentence(tmp_path, words):
 
 @FULL
 def test_a_model_on_a_full_standard_output_is_reported_in_one_sentence(table, tmp_path):
-    assert on_a_full_disk(*FIT, "-o", "-", "--quiet", folder=tmp_path) == (2, SENTENCE)
+    words = (*FIT, "-o", "-", "--quiet")
+    assert on_a_full_disk(*words, folder=tmp_path, start=begin_forked) == (2, SENTENCE)
 
 
 @FULL
@@ -76,7 +78,7 @@ def test_closed_streams_cause_at_most_one_sentence(tmp_path, closed, code, print
 
 
 def test_the_model_is_written_even_if_the_reader_of_the_output_leaves(table, tmp_path):
-    process = begin(*FIT, "-o", "m", folder=tmp_path)
+    process = begin_forked(*FIT, "-o", "m", folder=tmp_path)
     process.stdout.close()
     with process.stderr as stream:
         errors = stream.read()

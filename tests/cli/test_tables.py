@@ -24,6 +24,7 @@ from semisquares.tables.compare._rivals import LABELS
 from semisquares.tables.models import _measuring as measuring
 from support.command_line import PATIENCE, begin, refused
 from support.comparisons import binary
+from support.forked_commands import begin_forked
 from support.systems import posix_only
 
 COMMANDS = [
@@ -621,7 +622,7 @@ def test_ctrl_c_stops_a_comparison_during_its_fits(table, tmp_path):
 def test_ctrl_c_keeps_the_old_model(model, table, tmp_path):
     before = model.read_bytes()
     words = ("fit", table, "--target", "state", "--seed", "1", "-o", model, *HOURS)
-    process = begin(*words, folder=tmp_path)
+    process = begin_forked(*words, folder=tmp_path)
     assert "Engine: memory" in process.stdout.readline()
     assert "80 rows" in process.stdout.readline()
     os.killpg(process.pid, signal.SIGINT)
@@ -631,7 +632,7 @@ def test_ctrl_c_keeps_the_old_model(model, table, tmp_path):
 
 
 def test_a_reader_that_leaves_early_is_not_an_error(model, table, tmp_path):
-    process = begin("predict", model, table, "-o", "-", "--quiet", folder=tmp_path)
+    process = begin_forked("predict", model, table, "-o", "-", "--quiet", folder=tmp_path)
     process.stdout.close()
     with process.stderr as stream:
         errors = stream.read()

@@ -10,11 +10,12 @@ import dask.array as da
 import numpy as np
 import psutil
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 from sklearn.base import clone
 
 from semisquares import AveragedClassifier, HardLabelClassifier, SoftLabelClassifier
 from support.command_line import PATIENCE
+from support.dask_workers import cluster
 from support.systems import posix_only
 
 KILLS = int(os.environ.get("SEMISQUARES_KILLS", "1"))
@@ -35,13 +36,6 @@ def client(workers):
     except TimeoutError:  # on a busy machine a nanny may give up a worker that starts slowly
         workers.restart(timeout=PATIENCE)
     return workers
-
-
-def cluster(n_workers, **options):
-    return LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1",
-        silence_logs=50, **options,
-    )  # fmt: skip
 
 
 def normals(start, stop, seed, n_columns=8, copies=1):

@@ -5,7 +5,8 @@ import json
 import signal
 from contextlib import contextmanager
 
-from support.command_line import PATIENCE, begin
+from support.command_line import PATIENCE
+from support.forked_commands import begin_forked
 
 
 class Running:
@@ -55,10 +56,10 @@ class Running:
 
 
 @contextmanager
-def labeling(folder, *words, **options):
+def labeling(folder, *words, start=begin_forked, **options):
     """Start the command; kill it at the end, if it has not ended."""
     command = ("label", *words, "--no-browser")
-    with begin(*command, folder=folder, **options) as process:
+    with start(*command, folder=folder, **options) as process:
         try:
             yield Running(process)
         finally:

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 from pandas.testing import assert_frame_equal
 
 from semisquares.tables import TableError, fit_table, prepare
@@ -26,6 +26,7 @@ from semisquares.tables.io import (
     writer,
 )
 from semisquares.tables.models._streaming import on_dask
+from support.dask_workers import cluster
 from support.sentences import sentence
 
 
@@ -136,13 +137,7 @@ def test_chunks_of_a_new_format_have_the_types_of_the_whole(path):
 
 
 def test_a_new_format_is_read_on_dask(path):
-    with (
-        LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1",
-            silence_logs=50,
-        ) as cluster,
-        Client(cluster),
-    ):  # fmt: skip
+    with cluster(1) as workers, Client(workers):
         chunks = split(path, n_bytes=20 * 8 * 4, run=on_dask)
         frames = on_dask(lambda chunk: chunk.read(), chunks)
     assert_frame_equal(frames[1], read(path)[20:])
