@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from semisquares.cli._signals import Interrupt
+from semisquares.labeling._updates import SameProcess
 from support.command_line import begin, refused
 from support.labeling_pages import answer, page_of, write_doubtful_fish, write_fish
 from support.labeling_server import labeling
@@ -262,7 +263,8 @@ def test_the_page_opens_what_review_finds_by_the_command_that_it_names(semisquar
 
 
 @needs_server
-def test_without_a_doubtful_label_one_sentence_says_so(semisquares, tmp_path):
+def test_without_a_doubtful_label_one_sentence_says_so(semisquares, tmp_path, monkeypatch):
+    monkeypatch.setattr("semisquares.labeling._worker.WorkerProcess", SameProcess)
     write_doubtful_fish(tmp_path / "fish.csv", wrong=())
     code, printed, _ = semisquares("label", *REVIEW, "--no-browser")
     assert code == 0

@@ -1,5 +1,6 @@
 """What a command imports before it works: users wait for it every time."""
 
+import json
 import subprocess
 import sys
 
@@ -28,29 +29,30 @@ def folder(tmp_path_factory):
     return folder
 
 
-def imported(folder, *words):
-    """Run a command in a process of its own; return the modules that it has imported."""
-    script = (
-        "import atexit, sys; from semisquares.cli import main\n"
-        "atexit.register(lambda: print(*sys.modules, sep='\\n', file=sys.stderr))\n"
-        "main()"
-    )
-    command = [sys.executable, "-c", script, *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+SCRIPT = """
+import json, sys
+from semisquares.cli import main
+
+for words in json.loads(sys.argv[1]):
+    sys.argv[1:] = words
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, words
+print(*sys.modules, sep="\\n", file=sys.stderr)
+"""
+
+
+def imported(folder, *commands):
+    """Run commands in a process of their own; return the modules that they have imported."""
+    process = [sys.executable, "-c", SCRIPT, json.dumps(commands)]
+    done = subprocess.run(process, cwd=folder, capture_output=True, text=True, check=True)
     return set(done.stderr.splitlines())
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("inspect", "kind.model"),
-        ("predict", "kind.model", "rows.csv", "-o", "out.csv"),
-        ("predict", "kind.model", "rows.csv", "-o", "out.csv", "--explain", "2"),
-    ],
-    ids=["inspect", "predict", "explain"],
-)
-def test_a_stored_model_is_used_without_what_fitted_it(folder, words):
-    modules = imported(folder, *words)
+def test_a_stored_model_is_used_without_what_fitted_it(folder):
+    predict = ("predict", "kind.model", "rows.csv", "-o", "out.csv")
+    modules = imported(folder, ("inspect", "kind.model"), predict, (*predict, "--explain", "2"))
     assert "pandas" in modules
     assert modules & SLOW == set()
 
@@ -62,13 +64,13 @@ def test_texts_are_encoded_without_what_fitted_the_model(tmp_path):
     model = fit_table(prepare(frame, "kind", kinds={"item": "text"}), **options)
     save(model, tmp_path / "kind.model")
     frame[["item", "size"]].to_csv(tmp_path / "rows.csv", index=False)
-    modules = imported(tmp_path, "predict", "kind.model", "rows.csv", "-o", "out.csv")
+    modules = imported(tmp_path, ("predict", "kind.model", "rows.csv", "-o", "out.csv"))
     assert "scipy.sparse" in modules
     assert modules & SLOW == set()
 
 
 def test_a_picture_is_drawn_with_matplotlib(folder):
-    modules = imported(folder, "inspect", "kind.model", "--plot", "features.png")
+    modules = imported(folder, ("inspect", "kind.model", "--plot", "features.png"))
     assert "matplotlib" in modules
 
 
@@ -80,7 +82,7 @@ def test_what_draws_pictures_is_imported_without_what_fits():
 
 
 def test_data_sets_are_listed_without_what_loads_them(tmp_path):
-    assert imported(tmp_path, "datasets") & SLOW == set()
+    assert imported(tmp_path, ("datasets",)) & SLOW == set()
 
 
 def test_a_soft_classifier_needs_no_more_of_scikit_learn_than_a_ridge_classifier():

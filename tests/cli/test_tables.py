@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -403,15 +404,42 @@ def test_json_is_the_same_with_any_number_of_jobs_and_check_exits_with_1(semisqu
     assert not list(Path().iterdir())
 
 
-def test_two_runs_give_the_same_bytes(table, tmp_path):
-    answers = []
-    for seed in ("1", "2"):  # sets are in another order in each process
-        environment = os.environ | {"PYTHONHASHSEED": seed}
-        words = ("compare", table, *FAST, "--quick", "--json", "-o", "page.html")
-        printed, _ = begin(*words, folder=tmp_path, env=environment).communicate(timeout=PATIENCE)
-        answers.append((printed, (tmp_path / "page.html").read_bytes()))
-    assert json.loads(answers[0][0])["report"] == "page.html"
-    assert answers[0] == answers[1]
+QUICK_JSON = (*FAST, "--quick", "--json", "-o", "page.html")
+NOTE_MODULES = """
+import sys
+from pathlib import Path
+from semisquares import cli
+
+try:
+    cli.main()
+finally:
+    Path("modules.txt").write_text("\\n".join(sys.modules))
+"""
+
+
+@pytest.fixture(scope="module")
+def compared(table, tmp_path_factory):
+    """What a process of its own printed, the page that it wrote, and the modules that it loaded."""
+    folder = tmp_path_factory.mktemp("compared")
+    command = [sys.executable, "-c", NOTE_MODULES, "compare", str(table), *QUICK_JSON]
+    environment = os.environ | {"PYTHONHASHSEED": "1"}  # sets are in another order here
+    options = {"cwd": folder, "env": environment, "timeout": PATIENCE}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, **options)
+    page, modules = (folder / name for name in ("page.html", "modules.txt"))
+    return done.stdout, page.read_bytes(), modules.read_text().splitlines()
+
+
+def test_two_runs_give_the_same_bytes(semisquares, table, compared):
+    code, printed, _ = semisquares("compare", table, *QUICK_JSON)
+    assert code == 0
+    assert json.loads(printed)["report"] == "page.html"
+    assert (printed, Path("page.html").read_bytes()) == compared[:2]
+
+
+def test_comparing_a_table_loads_nothing_of_the_paper(compared):
+    *_, loaded = compared
+    assert "semisquares.tables.compare" in loaded
+    assert [name for name in loaded if name.startswith("semisquares.paper")] == []
 
 
 def test_compare_prints_the_seconds_per_fit(semisquares, table):

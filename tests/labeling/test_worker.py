@@ -13,7 +13,7 @@ from support.command_line import PATIENCE
 QUICK = AveragedClassifier("least_squares", representations=["linear"])
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=80)
@@ -21,8 +21,9 @@ def rows():
     return X, np.where(np.arange(80) < 30, truth, -1)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def worker(rows):
+    """A worker that starts its process again if a test has ended it."""
     found = WorkerProcess(rows[0], model=QUICK)
     yield found
     found.stop()
@@ -64,7 +65,8 @@ def test_a_process_that_ends_is_told_and_replaced(worker, rows):
     assert worker.find(task(rows[1])).n_labels == 30
 
 
-def test_a_stopped_worker_starts_no_process(worker, rows):
+def test_a_stopped_worker_starts_no_process(rows):
+    worker = WorkerProcess(rows[0], model=QUICK)
     worker.stop()
     with pytest.raises(RuntimeError, match="the session has ended"):
         worker.find(task(rows[1]))

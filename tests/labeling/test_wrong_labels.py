@@ -25,7 +25,14 @@ def drawn(seed, *, n=300, n_classes=2, rate=0.1, sure=3.0, slope=1.0, mislabeled
 
 @pytest.mark.parametrize(
     ("n_classes", "rate", "slope"),
-    [(2, 0.0, 1.0), (2, 0.05, 2.0), (2, 0.2, 1.0), (2, 0.2, 2.0), (4, 0.0, 2.0), (4, 0.1, 1.0)],
+    [
+        (2, 0.0, 1.0),
+        (2, 0.2, 2.0),
+        (4, 0.1, 1.0),
+        pytest.param(2, 0.05, 2.0, marks=pytest.mark.slow),
+        pytest.param(2, 0.2, 1.0, marks=pytest.mark.slow),
+        pytest.param(4, 0.0, 2.0, marks=pytest.mark.slow),
+    ],
 )
 def test_the_interval_holds_the_number_of_wrong_labels_as_often_as_it_says(n_classes, rate, slope):
     held = []
