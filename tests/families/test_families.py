@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, sparse, special
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 from semisquares.families import (
     Features,
@@ -17,6 +18,7 @@ from semisquares.families import (
     UnlabeledRows,
 )
 from semisquares.families import _calibration as calibration
+from semisquares.families import forest as forest_module
 from semisquares.families import hard_labels as hard_module
 from semisquares.families import logistic as logistic_module
 from semisquares.families._calibration import Calibration, calibrate, member_weights
@@ -353,6 +355,22 @@ def test_without_unlabeled_rows_hard_labels_are_ridges():
 # -- forest -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("unknown", [False, True], ids=["its parts", "another version"])
+def test_a_tree_is_that_of_scikit_learn(form, unknown, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = forest_module._single(form(rng.integers(-2, 3, (60, 7)).astype(float)), fitting=True)
+    codes, weight = np.arange(60) % 3, rng.integers(0, 3, 60).astype(float)
+    expected = DecisionTreeClassifier(max_features="sqrt", random_state=4)
+    expected.fit(X, codes, sample_weight=weight)
+    not_used = ["DecisionTreeClassifier", "_grow_unchecked"][unknown]
+    monkeypatch.setattr(forest_module, not_used, None)
+    found = forest_module._grow(X, codes, weight, 4)
+    assert found.node_count > 20
+    for name in ("children_left", "children_right", "feature", "threshold", "value"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected.tree_, name))
+
+
 def test_a_forest_scores_a_row_by_the_trees_that_did_not_see_its_block():
     rows = labeled_rows(3, 30, 4, True, True)
     fitted = Forest(40).fit(rows)
@@ -362,7 +380,7 @@ def test_a_forest_scores_a_row_by_the_trees_that_did_not_see_its_block():
     X = rows.features.X.astype(np.float32)
     for i in range(rows.n_rows):
         mine = [t for k, t in enumerate(fitted.trees) if not drawn[k, block[i]]]
-        votes = sum(tree.predict_proba(X[[i]])[0] for tree in mine)
+        votes = sum(tree.predict(X[[i]])[0] for tree in mine)
         expected = np.log((votes + rows.shares) / (len(mine) + 1)) - np.log(rows.shares)
         np.testing.assert_allclose(fitted.left_out[0, i], expected, atol=1e-12)
 

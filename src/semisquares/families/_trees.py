@@ -66,7 +66,7 @@ class Trees:
 
     @classmethod
     def of_scikit_learn(cls, trees: Iterable[Any]) -> Trees:
-        """Take the trees of fitted DecisionTreeClassifiers."""
+        """Take trees that are the `tree_` of fitted DecisionTreeClassifiers."""
         return cls.join(
             {
                 "left": tree.children_left,
@@ -76,7 +76,7 @@ class Trees:
                 "value": tree.value[:, 0, :],
                 "missing_left": tree.missing_go_to_left,
             }
-            for tree in (one.tree_ for one in trees)
+            for tree in trees
         )
 
     @property

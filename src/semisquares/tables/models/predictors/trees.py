@@ -33,7 +33,8 @@ class ForestScores(Predictor):
     @classmethod
     def of(cls, model: Any) -> ForestScores:
         """Take the trees of a fitted RandomForestClassifier."""
-        return cls(int(model.n_features_in_), Trees.of_scikit_learn(model.estimators_))
+        trees = Trees.of_scikit_learn(one.tree_ for one in model.estimators_)
+        return cls(int(model.n_features_in_), trees)
 
     def evaluate(self, X: Array) -> tuple[Array, Array]:
         """Return decision values and probabilities."""
