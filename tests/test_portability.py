@@ -187,22 +187,23 @@ sys.stderr.write("done")
 """
 COMMANDS = """\
 example pumps
-compare pumps/pumps.csv --target bearing --quick --folds 2 --repeats 1 --jobs 1 -o report.html
-fit pumps/pumps.csv --target bearing -o pumps.model --jobs 1
-predict pumps.model pumps/new_rows.csv -o predicted.csv
-inspect pumps.model
-review pumps/pumps.csv --target bearing -o doubtful.csv
+compare rows.csv --target kind --quick --folds 2 --repeats 1 --jobs 1 -o report.html
+fit rows.csv --target kind -o kind.model --jobs 1
+predict kind.model rows.csv -o predicted.csv
+inspect kind.model
+review rows.csv --target kind -o doubtful.csv
 """
 
 
 def test_the_commands_need_nothing_that_windows_lacks(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(written("\r\n"))
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_POSIX],
         input=COMMANDS, cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     assert done.stderr.endswith("done"), done.stderr
-    written = {path.name for path in tmp_path.iterdir()}
-    assert {"report.html", "predicted.csv", "doubtful.csv"} <= written
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"pumps", "report.html", "predicted.csv", "doubtful.csv"} <= names
 
 
 # -- processes ----------------------------------------------------------------------------------

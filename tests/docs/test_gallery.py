@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("plot_*.py"))
-FAST = ("plot_01", "plot_02", "plot_04", "plot_09", "plot_11", "plot_12", "plot_14")
+FAST = ("plot_01", "plot_02", "plot_04", "plot_09", "plot_11")
 """The examples that run here; `make docs` runs all."""
 
 

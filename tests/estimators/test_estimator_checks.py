@@ -11,11 +11,11 @@ from semisquares import (
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
-from semisquares.families import Forest
+from semisquares.families import Forest, LeastSquares, Logistic
 from support.scikit_learn_checks import every_check
 
 MODELS = [
-    AveragedClassifier(("least_squares", Forest(20), "logistic", "hard_labels")),
+    AveragedClassifier((LeastSquares((0.1, 1.0)), Forest(5), Logistic((1.0,)), "hard_labels")),
     LeastSquaresClassifier(),
     SoftLabelClassifier(),  # solver "newton"
     SoftLabelClassifier(solver="block"),

@@ -46,13 +46,8 @@ def picture():
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
-def test_rendering_twice_gives_the_same_bytes(picture, kind):
-    assert render(picture, kind) == render(picture, kind)
-
-
-@pytest.mark.parametrize("kind", ["svg", "png"])
-def test_drawing_again_gives_the_same_bytes(picture, kind):
-    assert render(picture, kind) == render(draw(), kind)
+def test_rendering_twice_and_drawing_again_give_the_same_bytes(picture, kind):
+    assert render(picture, kind) == render(picture, kind) == render(draw(), kind)
 
 
 def test_another_process_gives_the_same_bytes(picture):

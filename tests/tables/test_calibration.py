@@ -73,8 +73,20 @@ def reliability(method, n_classes, shares, seed):
     return error.reshape(5, -1).mean(axis=1)
 
 
-@pytest.mark.parametrize("method", ["logistic", "forest", "boosting"])
-@pytest.mark.parametrize(("n_classes", "shares"), [(2, (0.8, 0.2)), (3, (0.5, 0.3, 0.2))])
+TWO, THREE = (2, (0.8, 0.2)), (3, (0.5, 0.3, 0.2))
+
+
+@pytest.mark.parametrize(
+    ("method", "n_classes", "shares"),
+    [
+        ("logistic", *THREE),
+        ("forest", *TWO),
+        ("boosting", *TWO),
+        pytest.param("logistic", *TWO, marks=pytest.mark.slow),
+        pytest.param("forest", *THREE, marks=pytest.mark.slow),
+        pytest.param("boosting", *THREE, marks=pytest.mark.slow),
+    ],
+)
 def test_probabilities_of_other_methods_are_frequencies_too(method, n_classes, shares):
     losses, errors = [], []
     setting = without_alpha(method, 0)

@@ -218,8 +218,14 @@ def test_two_columns_by_hand():
     np.testing.assert_allclose(found.explanation.changes, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "n_classes"),
+    [
+        *((method, 2) for method in METHODS),
+        *((method, 3) for method in ("soft", "averaged")),
+        *(pytest.param(method, 3, marks=pytest.mark.slow) for method in METHODS[1:4]),
+    ],
+)
 def test_a_change_is_that_of_the_probability_with_a_typical_cell(method, n_classes):
     frame = cases(n_classes=n_classes)
     model = fitted(method, n_classes)

@@ -17,6 +17,8 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 NUMBERS = ("age", "weight", "visits")
 METHODS = ("averaged", "ridge", "logistic", "forest", "boosting", "soft", "hard")
+AS_ABOVE = ("ridge", "logistic", "forest", "hard")
+"""Methods whose graphs have the parts of others: weights as soft labels, trees as the average."""
 MEMBERS = {
     "linear": {"families": "least_squares", "representations": "linear"},
     "kernel": {"families": "least_squares", "representations": "kernel"},
@@ -82,8 +84,14 @@ def assert_equal(model, path, frame, atol=1e-12):
 
 
 @pytest.mark.usefixtures("few_trees")
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "n_classes"),
+    [
+        *((method, 2) for method in METHODS),
+        *((method, 3) for method in ("averaged", "soft", "boosting")),
+        *(pytest.param(method, 3, marks=pytest.mark.slow) for method in AS_ABOVE),
+    ],
+)
 def test_the_graph_of_every_method_gives_calibrated_probabilities(method, n_classes, tmp_path):
     rows = prepare(table(n_classes), "label")
     model = fit_table(rows, method=method, folds=2, repeats=1)
@@ -93,8 +101,17 @@ def test_the_graph_of_every_method_gives_calibrated_probabilities(method, n_clas
     assert_equal(model, tmp_path / "m.onnx", table(n_classes))
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize(
+    ("member", "n_classes"),
+    [
+        *((member, 2) for member in MEMBERS if member != "all"),
+        *((member, 3) for member in ("hard labels", "logistic", "forest", "all")),
+        *(
+            pytest.param(member, n_classes, marks=pytest.mark.slow)
+            for member, n_classes in (("linear", 3), ("kernel", 3), ("graph", 3), ("all", 2))
+        ),
+    ],
+)
 def test_the_graph_of_every_member_gives_its_probabilities(member, n_classes, tmp_path):
     model = averaged(n_classes, **MEMBERS[member])
     export_onnx(model, tmp_path / "m.onnx")
@@ -102,9 +119,8 @@ def test_the_graph_of_every_member_gives_its_probabilities(member, n_classes, tm
     assert_equal(model, tmp_path / "m.onnx", table(n_classes))  # copies of landmarks among them
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_rows_are_predicted_one_by_one_as_all_at_once(n_classes, tmp_path):
-    export_onnx(averaged(n_classes, **MEMBERS["all"]), tmp_path / "m.onnx")
+def test_rows_are_predicted_one_by_one_as_all_at_once(tmp_path):
+    export_onnx(averaged(3, **MEMBERS["all"]), tmp_path / "m.onnx")
     frame = new_rows(5)
     alone = [run(tmp_path / "m.onnx", frame[k : k + 1])[1] for k in range(5)]
     np.testing.assert_allclose(

@@ -30,7 +30,9 @@ from support.table_files import csv_of
 
 POINTS = [{"balanced": True}, {"threshold": 0.15}, {"costs": {"yes": 6.0}}]
 METHODS_AND_POINTS = [
-    *((method, point) for method in ("ridge", "averaged") for point in POINTS),
+    *(("ridge", point) for point in POINTS),
+    ("averaged", POINTS[2]),
+    *(pytest.param("averaged", point, marks=pytest.mark.slow) for point in POINTS[:2]),
     ("logistic", POINTS[0]),
     ("forest", POINTS[1]),
     ("boosting", POINTS[2]),

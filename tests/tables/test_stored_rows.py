@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -44,17 +45,29 @@ def fitted(frame, store_rows=None):
     return fit_table(prepare(frame, "label"), method="averaged", store_rows=store_rows)
 
 
-def accuracy(frame, **options):
-    rows = prepare(frame, "label")
-    return AveragedClassifier(**options).fit(rows.X, rows.codes).loo_score_
+@cache
+def model_of(draw, store_rows=None):
+    """Fit a model to `shells` or `halves`, once for all tests."""
+    return fitted(draw(), store_rows)
+
+
+@cache
+def average_of(draw, **options):
+    """Fit the classifier alone to `shells` or `halves`, once for all tests."""
+    rows = prepare(draw(), "label")
+    return AveragedClassifier(**options).fit(rows.X, rows.codes)
+
+
+def cost_without(draw):
+    """Return how much accuracy is lost without members that compare rows."""
+    return average_of(draw).loo_score_ - average_of(draw, representations="linear").loo_score_
 
 
 # -- what is stored -------------------------------------------------------------------------------
 
 
 def test_rows_are_stored_if_leaving_them_out_costs_half_a_point():
-    model, frame = fitted(shells()), shells()
-    cost = accuracy(frame) - accuracy(frame, representations="linear")
+    model, cost = model_of(shells), cost_without(shells)
     assert cost > module.MOST_COST
     assert model.classifier.holds_rows
     assert model.about["stored_rows"] == {
@@ -69,9 +82,8 @@ def test_rows_are_stored_if_leaving_them_out_costs_half_a_point():
 
 
 def test_no_row_is_stored_if_that_costs_little():
-    model, frame = fitted(halves()), halves()
-    cost = accuracy(frame) - accuracy(frame, representations="linear")
-    assert fitted(frame, store_rows=True).classifier.holds_rows  # kernels have some weight
+    model, cost = model_of(halves), cost_without(halves)
+    assert model_of(halves, store_rows=True).classifier.holds_rows  # kernels have some weight
     assert cost < module.MOST_COST
     assert not model.classifier.holds_rows
     assert not any("stored" in note for note in model.about["notes"])
@@ -82,17 +94,14 @@ def test_no_row_is_stored_if_that_costs_little():
 
 @pytest.mark.parametrize(("factor", "holds"), [(1.0, True), (1.001, False)])
 def test_the_limit_itself_costs_too_much(factor, holds, monkeypatch):
-    cost = fitted(shells()).about["stored_rows"]["cost_without"]
+    cost = model_of(shells).about["stored_rows"]["cost_without"]
     monkeypatch.setattr(module, "MOST_COST", factor * cost)
     assert fitted(shells()).classifier.holds_rows == holds
 
 
 def test_without_rows_the_cost_is_said_and_the_scores_are_those_of_what_is_stored():
-    frame = shells()
-    model = fitted(frame, store_rows=False)
-    rows = prepare(frame, "label")
-    expected = AveragedClassifier(representations="linear").fit(rows.X, rows.codes)
-    cost = accuracy(frame) - expected.loo_score_
+    frame, cost = shells(), cost_without(shells)
+    model, expected = model_of(shells, False), average_of(shells, representations="linear")
     assert not model.classifier.holds_rows
     assert model.about["metrics"]["accuracy"]["mean"] == pytest.approx(expected.loo_score_)
     assert model.about["notes"][-1] == (
@@ -100,7 +109,9 @@ def test_without_rows_the_cost_is_said_and_the_scores_are_those_of_what_is_store
         f"costs {100 * cost:.1f} points of accuracy."
     )
     np.testing.assert_allclose(
-        model.predict(frame).probabilities, expected.predict_proba(rows.X), atol=1e-4
+        model.predict(frame).probabilities,
+        expected.predict_proba(prepare(frame, "label").X),
+        atol=1e-4,
     )
 
 
@@ -135,10 +146,11 @@ def test_an_average_that_needs_no_rows_says_so_if_asked():
 def test_if_nothing_can_be_measured_no_row_is_stored():
     one_each = shells().assign(label=["x", "y", *[None] * 298])
     assert not fitted(one_each).classifier.holds_rows
-    assert fitted(one_each, store_rows=True).classifier.holds_rows
     note = fitted(one_each, store_rows=False).about["notes"][-1]
     assert note.endswith("are left out; what that costs cannot be measured.")
-    note = fitted(one_each, store_rows=True).about["notes"][-1]
+    with_rows = fitted(one_each, store_rows=True)
+    assert with_rows.classifier.holds_rows
+    note = with_rows.about["notes"][-1]
     assert note.endswith("compare new rows with them; store_rows=False leaves these members out.")
 
 
@@ -170,7 +182,7 @@ def test_in_chunks_the_same_is_stored(store_rows):
     assert len(chunks) > 3
     table = prepare_chunks(chunks, "label", run=on_dask)
     found = fit_streamed(table, FitOptions("averaged", store_rows=store_rows))
-    expected = fitted(frame, store_rows)
+    expected = model_of(shells, store_rows)
     assert found.about["stored_rows"] == expected.about["stored_rows"]
     assert found.about["notes"] == expected.about["notes"]
     np.testing.assert_allclose(
@@ -216,10 +228,10 @@ def holds(array, rows):
     return found
 
 
-def forms_of(frame):
+def forms_of(draw):
     """Return the rows of a table as they are, encoded, standardised, and along directions."""
-    rows = prepare(frame, "label")
-    scaling = AveragedClassifier().fit(rows.X, rows.codes).average_.learned.scaling
+    frame = draw()
+    rows, scaling = prepare(frame, "label"), average_of(draw).average_.learned.scaling
     return {
         "raw": frame.drop(columns="label").to_numpy(float),
         "encoded": rows.X,
@@ -229,23 +241,19 @@ def forms_of(frame):
 
 @pytest.mark.parametrize("store_rows", [None, False])
 def test_a_file_without_rows_has_none_in_any_form(store_rows, tmp_path):
-    frame = halves()
-    model = fitted(frame, store_rows)
-    save(model, tmp_path / "m.model")
+    save(model_of(halves, store_rows), tmp_path / "m.model")
     arrays = arrays_in(tmp_path / "m.model")
-    for name, rows in forms_of(frame).items():
+    for name, rows in forms_of(halves).items():
         found = {place for place, array in arrays.items() if holds(array, rows).any()}
         assert (name, found) == (name, set())
 
 
 def test_a_file_with_rows_has_those_of_the_sample_alone(tmp_path):
     """The search finds rows where they are; those with a label are not stored for themselves."""
-    frame = shells()
-    model = fitted(frame)
-    save(model, tmp_path / "m.model")
+    save(model_of(shells), tmp_path / "m.model")
     arrays = arrays_in(tmp_path / "m.model")
     n_held = load(tmp_path / "m.model").classifier.n_rows_held
-    forms = forms_of(frame)
+    forms = forms_of(shells)
     places = {
         place
         for place, array in arrays.items()
@@ -259,9 +267,7 @@ def test_a_file_with_rows_has_those_of_the_sample_alone(tmp_path):
 
 
 def test_left_out_probabilities_are_not_in_a_file(tmp_path):
-    frame = shells()
-    rows = prepare(frame, "label")
-    proba = AveragedClassifier().fit(rows.X, rows.codes).loo_proba_
-    save(fitted(frame), tmp_path / "m.model")
+    proba = average_of(shells).loo_proba_
+    save(model_of(shells), tmp_path / "m.model")
     arrays = arrays_in(tmp_path / "m.model")
     assert not any(holds(array, proba).any() for array in arrays.values())

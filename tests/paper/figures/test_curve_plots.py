@@ -21,11 +21,13 @@ from support.pictures import line_of
 
 FIG5, FIG6, RIDGE, FRACTIONS = (FIGURES[name] for name in ("fig5", "fig6", "ridge", "fractions"))
 VIEWS = [(figure.name, view) for figure in (FIG5, FIG6, RIDGE, FRACTIONS) for view in figure.views]
+SLOW = pytest.mark.slow
 SIZES = [
     *((*name_and_view, 1) for name_and_view in VIEWS),
     *((figure.name, next(iter(figure.views)), 3) for figure in (FIG5, FIG6)),
-    *((name, "error", 16) for name in ("fig6", "ridge")),
-    *(("fig5", view, 16) for view in FIG5.views),
+    ("fig6", "error", 16),
+    ("fig5", "objective", 16),
+    *(pytest.param(*one, 16, marks=SLOW) for one in (("ridge", "error"), ("fig5", "accuracy"))),
     ("fractions", "loss", 5),
 ]
 """Views and numbers of data sets: enough of both to find layouts that do not fit."""
@@ -124,7 +126,8 @@ def test_nothing_lies_on_anything_else(name, view, n):
 
 
 @pytest.mark.parametrize(
-    ("name", "view"), [("fig5", "objective"), ("fig6", "error"), ("ridge", "error")]
+    ("name", "view"),
+    [("fig5", "objective"), ("fig6", "error"), pytest.param("ridge", "error", marks=SLOW)],
 )
 def test_names_and_notes_of_panels_do_not_touch(name, view):
     for panel in drawn(name, view, 16).axes:
@@ -134,7 +137,7 @@ def test_names_and_notes_of_panels_do_not_touch(name, view):
         assert not left.overlaps(right)
 
 
-@EVERY_VIEW
+@pytest.mark.parametrize(("name", "view"), VIEW_OF.items())
 def test_the_same_table_gives_the_same_bytes(name, view):
     first, second = (FIGURES[name].plot(table(name, ALL[:1]), view) for _ in range(2))
     assert render(first, "svg") == render(second, "svg")
