@@ -366,6 +366,7 @@ def test_the_methods_of_the_command_are_those_of_the_function():
 FAST = ("--target", "state", "--repeats", "1", "--folds", "2", "--jobs", "1")
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_compare_describes_the_table_then_answers_and_writes_the_report(semisquares, table):
     code, printed, _ = semisquares("compare", table, *FAST)
     assert code == 0

@@ -261,6 +261,7 @@ def test_auc_is_the_mean_of_the_classes_among_the_rows():
     assert np.isnan(score(model, X[rows[:1]], codes[rows[:1]])[2])
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_comparison_goes_on_with_a_notice():
     found = compare_table(prepare(frame(), "label", drop=["batch"]), folds=2, repeats=1)
     notices = [notice for notice in found.notices if notice.kind == "untested"]
