@@ -159,7 +159,7 @@ def test_sigterm_writes_the_labels_too(truth, tmp_path):
 @needs_server
 def test_a_killed_session_continues_and_loses_nothing(truth, tmp_path):
     given = {}
-    for kill in range(2):  # tests/labeling has fifty
+    for kill in range(2):  # tests/labeling has more
         with labeling(tmp_path, *FISH) as running:
             for name in ("eel", "carp")[: 1 + kill % 2]:
                 given[running.label(name)] = name

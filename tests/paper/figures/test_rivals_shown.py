@@ -118,7 +118,8 @@ def picture(view, n):
     ("view", "n"),
     [
         *((view, 1) for view in ("overview", "least_squares", "ranks", "pairs")),
-        *((view, 16) for view in ("overview", "discriminants", "ranks", "pairs")),
+        *((view, 16) for view in ("overview", "ranks", "pairs")),
+        pytest.param("discriminants", 16, marks=pytest.mark.slow),
     ],
 )
 def test_nothing_is_cut_off(view, n):
