@@ -165,7 +165,7 @@ cli.main()
 @posix_only
 @pytest.mark.parametrize(
     ("moment", "number"),
-    [(20_000, signal.SIGTERM), (1_000_000, signal.SIGINT), (4_000_000, signal.SIGTERM)],
+    [(20_000, signal.SIGTERM), (1_000_000, signal.SIGINT), (2_500_000, signal.SIGTERM)],
     ids=["early", "later", "late"],
 )
 def test_at_any_moment_a_command_ends_in_one_sentence(table, tmp_path, moment, number):

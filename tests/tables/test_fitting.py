@@ -104,7 +104,12 @@ def test_a_table_without_unlabeled_rows_has_one_method_whatever_is_asked_for():
 
 
 @pytest.mark.parametrize(
-    "given", [{"method": "soft", "alpha": 1.0, "weight": 1.0}, {"method": "ridge"}], ids=str
+    "given",
+    [
+        {"method": "ridge"},
+        pytest.param({"method": "soft", "alpha": 1.0, "weight": 1.0}, marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_two_processes_measure_what_one_does_whatever_shows_the_progress(monkeypatch, given):
     monkeypatch.setattr(tasks, "WORTH_PROCESSES", 0.0)  # as on a slow machine

@@ -393,7 +393,8 @@ def test_a_command_with_bytes_that_are_no_text_is_written_with_question_marks(tm
     assert "--missing ?" in path.read_text(encoding="utf-8")
 
 
-def test_a_page_that_cannot_be_written_is_an_error_of_one_sentence(tmp_path):
+def test_a_page_that_cannot_be_written_is_an_error_of_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(comparison_page, "render_comparison", lambda *given, **more: "a page")
     with pytest.raises(TableError, match=r"^.* is a folder; name another file for the report\.$"):
         write_comparison(binary(), tmp_path, COMMAND)
 
