@@ -123,10 +123,11 @@ def test_the_gap_closes_to_the_last_digits(name):
 def test_a_tolerance_of_zero_ends_where_rounding_does():
     rng = np.random.default_rng(0)
     V, b, calls = rng.normal(size=(30, 4)), 20.0 * rng.normal(size=(4, 3)), []
+    H = 2.0 * np.kron(np.eye(2) + 1.0, np.eye(4))  # of the sums of two classes, without the first
 
     def squares(q):
         calls.append(q)
-        return 2.0 * V @ (V.T @ q - b), V, np.sqrt(2.0) * np.eye(12)
+        return 2.0 * V @ (V.T @ q - b), V, H
 
     found = least_labeling(squares, 30, 3, tol=0.0, max_iter=1000)
     assert found.gap < 1e-12

@@ -215,9 +215,8 @@ def complete_log_likelihood(model: GaussianClasses, X: Array, q: Array) -> float
     return float(np.sum(q * model.log_joint(X)))
 
 
-def marginal_log_likelihood(model: GaussianClasses, X: Array, labels: Labels) -> float:
-    """Return the log likelihood of all rows, the missing labels summed out."""
-    joint = model.log_joint(X)
+def marginal_log_likelihood(joint: Array, labels: Labels) -> float:
+    """Return the log likelihood of rows with these `log_joint`, the missing labels summed out."""
     known = joint[labels.labeled, labels.codes].sum()
     return float(known + logsumexp(joint[free_rows(labels)], axis=1).sum())
 

@@ -2,9 +2,9 @@
 
 The labels of U unlabeled rows among K classes are a point q of simplex^U. The pessimistic methods,
 `implicitly_constrained` and `contrastive_pessimistic`, look for the labeling that minimises a
-convex function f of the K·p sums ``Aq = q'V`` over the rows, V of shape (U, p). The Hessian in q is
-``A'RR'A`` with a small R, so a Newton step costs O(U p² K²): linear in the number of rows.
-`least_labeling`:
+convex function f of the sums ``q'V`` over the rows, V of shape (U, p). Every row of q sums to one,
+so the sums Aq of all classes but the first determine f. Its Hessian in q is ``A'HA`` with a small
+H, so a Newton step costs O(U p² K²): linear in the number of rows. `least_labeling`:
 
 1. start in the middle, q = 1/K, with dual variables z > 0 of the constraints q ≥ 0;
 2. compute the gradient g of f, and the gap ``Σ_ik q_ik (g_ik - min_l g_il)``: because f is convex,
@@ -35,7 +35,7 @@ PATIENCE = 10
 """After this many steps without a smaller gap, what is left of it is rounding."""
 
 Local = Callable[[Array], tuple[Array, Array, Array]]
-"""From q: the gradient (U, K), V (U, p) and R (K p, any), with A'RR'A the Hessian."""
+"""From q: the gradient (U, K), V (U, p) and the Hessian H in the sums Aq, (K-1) p square."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +54,14 @@ def least_labeling(
     q = np.full((n_rows, n_classes), 1.0 / n_classes)
     if not n_rows:
         return LeastLabeling(q, 0.0, 0)
-    g, V, R = _local(f, q)  # 1
+    g, V, H = _local(f, q)  # 1
     z = g + (g.max(axis=1).mean() or 1.0)
     best, last = LeastLabeling(q, labeling_gap(q, g), 0), 0
     for n_iter in range(1, max_iter + 1):
         if best.gap <= tol or n_iter - last > PATIENCE:  # 2
             break
         mu = float(np.mean(q * z))
-        newton = _Newton(q, z, g, V, R)
+        newton = _Newton(q, z, g, V, H)
         dq, dz = newton.step(0.0)  # 3
         share = min(1.0, newton.longest(dq, dz))
         sigma = float(np.mean((q + share * dq) * (z + share * dz)) / mu) ** 3
@@ -72,7 +72,7 @@ def least_labeling(
         share = min(1.0, 0.99 * newton.longest(dq, dz))  # 5
         q, z = q + share * dq, z + share * dz
         q /= q.sum(axis=1, keepdims=True)
-        g, V, R = _local(f, q)
+        g, V, H = _local(f, q)
         gap = labeling_gap(q, g)
         if gap < best.gap:
             best, last = LeastLabeling(q, gap, n_iter), n_iter
@@ -85,39 +85,46 @@ def labeling_gap(q: Array, gradient: Array) -> float:
 
 
 def _local(f: Local, q: Array) -> tuple[Array, Array, Array]:
-    g, V, R = f(q)
-    return g - g.min(axis=1, keepdims=True), V, R  # a constant per row would only cost digits
+    g, V, H = f(q)
+    return g - g.min(axis=1, keepdims=True), V, H  # a constant per row would only cost digits
 
 
 class _Newton:
-    """Newton steps at one point: ``(A'RR'A + z/q) dq = target/q - g``, each row of dq summing to 0.
+    """Newton steps at one point: ``(A'HA + z/q) dq = target/q - g``, each row of dq summing to 0.
 
-    By Woodbury's identity they are solved in the space of R. With ``a = q/z``, the inverse of z/q
-    on rows that sum to zero is ``v ↦ a_k Σ_l a_l (v_k - v_l) / Σ_l a_l``, written in differences
-    because a has all orders of magnitude.
+    By Woodbury's identity they are solved in the space of the sums, with ``H = RR'``. With
+    ``a = q/z``, the inverse of z/q on rows that sum to zero is
+    ``v ↦ a_k Σ_l a_l (v_k - v_l) / Σ_l a_l``, written in differences because a has all orders of
+    magnitude.
     """
 
-    def __init__(self, q: Array, z: Array, g: Array, V: Array, R: Array) -> None:
-        self.q, self.z, self.g, self.V, self.R = q, z, g, V, R
+    def __init__(self, q: Array, z: Array, g: Array, V: Array, H: Array) -> None:
+        self.q, self.z, self.g = q, z, g
         self.a = q / z
         self.share = self.a / self.a.sum(axis=1, keepdims=True)
-        K, p = q.shape[1], V.shape[1]
+        self.V, H = _in_span(V, H)
+        self.R = _triangle(H, 0.0)
+        K, p = q.shape[1], self.V.shape[1]
         gram = np.zeros((K, p, K, p))
         for k in range(K):
             for other in range(k):
-                block = dense.product(V.T, (self.a[:, k] * self.share[:, other])[:, None] * V)
+                weight = self.a[:, k] * self.share[:, other]
+                block = dense.product(self.V.T, weight[:, None] * self.V)
                 gram[k, :, other] = gram[other, :, k] = -block
                 gram[k, :, k] += block
                 gram[other, :, other] += block
-        inner = dense.product(dense.product(R.T, gram.reshape(K * p, K * p)), R)
-        self.values, self.vectors = dense.eigh(inner)
+        inner = gram[1:, :, 1:].reshape(len(H), len(H))
+        inner = dense.product(dense.product(self.R.T, inner), self.R)
+        inner.flat[:: len(H) + 1] += 1.0
+        self.triangle = _triangle(inner, 1.0)
 
     def step(self, target: Array | float) -> tuple[Array, Array]:
         """Return the step of q and of z towards ``q z = target``."""
         b = target / self.q - self.g
-        y = self.vectors.T @ (self.R.T @ (self._invert(b).T @ self.V).ravel())
-        y = self.vectors @ (y / (1.0 + np.maximum(self.values, 0.0)))
-        dq = self._invert(b - self.V @ (self.R @ y).reshape(-1, self.V.shape[1]).T)
+        y = self.R.T @ (self._invert(b)[:, 1:].T @ self.V).ravel()
+        y = self.R @ dense.solve_cholesky(self.triangle, y[:, None])[:, 0]
+        b[:, 1:] -= self.V @ y.reshape(-1, self.V.shape[1]).T
+        dq = self._invert(b)
         return dq, (target - self.z * dq) / self.q - self.z
 
     def _invert(self, v: Array) -> Array:
@@ -133,3 +140,24 @@ class _Newton:
         off = self.g - self.z
         off -= np.sum(self.q * off, axis=1, keepdims=True)
         return bool(np.sum(self.q * np.abs(off)) <= np.sum(self.q * self.z))
+
+
+def _in_span(V: Array, H: Array) -> tuple[Array, Array]:
+    """Write V and H in a basis of the rows of V, if they are fewer than its columns."""
+    n_rows, p = V.shape
+    if n_rows >= p:
+        return V, H
+    basis, triangle = dense.qr(V.T)
+    n_classes = len(H) // p
+    inside = H.reshape(n_classes, p, n_classes, p)
+    inside = np.einsum("kalb,ac,bd->kcld", inside, basis, basis, optimize=True)
+    return triangle.T, inside.reshape(n_classes * n_rows, -1)
+
+
+def _triangle(matrix: Array, least: float) -> Array:
+    """Return a lower triangle L with ``LL' = matrix``; eigenvalues below `least` are rounding."""
+    triangle, failed = dense.cholesky(matrix.copy())
+    if not failed:
+        return np.tril(triangle)
+    values, vectors = dense.eigh(matrix)
+    return dense.triangle_of(np.sqrt(np.maximum(values, least))[:, None] * vectors.T).T

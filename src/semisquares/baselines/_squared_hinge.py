@@ -68,15 +68,16 @@ def _newton_step(
 ) -> Array:
     """Return the step to the minimiser of the quadratic of the active rows."""
     rows, weight = X[active], 2.0 * cost[active]
+    root = np.sqrt(weight)
+    weighted = rows * root[:, None]
     gram = np.empty((len(w), len(w)))
-    gram[:-1, :-1] = dense.product(rows.T * weight, rows)
+    gram[:-1, :-1] = dense.product(weighted.T, weighted)
     gram[:-1, -1] = gram[-1, :-1] = weight @ rows
     gram[-1, -1] = weight.sum()
     factor = linalg.factor(gram, 1.0, True)
     if factor is not None:
         return -factor.solve(gradient)
     # no active row, or columns of very different scale: solve the same quadratic by least squares
-    root = np.sqrt(weight)
     design = np.vstack(
         (np.column_stack((rows, np.ones(len(rows)))) * root[:, None], np.eye(len(w)))
     )

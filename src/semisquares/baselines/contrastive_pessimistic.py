@@ -71,7 +71,7 @@ class _Contrast:
         return ours - theirs
 
     def __call__(self, q: Array) -> tuple[Array, Array, Array]:
-        """Return the gradient, V = (1, x) and the root R of the Hessian in the sums q'V.
+        """Return the gradient, V = (1, x) and the Hessian in the sums q'V of all but one class.
 
         In coordinates where S = 1, with n_k and s_k the sums of q and q x, m_k = s_k / n_k and
         u_k = ds_k - m_k dn_k, the second differential of f is
@@ -87,22 +87,23 @@ class _Contrast:
         K, d = m.shape
         mass = self.known.sum(axis=0) + q.sum(axis=0)
         products = m @ m.T
-        inner = np.empty((K, d + 1, K, d + 1))  # a form in (dn, u)
-        inner[:, 0, :, 0] = products**2
-        inner[:, 1:, :, 0] = 2.0 * products[:, None, :] * m.T
-        inner[:, 0, :, 1:] = 2.0 * products[:, :, None] * m[:, None, :]
-        inner[:, 1:, :, 1:] = 2.0 * np.einsum("kl,ab->kalb", products, np.eye(d))
-        inner[:, 1:, :, 1:] += 2.0 * np.einsum("la,kb->kalb", m, m)
-        inner /= 2.0 * (len(self.X) + self.given.shrinkage)
+        form = np.empty((K, d + 1, K, d + 1))  # a form in (dn, u)
+        form[:, 0, :, 0] = products**2
+        form[:, 1:, :, 0] = 2.0 * products[:, None, :] * m.T
+        form[:, 0, :, 1:] = 2.0 * products[:, :, None] * m[:, None, :]
+        form[:, 1:, :, 1:] = 2.0 * np.einsum("kl,ab->kalb", products, np.eye(d))
+        form[:, 1:, :, 1:] += 2.0 * np.einsum("la,kb->kalb", m, m)
+        form /= 2.0 * (len(self.X) + self.given.shrinkage)
         diagonal = np.repeat(1.0 / mass, d + 1)
         if self.given.priors is not None:
             diagonal[:: d + 1] = 0.0
-        form = inner.reshape(K * (d + 1), -1) + np.diag(diagonal)
-        values, vectors = dense.eigh(form)
-        root = (vectors * np.sqrt(np.maximum(values, 0.0))).reshape(K, d + 1, -1)
-        root[:, 0] -= np.einsum("kd,kdr->kr", m, root[:, 1:])  # from u back to ds
+        form.reshape(-1)[:: K * (d + 1) + 1] += diagonal
+        form[:, 0] -= np.einsum("kd,kdlb->klb", m, form[:, 1:])  # from u back to ds
+        form[:, :, :, 0] -= np.einsum("ld,kald->kal", m, form[:, :, :, 1:])
+        # the sums of the first class change by minus those of the others
+        form = form[1:, :, 1:] - form[:1, :, 1:] - form[1:, :, :1] + form[:1, :, :1]
         V = np.hstack((np.ones((len(x), 1)), x))
-        return self.gradient(model), V, root.reshape(K * (d + 1), -1)
+        return self.gradient(model), V, form.reshape((K - 1) * (d + 1), -1)
 
 
 class ContrastivePessimisticDiscriminant(GaussianDiscriminant):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from .._inputs.labels import Labels
 from .._utils.typing import Array
@@ -148,10 +148,11 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
         given, known = self._given(X, labels), one_hot(labels.codes, len(labels.classes))
         rows = WhitenedRows.of(X, given)
         model = _start(X[labels.labeled], known, rows)
-        value = marginal_log_likelihood(model, X, labels) + log_prior(model, given)
+        joint = model.log_joint(X)
+        value = marginal_log_likelihood(joint, labels) + log_prior(model, given)
         path = [EMStep(0, value, model)]
         enough = float(self.tol) * len(X)
-        q = model.posteriors(X)
+        q = softmax(joint, axis=1)
         for n_iter in range(1, int(self.max_iter) + 1):
             # 1. expectation: q already has the posteriors of the unlabeled rows
             q[labels.labeled] = known

@@ -83,8 +83,9 @@ class _LabeledLoss:
         V, K = self.V, q.shape[1]
         gradient = np.zeros(q.shape)
         gradient[:, self.first :] = 2.0 * V @ (V.T @ q[:, self.first :] - self.b)
-        root = np.sqrt(2.0) * np.eye(K * V.shape[1])[:, self.first * V.shape[1] :]
-        return gradient, V, root
+        # with more than two classes, the sums of the first are minus those of the others
+        classes = np.eye(K - 1) + (1 - self.first)
+        return gradient, V, 2.0 * np.kron(classes, np.eye(V.shape[1]))
 
 
 class ImplicitlyConstrainedClassifier(LinearClassifier):

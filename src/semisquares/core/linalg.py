@@ -59,6 +59,15 @@ class Factor:
         """Solve ``H x = b`` for one right-hand side or many."""
         return _eliminate_intercept(b, self.border, self.total, self._solve_features)
 
+    def inverse_forms(self, X: Array) -> Array:
+        """Return ``x'H⁻¹x`` for the rows x of X; with an intercept, x ends with a further 1."""
+        centred = X if self.border is None else X - self.border / self.total
+        half = (centred * self.scale).T
+        if len(half):
+            half = dense.solve_triangular(self.triangle, half)
+        squares = np.einsum("ij,ij->j", half, half)
+        return squares if self.border is None else squares + 1.0 / self.total
+
     def _solve_features(self, b: Array) -> Array:
         if not len(b):
             return b

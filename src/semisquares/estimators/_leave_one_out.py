@@ -112,7 +112,7 @@ def _all_inside(rows: MemoryRows, labeling: Any, z: Array) -> bool:
 
 def _left_out(rows: MemoryRows, z: Array, factor: linalg.Factor) -> Array:
     """Leave each labeled row out of a fit with factored H and decision values z."""
-    kept = 1.0 - rows.leverages(factor.solve)
+    kept = 1.0 - rows.leverages(factor)
     kept[kept < LEAST_KEPT] = np.nan
     return rows.y + ((z[rows.labeled] - rows.y).T / kept).T
 

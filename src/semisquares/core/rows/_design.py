@@ -148,22 +148,6 @@ class Design:
 
         return self.sum(work, self.n_rows)
 
-    def quadratic_forms(self, index: Array, matrix: Array) -> Array:
-        """Return x'Mx for some rows x and a symmetric matrix M."""
-        d = self.n_features
-        forms = np.empty(len(index))
-
-        def work(block: Any, part: slice) -> int:
-            X = self.table.dense(block)
-            h = np.einsum("ij,ij->i", X @ matrix[:d, :d], X)
-            if self.intercept:
-                h += 2.0 * (X @ matrix[:d, d]) + matrix[d, d]
-            forms[part] = h
-            return 0
-
-        self.sum_at(index, work)
-        return forms
-
     def distances(self, centre: Array, scale: Array) -> Array:
         """Return Σ scale (x - centre)² over the features, for every row."""
         squares = np.empty(self.n_rows)

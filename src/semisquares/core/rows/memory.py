@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
-from ..linalg import EPS
+from ..linalg import EPS, Factor
 from ._design import Design
 from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
 from .reduce import check_finite
@@ -288,12 +288,18 @@ class MemoryRows:
         spread = self.design.spread(self.labeled, self.labeled_weight)
         return float(np.maximum(spread, 0.0).sum())
 
-    def leverages(self, solve: Callable[[Array], Array]) -> Array:
-        """Return a x'H⁻¹x of the labeled rows; `solve` multiplies by H⁻¹."""
-        inverse = solve(np.eye(self.n_weights))
-        return self.labeled_weight * self.design.quadratic_forms(self.labeled, inverse)
+    def leverages(self, factor: Factor) -> Array:
+        """Return a x'H⁻¹x of the labeled rows, with the factor of H."""
+        forms = np.empty(len(self.labeled))
 
-    def _sum_labeled(self, work: Callable[[Any, slice], Array]) -> Array:
+        def work(block: Any, part: slice) -> int:
+            forms[part] = factor.inverse_forms(self.table.dense(block))
+            return 0
+
+        self._sum_labeled(work)
+        return self.labeled_weight * forms
+
+    def _sum_labeled(self, work: Callable[[Any, slice], Any]) -> Any:
         return self.design.sum_at(self.labeled, work)
 
     # -- all rows -----------------------------------------------------------------------------
