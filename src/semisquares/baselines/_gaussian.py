@@ -55,8 +55,12 @@ class GaussianClasses:
         centre = self.means.mean(axis=0)  # differences of whitened rows keep their digits
         rows = dense.solve_triangular(self.factor, (X - centre).T)
         means = dense.solve_triangular(self.factor, (self.means - centre).T)
+        return self.log_joint_whitened(rows, means)
+
+    def log_joint_whitened(self, rows: Array, means: Array) -> Array:
+        """Return the same for rows (d, n) and means (d, K) in coordinates where S = 1."""
         distances = np.stack([((rows - m[:, None]) ** 2).sum(axis=0) for m in means.T], axis=1)
-        constant = X.shape[1] * np.log(2.0 * np.pi) + self.log_det
+        constant = len(rows) * np.log(2.0 * np.pi) + self.log_det
         return np.log(self.priors) - 0.5 * (distances + constant)
 
     def posteriors(self, X: Array) -> Array:
@@ -208,6 +212,17 @@ class WhitenedRows:
     def log_det(self) -> float:
         """Return log det A."""
         return 2.0 * float(np.log(self.factor.diagonal()).sum())
+
+
+def largest_log_likelihood(model: GaussianClasses, mass: Array, given: Given) -> float:
+    """Return L + R of the maximiser for classes of given numbers of rows, without the rows.
+
+    There ``Σ_ik q_ik (x_i - m_k)(x_i - m_k)' + s T`` is (n + s) S, so its product with S⁻¹ has the
+    trace (n + s) d.
+    """
+    n, d = mass.sum(), len(given.target)
+    spread = (n + given.shrinkage) * (model.log_det + d)
+    return float(mass @ np.log(model.priors) - 0.5 * (spread + n * d * np.log(2.0 * np.pi)))
 
 
 def complete_log_likelihood(model: GaussianClasses, X: Array, q: Array) -> float:

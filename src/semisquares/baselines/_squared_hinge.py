@@ -29,11 +29,12 @@ def solve(X: Array, sign: Array, cost: Array, w: Array) -> tuple[Array, float]:
     its minimiser. The last entry of w is the intercept.
     """
     slack, value = _value(X, sign, cost, w)
+    grams = _ActiveGram(X, 2.0 * cost)
     for _ in range(MAX_STEPS):
         pull = 2.0 * cost * sign * slack
         gradient = np.append(w[:-1] - X.T @ pull, -pull.sum())
         active = slack > 0.0
-        step = _newton_step(X, sign, cost, w, active, gradient)
+        step = _newton_step(grams, sign, w, active, gradient)
         fall = -float(gradient @ step)
         if not fall > NEGLIGIBLE * value:
             break
@@ -63,21 +64,41 @@ def _slope(
     return float(step @ (w + t * step) - 2.0 * (cost * sign * slack) @ along)
 
 
-def _newton_step(
-    X: Array, sign: Array, cost: Array, w: Array, active: Array, gradient: Array
-) -> Array:
+class _ActiveGram:
+    """Σ weight (x, 1)(x, 1)' over the active rows, updated by the rows that changed."""
+
+    def __init__(self, X: Array, weight: Array) -> None:
+        self.X, self.weight = X, weight
+        self.active = np.zeros(len(X), dtype=bool)
+        self.matrix = np.zeros((X.shape[1] + 1, X.shape[1] + 1))
+
+    def at(self, active: Array) -> Array:
+        """Return the matrix for a mask of active rows."""
+        added, removed = active & ~self.active, self.active & ~active
+        if np.count_nonzero(added | removed) >= np.count_nonzero(active):
+            self.matrix = self._sum(active)
+        else:
+            self.matrix = self.matrix + self._sum(added) - self._sum(removed)
+        self.active = active
+        return self.matrix
+
+    def _sum(self, mask: Array) -> Array:
+        rows, weight = self.X[mask], self.weight[mask]
+        gram = np.empty(self.matrix.shape)
+        weighted = rows * np.sqrt(weight)[:, None]
+        gram[:-1, :-1] = dense.product(weighted.T, weighted)
+        gram[:-1, -1] = gram[-1, :-1] = weight @ rows
+        gram[-1, -1] = weight.sum()
+        return gram
+
+
+def _newton_step(grams: _ActiveGram, sign: Array, w: Array, active: Array, gradient: Array) -> Array:
     """Return the step to the minimiser of the quadratic of the active rows."""
-    rows, weight = X[active], 2.0 * cost[active]
-    root = np.sqrt(weight)
-    weighted = rows * root[:, None]
-    gram = np.empty((len(w), len(w)))
-    gram[:-1, :-1] = dense.product(weighted.T, weighted)
-    gram[:-1, -1] = gram[-1, :-1] = weight @ rows
-    gram[-1, -1] = weight.sum()
-    factor = linalg.factor(gram, 1.0, True)
+    factor = linalg.factor(grams.at(active), 1.0, True)
     if factor is not None:
         return -factor.solve(gradient)
     # no active row, or columns of very different scale: solve the same quadratic by least squares
+    rows, root = grams.X[active], np.sqrt(grams.weight[active])
     design = np.vstack(
         (np.column_stack((rows, np.ones(len(rows)))) * root[:, None], np.eye(len(w)))
     )

@@ -84,6 +84,7 @@ class _Contrast:
         origin = self.X.mean(axis=0)
         m = dense.solve_triangular(model.factor, (model.means - origin).T).T
         x = dense.solve_triangular(model.factor, (self.free - origin).T).T
+        gradient = model.log_joint_whitened(x.T, m.T) - self.joint
         K, d = m.shape
         mass = self.known.sum(axis=0) + q.sum(axis=0)
         products = m @ m.T
@@ -91,8 +92,8 @@ class _Contrast:
         form[:, 0, :, 0] = products**2
         form[:, 1:, :, 0] = 2.0 * products[:, None, :] * m.T
         form[:, 0, :, 1:] = 2.0 * products[:, :, None] * m[:, None, :]
-        form[:, 1:, :, 1:] = 2.0 * np.einsum("kl,ab->kalb", products, np.eye(d))
-        form[:, 1:, :, 1:] += 2.0 * np.einsum("la,kb->kalb", m, m)
+        form[:, 1:, :, 1:] = 2.0 * m.T[None, :, :, None] * m[:, None, None, :]
+        form[:, np.arange(1, d + 1), :, np.arange(1, d + 1)] += 2.0 * products
         form /= 2.0 * (len(self.X) + self.given.shrinkage)
         diagonal = np.repeat(1.0 / mass, d + 1)
         if self.given.priors is not None:
@@ -103,7 +104,7 @@ class _Contrast:
         # the sums of the first class change by minus those of the others
         form = form[1:, :, 1:] - form[:1, :, 1:] - form[1:, :, :1] + form[:1, :, :1]
         V = np.hstack((np.ones((len(x), 1)), x))
-        return self.gradient(model), V, form.reshape((K - 1) * (d + 1), -1)
+        return gradient, V, form.reshape((K - 1) * (d + 1), -1)
 
 
 class ContrastivePessimisticDiscriminant(GaussianDiscriminant):

@@ -20,6 +20,7 @@ from ._gaussian import (
     WhitenedRows,
     factor_of,
     fit_gaussian,
+    largest_log_likelihood,
     log_prior,
     marginal_log_likelihood,
     singular,
@@ -146,6 +147,11 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
 
     def _fit_rows(self, X: Array, labels: Labels) -> str | None:
         given, known = self._given(X, labels), one_hot(labels.codes, len(labels.classes))
+        if len(known) == len(X):  # the labels alone determine the maximum
+            model = fit_gaussian(X, known, given)
+            value = largest_log_likelihood(model, known.sum(axis=0), given)
+            self._set_steps([EMStep(k, value, model) for k in (0, 1)], known)
+            return None
         rows = WhitenedRows.of(X, given)
         model = _start(X[labels.labeled], known, rows)
         joint = model.log_joint(X)
@@ -167,17 +173,24 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
                 rise = 0.0
                 break
         q[labels.labeled] = known
-        self._set_model(found.model())
-        self.label_distributions_ = q
-        self.transduction_ = self.classes_[q.argmax(axis=1)]
-        self.log_likelihood_, self.n_iter_ = value, n_iter
-        set_path(self, path)
+        if not self.record_path:
+            path.append(EMStep(n_iter, value, found.model()))
+        self._set_steps(path, q)
         if rise <= enough:
             return None
         return (
             f"stopped after max_iter={self.max_iter} steps, the last of which still raised the log "
             f"likelihood by {rise:.2g}; raise max_iter or tol."
         )
+
+    def _set_steps(self, path: list[EMStep], q: Array) -> None:
+        """Set the fitted attributes: those of the last step, with the posteriors q."""
+        last = path[-1]
+        self._set_model(last.model)
+        self.label_distributions_ = q
+        self.transduction_ = self.classes_[q.argmax(axis=1)]
+        self.log_likelihood_, self.n_iter_ = last.log_likelihood, last.iteration
+        set_path(self, path)
 
 
 def _start(X: Array, known: Array, rows: WhitenedRows) -> GaussianClasses:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import lapack
 
 from .._inputs.arrays import explain_overflow
 from .._inputs.labels import Labels
@@ -15,6 +16,9 @@ from ..core.linalg import EPS, RANK_TOLERANCE, least_norm_step
 from ..estimators._base import one_hot
 from ._base import NOT_NEGATIVE, STEPS, LinearClassifier, free_rows, label_all
 from ._least_labeling import least_labeling
+
+FULL_RANK = 1e-7
+"""If an estimate of the reciprocal condition number is above this, no singular value is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,20 +51,32 @@ class _AllRows:
         tall = np.vstack((self.rows, np.sqrt(self.alpha) * np.eye(d)))
         norms = np.sqrt(np.einsum("ij,ij->j", tall, tall))
         orthogonal, triangle = dense.qr(tall / np.where(norms > 0.0, norms, 1.0))
-        left, values, _ = dense.svd(triangle)
-        rank = int((values > RANK_TOLERANCE * values[0]).sum())
-        found = dense.product(orthogonal[:n], left[:, :rank])
+        found = orthogonal[:n]
+        if not _is_far_from_singular(triangle):
+            left, values, _ = dense.svd(triangle)
+            rank = int((values > RANK_TOLERANCE * values[0]).sum())
+            found = dense.product(found, left[:, :rank])
         return np.hstack((found, np.full((n, 1), n**-0.5))) if self.intercept else found
 
     def weights(self, t: Array) -> tuple[Array, Array]:
         """Return the weights (K, d) and intercepts (K,) of least norm."""
         n, d = self.rows.shape
-        triangle = dense.triangle_of(np.hstack((np.ones((n, self.intercept)), self.rows, t)))
-        start = np.zeros((d + self.intercept, t.shape[1]))
-        w = least_norm_step(triangle, self.alpha, bool(self.intercept), start).step
+        first, p = self.intercept, self.intercept + d
+        triangle = dense.triangle_of(np.hstack((np.ones((n, first)), self.rows, t)))
+        if self.alpha == 0.0 and _is_far_from_singular(triangle[:p, :p]):
+            w = dense.solve_triangular(triangle[:p, :p].T, triangle[:p, p:], transposed=True)
+            w = np.roll(w, -first, axis=0)
+        else:
+            start = np.zeros((p, t.shape[1]))
+            w = least_norm_step(triangle, self.alpha, bool(first), start).step
         features = w[:d] if self.turn is None else self.turn @ w[:d]
         last = w[d] - self.origin @ features if self.intercept else np.zeros(t.shape[1])
         return features.T, last
+
+
+def _is_far_from_singular(triangle: Array) -> bool:
+    """Return whether an upper triangle has full rank beyond doubt, without an SVD."""
+    return len(triangle) > 0 and lapack.dtrcon(triangle, norm="1")[0] > FULL_RANK
 
 
 @dataclass(frozen=True, eq=False)

@@ -204,10 +204,10 @@ BLUE_IS_BETTER = (VERMILION, "white", BLUE)
 
 @dataclass(frozen=True)
 class RivalPredictions:
-    """The predictions of a method for all rows after the labeled ones."""
+    """The predictions of a method for the test rows, among all rows after the labeled ones."""
 
     z: Array
-    """Above ½ for the first class; NaN if the fit raised an error."""
+    """Above ½ for the first class; NaN for unlabeled rows, and if the fit raised an error."""
     unfinished: bool = False
     """Whether it warned that it had not converged."""
 
@@ -250,16 +250,17 @@ def _fit(method: Method, drawn: Draw, n_unlabeled: int) -> RivalPredictions:
     L, n_train = drawn.n_labeled, drawn.n_labeled + n_unlabeled
     X, y = drawn.X[:, :-1], drawn.y[:n_train].copy()
     y[L:] = -1.0
+    z = np.full(len(X) - L, np.nan)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             model = method.make().fit(X[:n_train], y)
             if method.gives == "probability":
-                z = model.predict_proba(X[L:])[:, 1]
+                z[n_unlabeled:] = model.predict_proba(X[n_train:])[:, 1]
             else:
-                z = model.decision_function(X[L:]) + 0.5
-        except (ValueError, ArithmeticError):  # raised for unsuitable data; other errors are bugs
-            z = np.full(len(X) - L, np.nan)
+                z[n_unlabeled:] = model.decision_function(X[n_train:]) + 0.5
+        except (ValueError, ArithmeticError):
+            pass  # raised for unsuitable data; other errors are bugs
     return RivalPredictions(z, any(issubclass(w.category, ConvergenceWarning) for w in caught))
 
 
