@@ -92,7 +92,9 @@ class _ActiveGram:
         return gram
 
 
-def _newton_step(grams: _ActiveGram, sign: Array, w: Array, active: Array, gradient: Array) -> Array:
+def _newton_step(
+    grams: _ActiveGram, sign: Array, w: Array, active: Array, gradient: Array
+) -> Array:
     """Return the step to the minimiser of the quadratic of the active rows."""
     factor = linalg.factor(grams.at(active), 1.0, True)
     if factor is not None:

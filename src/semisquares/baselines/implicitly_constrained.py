@@ -18,7 +18,7 @@ from ._base import NOT_NEGATIVE, STEPS, LinearClassifier, free_rows, label_all
 from ._least_labeling import least_labeling
 
 FULL_RANK = 1e-7
-"""If an estimate of the reciprocal condition number is above this, no singular value is rounding."""
+"""With a reciprocal condition number above this, no singular value is rounding."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,7 +135,8 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
     rows = objective.rows
     factor = gram = None
     if active_gram is not None and objective.direct:
-        gram = rows.labeled_gram + rows.unlabeled_weight * active_gram
+        weight = rows.unlabeled_weight
+        gram = rows.labeled_gram + (active_gram if weight == 1.0 else weight * active_gram)
         factor = linalg.factor(gram, objective.alpha, rows.intercept)
     return Curvature(
         objective,

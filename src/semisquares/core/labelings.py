@@ -80,7 +80,7 @@ class SoftLabels:
     borders: ClassVar[Borders] = {0.0: (-1, 0), 1.0: (0, 1)}
 
     def impute(self, z: Array) -> Array:
-        return np.clip(z, 0.0, 1.0)
+        return z.clip(0.0, 1.0)
 
     def penalty(self, u: Array) -> Array:
         return np.zeros(u.shape)

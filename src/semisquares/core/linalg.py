@@ -102,7 +102,7 @@ def _is_far_from_singular(triangle: Array) -> bool:
     if not d:
         return True
     x, _ = lapack.dpotrs(triangle, _probe(d), lower=1)
-    return bool(PLAIN * d * np.linalg.norm(x) < 1.0)
+    return bool((PLAIN * d) ** 2 * np.vdot(x, x) < 1.0)
 
 
 @cache
@@ -153,8 +153,7 @@ def _scaled(gram: Array, alpha: float, intercept: bool) -> _Scaled | None:
     dead = diagonal <= 64.0 * EPS * raw
     if dead.any() and (raw[dead] > 0.0).any() and not intercept:
         return None
-    scale = np.zeros(d)
-    np.divide(1.0, np.sqrt(diagonal, where=~dead, out=np.ones(d)), out=scale, where=~dead)
+    scale = 1.0 / np.sqrt(np.where(dead, np.inf, diagonal))
     matrix = inner * scale
     matrix *= scale[:, None]
     matrix.flat[:: d + 1] = 1.0

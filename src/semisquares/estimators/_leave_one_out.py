@@ -124,11 +124,21 @@ def _soft_left_out(objective: Objective, solution: Solution) -> Array:
         return np.full(rows.y.shape, np.nan)
     if objective.labeling.per_class:
         return _left_out_by_class(objective, sweep)
-    known = solution.state.active
-    since = None if known is None else (known.piece, known.gram)
-    gram = rows.active_gram(sweep.piece, since)
-    factor = active_curvature(objective, sweep.piece, gram).factor
+    factor = _active_factor(objective, sweep.piece, solution.state.active)
     return np.full(rows.y.shape, np.nan) if factor is None else _left_out(rows, sweep.z, factor)
+
+
+def _active_factor(
+    objective: Objective, piece: Array, known: ActiveSet | None
+) -> linalg.Factor | None:
+    """Return the factor of H on the pieces of a solution: that of the last step, if it fits."""
+    since = None if known is None else (known.piece, known.gram)
+    if known is not None and known.curvature is not None:
+        last = known.curvature
+        if last.objective is objective and np.array_equal(known.piece, piece):
+            return last.factor
+    gram = objective.memory_rows.active_gram(piece, since)
+    return active_curvature(objective, piece, gram).factor
 
 
 def _left_out_by_class(objective: Objective, sweep: Sweep) -> Array:

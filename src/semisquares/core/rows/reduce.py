@@ -7,6 +7,7 @@ same bits on every run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add, iadd
@@ -86,5 +87,5 @@ def check_finite(total: Any) -> None:
 
     NaN or infinity in X reaches every sum, so no separate pass has to look for it.
     """
-    if not np.isfinite(total).all():
+    if not (math.isfinite(total) if isinstance(total, float) else np.isfinite(total).all()):
         raise FloatingPointError("NaN, infinity or overflow in a sum over rows")

@@ -77,7 +77,7 @@ class DirectSteps:
             if not moved.any():
                 if gradient @ end >= 0.0:  # rounding: this is not a descent direction
                     break
-                self.active, self._last = ActiveSet(piece, gram), curvature
+                self.active, self._last = ActiveSet(piece, gram, curvature), curvature
                 return end
             predicted = residual + labeling.curve(side, there - z)
             z, residual = there, there - labeling.impute(there)
@@ -102,8 +102,9 @@ class DirectSteps:
     def _curvature(self, piece: Array, before: ActiveSet | None) -> Curvature:
         since = None if before is None else (before.piece, before.gram)
         gram = self.objective.rows.active_gram(piece, since)
-        self.active = ActiveSet(piece, gram)
-        return active_curvature(self.objective, piece, gram)
+        curvature = active_curvature(self.objective, piece, gram)
+        self.active = ActiveSet(piece, gram, curvature)
+        return curvature
 
 
 @dataclass(frozen=True, eq=False)

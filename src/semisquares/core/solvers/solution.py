@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from ..._utils.typing import Array
+from ..curvature import Curvature
 from ..rows import Sweep
 
 
@@ -78,12 +79,14 @@ class ActiveSet:
 
     piece: Any
     gram: Array
+    curvature: Curvature | None = None
+    """The curvature of the labeled and the active rows, if it is known."""
 
     def extended(self, n_rows: int) -> ActiveSet:
         """Return the set for a table with further rows after these, none of them active yet."""
         piece = np.zeros(n_rows, dtype=self.piece.dtype)
         piece[: len(self.piece)] = self.piece
-        return ActiveSet(piece, self.gram)
+        return replace(self, piece=piece)
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ def descend(
 
     1. Fit all rows with their labels. 2. Fill in the labels. 3. Drop the runs that have converged.
     """
-    squares = np.sum(labeled**2, axis=0) + np.sum(unlabeled**2, axis=0)
+    squares = (np.sum(labeled**2, axis=0) + np.sum(unlabeled**2, axis=0))[:, None]
     known = (labeled.T @ y)[:, None]
     transposed = np.ascontiguousarray(unlabeled.T)
     n_runs = labels.shape[1]
@@ -82,9 +82,12 @@ def descend(
     steps = np.full(n_runs, max_steps)
     running = np.arange(n_runs)
     for step in range(1, max_steps + 1):
-        w = (known + transposed @ labels) / squares[:, None]  # 1
+        w = transposed @ labels  # 1
+        w += known
+        w /= squares
         imputed = labeling.impute(unlabeled @ w)  # 2
-        ended = np.abs(imputed - labels).sum(axis=0) <= tol
+        moved = imputed - labels
+        ended = np.abs(moved, out=moved).sum(axis=0) <= tol
         labels = imputed
         if ended.any():  # 3
             weights[:, running[ended]] = w[:, ended]
