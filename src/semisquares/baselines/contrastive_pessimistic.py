@@ -73,12 +73,14 @@ class _Contrast:
     def __call__(self, q: Array) -> tuple[Array, Array, Array]:
         """Return the gradient, V = (1, x) and the Hessian in the sums q'V of all but one class.
 
-        In coordinates where S = 1, with n_k and s_k the sums of q and q x, m_k = s_k / n_k and
-        u_k = ds_k - m_k dn_k, the second differential of f is
+        In coordinates where S = 1, with n_k and s_k the sums of q and q x, and m_k = s_k / n_k, the
+        second differential of f is
 
-            Σ_k (dn_k² + ‖u_k‖²) / n_k + ‖Σ_k (u_k m_k' + m_k u_k' + dn_k m_k m_k')‖² / 2(n + s)
+            Σ_k (dn_k² + ‖ds_k - m_k dn_k‖²) / n_k + ‖Σ_k (v_k e_k' + e_k v_k')‖² / 2(n + s)
 
-        (without dn_k² / n_k if the priors are given).
+        (without dn_k² / n_k if the priors are given), where the second sum leaves out the first
+        class, 0: v_k = ds_k - c_k dn_k, e_k = m_k - m_0 and c_k = (m_k + m_0) / 2. The sums of that
+        class change by minus those of the others, and ds_k - m_k dn_k is v_k - ½ e_k dn_k.
         """
         model = self.best(q)
         origin = self.X.mean(axis=0)
@@ -86,25 +88,21 @@ class _Contrast:
         x = dense.solve_triangular(model.factor, (self.free - origin).T).T
         gradient = model.log_joint_whitened(x.T, m.T) - self.joint
         K, d = m.shape
+        total = len(self.X) + self.given.shrinkage
         mass = self.known.sum(axis=0) + q.sum(axis=0)
-        products = m @ m.T
-        form = np.empty((K, d + 1, K, d + 1))  # a form in (dn, u)
-        form[:, 0, :, 0] = products**2
-        form[:, 1:, :, 0] = 2.0 * products[:, None, :] * m.T
-        form[:, 0, :, 1:] = 2.0 * products[:, :, None] * m[:, None, :]
-        form[:, 1:, :, 1:] = 2.0 * m.T[None, :, :, None] * m[:, None, None, :]
-        form[:, np.arange(1, d + 1), :, np.arange(1, d + 1)] += 2.0 * products
-        form /= 2.0 * (len(self.X) + self.given.shrinkage)
-        diagonal = np.repeat(1.0 / mass, d + 1)
-        if self.given.priors is not None:
-            diagonal[:: d + 1] = 0.0
-        form.reshape(-1)[:: K * (d + 1) + 1] += diagonal
-        form[:, 0] -= np.einsum("kd,kdlb->klb", m, form[:, 1:])  # from u back to ds
-        form[:, :, :, 0] -= np.einsum("ld,kald->kal", m, form[:, :, :, 1:])
-        # the sums of the first class change by minus those of the others
-        form = form[1:, :, 1:] - form[:1, :, 1:] - form[1:, :, :1] + form[:1, :, :1]
+        e, c = m[1:] - m[0], 0.5 * (m[1:] + m[0])
+        products, own = e @ e.T, np.diag(1.0 / mass[1:])
+        H = np.empty((K - 1, d + 1, K - 1, d + 1))  # a form in (dn, v)
+        H[:, 0, :, 0] = (0.25 * products + (self.given.priors is None)) * (own + 1.0 / mass[0])
+        both = 0.5 * (1.0 / mass[0] - own)[:, :, None] * e[:, None, :]
+        H[:, 0, :, 1:], H[:, 1:, :, 0] = both, both.transpose(1, 2, 0)
+        H[:, 1:, :, 1:] = e.T[:, :, None] / total * e[:, None, None, :]
+        columns = np.arange(1, d + 1)
+        H[:, columns, :, columns] += own + 1.0 / mass[0] + products / total
+        H[:, 0] -= np.einsum("kd,kdlb->klb", c, H[:, 1:])  # from v to ds
+        H[:, :, :, 0] -= np.einsum("ld,kald->kal", c, H[:, :, :, 1:])
         V = np.hstack((np.ones((len(x), 1)), x))
-        return gradient, V, form.reshape((K - 1) * (d + 1), -1)
+        return gradient, V, H.reshape((K - 1) * (d + 1), -1)
 
 
 class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
