@@ -20,6 +20,7 @@ import sklearn
 from . import (
     averaged,
     classes,
+    figures,
     hard,
     large,
     limits,
@@ -39,6 +40,7 @@ SUITES = {
     "classes": classes,
     "hard": hard,
     "soft_cv": soft_cv,
+    "figures": figures,
     "solvers": solvers,
     "large": large,
     "averaged": averaged,
