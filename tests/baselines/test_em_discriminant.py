@@ -93,6 +93,16 @@ def test_every_step_reports_the_likelihood_of_the_mixture(shrinkage, priors):
     assert model.log_likelihood_ == pytest.approx(end, rel=1e-11)
 
 
+@pytest.mark.parametrize("priors", [None, PRIORS[3]])
+@pytest.mark.parametrize("shrinkage", [0.0, 2.5])
+def test_the_likelihood_of_rows_that_all_have_labels_is_that_of_the_mixture(shrinkage, priors):
+    X, y = table(3, 25, 0, d=4)
+    model = EMDiscriminantClassifier(shrinkage, priors=priors, record_path=True).fit(X, y)
+    expected = mixture(X, y, model.priors_, model.means_, model.covariance_, shrinkage)
+    assert model.log_likelihood_ == pytest.approx(expected, rel=1e-11)
+    assert [step.iteration for step in model.path_] == [0, 1]
+
+
 @pytest.mark.parametrize(("n_classes", "shrinkage"), [(2, 0.0), (2, 3.0), (3, 3.0)])
 def test_the_gradient_vanishes_at_the_end(n_classes, shrinkage):
     X, y = table(n_classes, 12, d=3)

@@ -14,7 +14,7 @@ from benchmarks.report import Line, read_lines
 from distributed import LocalCluster
 
 from benchmarks import __main__ as benchmarks_command
-from benchmarks import breast_cancer, scale, scale_files, scale_rivals, start_up
+from benchmarks import breast_cancer, figures, scale, scale_files, scale_rivals, start_up
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.core.rows.dask import add_in_tree
 
@@ -55,6 +55,14 @@ def test_imports_are_measured_without_the_first_turn_which_compiles(monkeypatch)
     lines = list(start_up.run(3))
     assert [line.value for line in lines] == pytest.approx([3, 100, 200])
     assert [line.kept for line in lines] == [True, False, True]
+
+
+def test_repeats_of_figures_are_measured_against_ridge_fits(monkeypatch):
+    monkeypatch.setattr(figures, "DATASETS", ("Sonar",))
+    monkeypatch.setattr(figures, "REPEATS", 1)
+    lines = list(figures.run(1))
+    assert len(lines) == 3
+    assert all(line.value > 0.0 and "CPU-ms" in line.remark for line in lines)
 
 
 def test_an_import_is_measured_in_a_process_that_prints_its_seconds():

@@ -50,6 +50,15 @@ def test_a_factor_solves_the_bordered_system(seed, alpha, intercept):
     np.testing.assert_allclose(found.solve(b[:, 0, 0]), expected[:, 0, 0], rtol=1e-9, atol=1e-12)
 
 
+@INTERCEPT
+@pytest.mark.parametrize("alpha", [0.0, 2.0])
+def test_inverse_forms_are_those_of_the_inverse_matrix(alpha, intercept):
+    A = columns(4, 30, 6, intercept)
+    inverse = np.linalg.inv(ridge_matrix(A, alpha, intercept))
+    found = factor(A.T @ A, alpha, intercept).inverse_forms(A[:9, :6])
+    np.testing.assert_allclose(found, np.diag(A[:9] @ inverse @ A[:9].T), rtol=1e-10)
+
+
 @pytest.mark.parametrize("n_links", [3, 6, 8])
 def test_a_chain_of_columns_that_hides_its_condition_in_many_pivots_is_not_factored(n_links):
     """Every column leaves 0.1 % of the ones before it, and yet the last is nearly a combination."""
