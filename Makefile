@@ -41,7 +41,7 @@ NOWHERE := http://127.0.0.1:9
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install demo test pytest test-slow test-stranger test-oldest test-generated lint
-.PHONY: dist dist-everywhere release stored bench bench-peers bench-scale clean
+.PHONY: mutants dist dist-everywhere release stored bench bench-peers bench-scale clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -90,6 +90,11 @@ test-oldest: $(OLDEST) ## run the tests with the oldest versions that pyproject.
 # An oracle in extended precision against every certificate: ten minutes.
 test-generated: $(STAMP) ## fit PROBLEMS generated problems (20,000) and look for false certificates
 	@cd tests && $(ONE_THREAD) ../$(BIN)/python -m support.check_generated $(PROBLEMS) --jobs 2
+
+# It goes on where it was stopped; docs of the result: tests/mutants.md.
+mutants: $(STAMP) ## change the core in 500 random places, and see whether its tests notice: an hour or more
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[mutants]'
+	@$(ONE_THREAD) $(BIN)/python tools/mutants.py
 
 lint: $(STAMP) ## check style, format, types and layers
 	$(BIN)/ruff check .
