@@ -51,7 +51,7 @@ WARM = (
     "threadpoolctl",
 )  # fmt: skip
 """What the tests import, apart from semisquares itself: imported once, before the forks."""
-FIRST, ALL = 2.0, 20.0
+FIRST, ALL = 2.0, 12.0
 """Seconds of tests that run first, and in all, on a mutant that survives."""
 PATIENCE = 10.0
 """Seconds of processor time that the tests of a mutant may take in any case."""
