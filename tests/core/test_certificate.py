@@ -208,6 +208,13 @@ def test_every_gap_of_two_classes_is_finite(name, seed):
     assert np.isfinite(gaps).all()
 
 
+@pytest.mark.parametrize("size", [1e-140, 1e140])
+def test_weights_whose_squares_leave_the_range_of_float64_prove_nothing(size):
+    plain = make_problem(1)
+    heavy = replace(plain, alpha=size, sample_weight=np.full(len(plain.y), size))
+    assert duality_gap(heavy.objective(), plain.solution).absolute == np.inf
+
+
 @pytest.mark.parametrize("name", list(SETTINGS))
 def test_a_correction_that_leaves_its_piece_for_nothing_would_claim_something_false(
     name, monkeypatch

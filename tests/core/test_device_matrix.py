@@ -22,7 +22,8 @@ def test_rows_and_columns_are_those_of_numpy(device, X):
     there, index = on(device, X), np.array([7, 0, 0])
     assert there.shape == (9, 4)
     assert len(there) == 9
-    for key in (slice(2, 5), slice(1, None), slice(None, None, 2), index, [3], index[:0]):
+    mask = X[:, 0] > 0.0
+    for key in (slice(2, 5), slice(1, None), slice(None, None, 2), index, [3], index[:0], mask):
         np.testing.assert_array_equal(there[key].toarray(), X[key])
     np.testing.assert_array_equal(there[:, [2]].toarray(), X[:, [2]])
     np.testing.assert_array_equal(there.T.toarray(), X.T)

@@ -163,6 +163,16 @@ def test_the_pieces_tell_the_sides_of_the_interval():
     assert SoftLabels().piece(z).tolist() == [-1, 0, 0, 0, 1]
 
 
+def test_the_pieces_change_at_the_borders_and_nowhere_else():
+    labeling, inside = SoftLabels(), np.linspace(-1.0, 2.0, 3001)
+    found = labeling.piece(inside)
+    changes = np.flatnonzero(np.diff(found))
+    assert len(changes) == len(labeling.borders)
+    for border, sides in labeling.borders.items():
+        around = np.array([border - 1e-9, border + 1e-9])
+        assert tuple(labeling.piece(around)) == sides
+
+
 # -- the support function --------------------------------------------------------------------------
 
 

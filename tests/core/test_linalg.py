@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from semisquares.core.linalg import (
+    _complement,
     conjugate_gradient,
     dependent_columns,
     factor,
@@ -343,3 +344,18 @@ def test_a_matrix_whose_digits_the_intercept_took_is_not_factored():
     b = np.array([1.0, -1.0, 0.5])
     found = factor(gram(0.0), 0.0, True)
     np.testing.assert_allclose(gram(0.0) @ found.solve(b), b, atol=1e-7)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 2, 3])
+def test_the_complement_of_rows_and_of_dead_columns_is_all_that_is_left(n_rows):
+    live = np.array([True, False, True, True])
+    rows = np.zeros((n_rows, 4))
+    rows[:, live] = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0][:n_rows]
+    found = _complement(rows, live)
+    np.testing.assert_allclose(found.T @ found, np.eye(4 - n_rows), atol=1e-14)
+    np.testing.assert_allclose(rows @ found, 0.0, atol=1e-14)
+    np.testing.assert_array_equal(found[:, 0], [0.0, 1.0, 0.0, 0.0])
+
+
+def test_rows_that_span_all_columns_leave_no_complement():
+    assert _complement(np.eye(3), np.ones(3, dtype=bool)).shape == (3, 0)

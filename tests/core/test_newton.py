@@ -283,3 +283,42 @@ def test_weights_that_labels_and_ridge_hardly_hold_take_more_steps_to_the_exact_
     model = SoftLabelClassifier(alpha=1e-8).fit(X, y)
     assert model.n_iter_ > 100
     assert model.certificate_ < 1e-12
+
+
+# -- scales ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factor", [4.0**-40, 4.0**40])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", list(SETTINGS | SHORT))
+def test_all_weights_and_the_ridge_times_a_constant_change_nothing(name, n_classes, factor):
+    problem = make_problem(1, n_classes=n_classes, **(SETTINGS | SHORT)[name])
+    ones = np.ones(len(problem.y))
+    weight = ones if problem.sample_weight is None else problem.sample_weight
+    plain = solve(replace(problem, sample_weight=weight))
+    found = solve(replace(problem, sample_weight=factor * weight, alpha=factor * problem.alpha))
+    np.testing.assert_allclose(found.w, plain.w, rtol=1e-9, atol=1e-12)
+    assert found.value == pytest.approx(factor * plain.value, rel=1e-12)
+    assert (found.status, found.n_iter) == (plain.status, plain.n_iter)
+
+
+@pytest.mark.parametrize("name", list(SHORT))
+def test_passes_without_a_ridge_are_all_counted(name, monkeypatch):
+    problem = make_problem(0, **SHORT[name])
+    sweeps = watch(monkeypatch, MemoryRows, "sweep")
+    assert solve(problem).n_passes == len(sweeps)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["plain", "no intercept", "weighted", "wide"])
+def test_the_labeled_rows_of_tables_too_wide_for_gram_matrices_have_the_same_fit(
+    name, n_classes, monkeypatch
+):
+    problem = make_problem(1, n_classes=n_classes, **SETTINGS[name])
+    known = problem.known
+    system = problem.gram(known) + np.diag(problem.penalty)
+    targets = problem.targets(problem.y[known])
+    moment = problem.design[known].T @ (problem.weight[known] * targets.T).T
+    monkeypatch.setattr("semisquares.core.objective.MAX_DIRECT", 1)
+    found = fit_labeled(problem.objective())
+    np.testing.assert_allclose(found, np.linalg.solve(system, moment), rtol=1e-9, atol=1e-9)

@@ -449,3 +449,59 @@ def test_a_jump_onto_the_opposite_border_is_a_change():
     assert before.piece[2] == 1
     assert (after.z[2], after.piece[2]) == (0.0, 0)
     assert after.changed == 2  # the third row, and the last one, which fell below 0
+
+
+# -- sizes -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("kind", ["dense", "Dask"])
+def test_no_row_is_heavier_than_the_heaviest(kind, weights):
+    problem = make_problem(1, **WEIGHTS[weights])
+    rows, _ = KINDS[kind](problem)
+    assert rows.heaviest >= problem.weight.max()
+
+
+@pytest.mark.parametrize("factor", [0.1, 1.0, 9.0])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_in_memory_the_heaviest_row_is_one_of_the_rows(factor, weighted):
+    problem = make_problem(1, weighted=weighted, unlabeled_weight=factor)
+    weight = 1.0 if problem.sample_weight is None else problem.sample_weight
+    most = max(problem.weight[problem.known].max(), factor * np.max(weight))
+    assert problem.rows(DenseTable(problem.X)).heaviest == most
+
+
+def test_bytes_are_counted_for_every_block_and_lists_once():
+    vector, matrix = np.zeros(2), sparse.csr_array(np.eye(3))
+    near = blocks._Near(vector, vector, vector, vector, vector, vector)
+    per_row = PerRow((), 0, {0: (vector, vector), 2: (vector, vector)})
+    sizes = [blocks._size(one) for one in (None, 1.5, vector, near, per_row, [vector, (1, None)])]
+    assert sizes == [0, 8, 16, 6 * 16, 4 * 16, 16 + 8]
+    stored = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+    assert blocks._size(matrix) == stored
+    sums = (vector, [vector, vector, vector])
+    assert blocks._bytes_sent((1.0, vector), sums, 5) == 5 * (8 + 16 + 16) + 3 * 16
+
+
+@pytest.mark.parametrize(
+    ("kind", "gram_columns", "per_row"), [("dense", np.inf, 8 * 3), ("sparse", 256.0, 12)]
+)
+def test_a_sum_over_blocks_is_as_long_as_a_part_the_parts_and_the_blocks(
+    kind, gram_columns, per_row, monkeypatch
+):
+    rows, _ = in_blocks(np.asarray, make_problem(1, n_features=3, n_unlabeled=500))
+    rows.gram_columns = gram_columns
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", per_row * 40)
+    assert rows.longest_sum == 40 + -(-512 // 40) + 5 + 2 * 8
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1)
+    assert rows.longest_sum == 32 + -(-512 // 32) + 5 + 2 * 8
+
+
+def test_as_many_rows_are_gathered_as_memory_allows(monkeypatch):
+    monkeypatch.setattr(blocks, "GATHERED_BYTES", 8 * 4 * 10 + 31)
+    rows, _ = in_blocks(np.asarray, make_problem(1, n_features=3, n_labeled=40))
+    assert rows.most_sampled == 10
+    assert 0 < len(rows._labeled.y) < 40
+    assert rows._labeled.weight.tolist() == [4.0] * len(rows._labeled.y)
+    monkeypatch.setattr(blocks, "GATHERED_BYTES", 1)
+    assert in_blocks(np.asarray, make_problem(1))[0].most_sampled == 1
