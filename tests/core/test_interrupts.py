@@ -29,6 +29,7 @@ from semisquares.baselines import (
 from semisquares.core import _dense as dense
 from semisquares.core import _interrupts as interrupts
 from semisquares.core.rows import reduce, threads
+from support.watching import watch
 
 # -- the helper ---------------------------------------------------------------------------------
 
@@ -343,3 +344,12 @@ def test_a_sum_over_many_blocks_asks_at_every_block(monkeypatch):
     monkeypatch.setattr("semisquares.core.rows.table.BLOCK_BYTES", 30 * 8 * 256)
     SoftLabelClassifier().fit(X, y)
     assert len(asked) >= 5000 // 256
+
+
+@pytest.mark.parametrize(("n_threads", "n_items", "started"), [(2, 8, 1), (3, 2, 1), (4, 9, 3)])
+def test_the_calling_thread_is_one_of_the_threads(n_threads, n_items, started, monkeypatch):
+    monkeypatch.setattr(threads.single_threaded_blas, "_inside", 1)
+    monkeypatch.setattr(threads.single_threaded_blas, "_threads", n_threads)
+    made = watch(monkeypatch, threads, "Thread")
+    assert threads.run(lambda item: -item, range(n_items)) == [-item for item in range(n_items)]
+    assert len(made) == started

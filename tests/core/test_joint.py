@@ -6,9 +6,10 @@ import pytest
 from semisquares.core.labelings import SimplexLabels
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, Patterns
-from semisquares.core.solvers import Status, _joint, newton
+from semisquares.core.solvers import Status, _joint, _steps, newton
 from semisquares.core.solvers._joint import expand, joint_curvature, reduce
 from semisquares.core.solvers._steps import Coarse, ConjugateSteps
+from support.watching import watch
 
 N, D, K, LABELED = 4000, 3, 4, 40
 
@@ -119,3 +120,19 @@ def test_the_first_step_takes_the_curvature_of_the_sample_unless_a_table_is_wide
     assert set(seen) == {sample.rows.n_rows if columns == D else N}
     gradient = objective.gradient(objective.sweep(weights(1)))
     assert np.vdot(gradient, direction) < 0.0
+
+
+def test_the_matrix_is_summed_again_only_if_many_rows_moved(monkeypatch):
+    objective = problem()
+    first, second = (objective.sweep(weights(seed)) for seed in (1, 2))
+    steps, made = ConjugateSteps(objective, None), watch(monkeypatch, _steps, "joint_curvature")
+    assert steps._join(first)
+    assert steps._join(first)
+    assert len(made) == 1
+    moved = steps._joint.move(second.piece)
+    monkeypatch.setattr(_steps, "MOST_APART", N / (moved + 0.5))
+    assert steps._join(second)
+    assert len(made) == 1
+    monkeypatch.setattr(_steps, "MOST_APART", N / (moved - 0.5))
+    assert steps._join(second)
+    assert [len(made), steps.products] == [2, 2]

@@ -322,3 +322,16 @@ def test_the_labeled_rows_of_tables_too_wide_for_gram_matrices_have_the_same_fit
     monkeypatch.setattr("semisquares.core.objective.MAX_DIRECT", 1)
     found = fit_labeled(problem.objective())
     np.testing.assert_allclose(found, np.linalg.solve(system, moment), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("first", "second"), [(-2.0, 3.0), (-2.0, -0.5), (0.5, 2.0), (-0.3, 1.0)])
+def test_the_search_on_a_segment_finds_its_lowest_point(first, second, n_classes):
+    problem = make_problem(4, n_classes=n_classes)
+    objective, away = problem.objective(), np.ones(problem.solution.shape)
+    ends = [objective.sweep(problem.solution + t * away) for t in (first, second)]
+    t = newton_module._exact_search(objective, *ends)
+    grid = np.linspace(0.0, 1.0, 1001)
+    values = [problem.J(ends[0].w + s * (ends[1].w - ends[0].w)) for s in grid]
+    assert t == pytest.approx(grid[np.argmin(values)], abs=2e-3)
+    assert 0.0 <= t <= 1.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from semisquares.core.labelings import HardLabels, SoftLabels
+from semisquares.core.labelings import DialLabels, HardLabels, SoftLabels
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, SparseTable, tracking
 from semisquares.core.solvers import block_descent, tracked_descent, turn_dial
@@ -116,3 +116,30 @@ def test_distances_are_those_of_the_rows():
     centre, scale = np.arange(1.0, D + 1.0), np.linspace(0.5, 2.0, D)
     expected = ((rows.table.X - centre) ** 2) @ scale
     np.testing.assert_allclose(rows.distances(centre, scale), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("labeling", [HardLabels(), DialLabels(0.5)])
+def test_labels_on_a_border_are_those_of_the_labeling(labeling):
+    X = np.arange(-8.0, 13.0)[:, None] / 4.0  # with these weights, rows are on 1/4, 1/2 and 3/4
+    rows = MemoryRows(
+        DenseTable(X), np.array([0, 20]), np.array([0.0, 1.0]), labeled_weight=np.ones(2)
+    )
+    tracked = tracking.TrackedLabels(rows, labeling)
+    for w in ([1.0, 0.0], [0.5, 0.25], [-1.0, 0.5]):
+        moment, _ = tracked.relabel(np.array(w))
+        labels = labeling.impute(rows.decisions(np.array(w)))
+        np.testing.assert_allclose(moment, rows.moment(labels), atol=1e-13)
+
+
+def test_only_rows_with_another_label_are_counted_as_changed():
+    X = np.arange(-8.0, 13.0)[:, None] / 4.0
+    rows = MemoryRows(
+        DenseTable(X), np.array([0, 20]), np.array([0.0, 1.0]), labeled_weight=np.ones(2)
+    )
+    tracked, before = tracking.TrackedLabels(rows, HardLabels()), np.zeros(21)
+    for w in ([1.0, 0.0], [0.5, 0.25], [-1.0, 0.5]):
+        _, changed = tracked.relabel(np.array(w))
+        labels = HardLabels().impute(rows.decisions(np.array(w)))
+        assert changed == (labels != before)[rows.unlabeled].sum()
+        np.testing.assert_array_equal(tracked.labels[rows.unlabeled], labels[rows.unlabeled])
+        before = labels
