@@ -9,6 +9,7 @@ from semisquares.core.rows import DenseTable, MemoryRows, Patterns
 from semisquares.core.solvers import Status, _joint, _steps, newton
 from semisquares.core.solvers._joint import expand, joint_curvature, reduce
 from semisquares.core.solvers._steps import Coarse, ConjugateSteps
+from support.problems import make_problem
 from support.watching import watch
 
 N, D, K, LABELED = 4000, 3, 4, 40
@@ -136,3 +137,71 @@ def test_the_matrix_is_summed_again_only_if_many_rows_moved(monkeypatch):
     monkeypatch.setattr(_steps, "MOST_APART", N / (moved - 0.5))
     assert steps._join(second)
     assert [len(made), steps.products] == [2, 2]
+
+
+# -- the matrix of each class is the preconditioner if it is cheap ---------------------------------
+
+
+def sums_by_class(monkeypatch, objective, n_rows, n_outside=0):
+    """Return whether the preconditioner sums a Gram matrix for each class."""
+    monkeypatch.setattr(MemoryRows, "n_outside", lambda rows, piece: n_outside)
+    made = watch(monkeypatch, MemoryRows, "outside_grams")
+    sweep = objective.sweep(np.zeros(objective.rows.weights_shape))
+    _steps._preconditioner(Coarse(objective, sweep), n_rows)
+    return bool(made)
+
+
+@pytest.mark.parametrize(("n_outside", "cheap"), [(2 * N, True), (2 * N + 1, False)])
+def test_few_classes_outside_the_supports_are_cheap(n_outside, cheap, monkeypatch):
+    assert sums_by_class(monkeypatch, problem(), N, n_outside) is cheap
+
+
+@pytest.mark.parametrize(("more", "cheap"), [(0, True), (1, False)])
+def test_a_sample_may_have_more_of_them_and_its_labeled_rows_do_not_count(more, cheap, monkeypatch):
+    most = 4 * (10 * N) * K // (D + 1) + LABELED * K
+    assert sums_by_class(monkeypatch, problem(), 10 * N, most + more) is cheap
+
+
+@pytest.mark.parametrize(("n_features", "cheap"), [(9, True), (10, False)])
+def test_matrices_with_many_entries_for_each_row_are_not_cheap(n_features, cheap, monkeypatch):
+    few = make_problem(0, n_labeled=3, n_unlabeled=2, n_features=n_features, n_classes=3)
+    assert sums_by_class(monkeypatch, few.objective(), 5) is cheap
+
+
+# -- when it is worth it ---------------------------------------------------------------------------
+
+
+def test_a_matrix_that_costs_more_than_products_is_not_formed(monkeypatch):
+    objective = problem()
+    support = objective.sweep(weights(1)).piece
+    patterns = Patterns(objective.memory_rows, support, _joint.FEWEST_ROWS)
+    n_blocks = sum(len(patterns.outside(k)) ** 2 for k in range(len(patterns.groups)))
+    p, order = D + 1, (D + 1) * (K - 1)
+    needed = max(n_blocks * p**2, order**3 / 3.0)
+    for operations, formed in ((1.001 * needed, True), (0.999 * needed, False)):
+        monkeypatch.setattr(_joint, "WORTH", operations / (N * p * K))
+        assert (joint_curvature(objective, support) is not None) is formed
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("LARGEST", (D + 1) * (K - 1)), ("SMALLEST", -N * D)],
+)
+def test_a_matrix_that_is_too_large_or_a_table_too_small_has_no_matrix(name, most, monkeypatch):
+    objective = problem()
+    support = objective.sweep(weights(1)).piece
+    monkeypatch.setattr(_joint, name, abs(most))
+    assert joint_curvature(objective, support) is not None
+    monkeypatch.setattr(_joint, name, abs(most - 1))
+    assert joint_curvature(objective, support) is None
+
+
+def test_there_is_no_matrix_if_too_many_rows_have_rare_patterns(monkeypatch):
+    objective = problem()
+    support = objective.sweep(weights(1)).piece
+    monkeypatch.setattr(_joint, "FEWEST_ROWS", 200)
+    patterns = Patterns(objective.memory_rows, support, 200)
+    apart = patterns.n_outside - patterns.n_covered
+    for share, formed in ((N / (apart + 0.5), True), (N / (apart - 0.5), False)):
+        monkeypatch.setattr(_joint, "MOST_APART", share)
+        assert (joint_curvature(objective, support) is not None) is formed

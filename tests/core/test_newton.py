@@ -320,8 +320,10 @@ def test_the_labeled_rows_of_tables_too_wide_for_gram_matrices_have_the_same_fit
     targets = problem.targets(problem.y[known])
     moment = problem.design[known].T @ (problem.weight[known] * targets.T).T
     monkeypatch.setattr("semisquares.core.objective.MAX_DIRECT", 1)
+    products = watch(monkeypatch, MemoryRows, "labeled_product")
     found = fit_labeled(problem.objective())
     np.testing.assert_allclose(found, np.linalg.solve(system, moment), rtol=1e-9, atol=1e-9)
+    assert len(products) <= 3 * len(system)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -335,3 +337,12 @@ def test_the_search_on_a_segment_finds_its_lowest_point(first, second, n_classes
     values = [problem.J(ends[0].w + s * (ends[1].w - ends[0].w)) for s in grid]
     assert t == pytest.approx(grid[np.argmin(values)], abs=2e-3)
     assert 0.0 <= t <= 1.0
+
+
+@pytest.mark.parametrize("name", list(SHORT))
+def test_steps_with_a_vanishing_ridge_report_J_without_it_and_count_on(name):
+    problem, steps = make_problem(0, **SHORT[name]), []
+    found = solve(problem, callback=steps.append)
+    assert [step.iteration for step in steps] == list(range(1, found.n_iter + 1))
+    for step in steps:
+        assert step.value == pytest.approx(problem.J(step.w), rel=1e-9, abs=1e-12)

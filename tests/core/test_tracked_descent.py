@@ -6,22 +6,26 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from semisquares.core.labelings import DialLabels, HardLabels, SoftLabels
+from semisquares.core.labelings import DialLabels, HardLabels, SimplexDialLabels, SoftLabels
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, SparseTable, tracking
-from semisquares.core.solvers import block_descent, tracked_descent, turn_dial
+from semisquares.core.solvers import batch_size, block_descent, tracked_descent, turn_dial
 from semisquares.core.solvers.solution import Status
+from support.problems import make_problem
 
 module = import_module("semisquares.core.solvers.tracked_descent")
 
 N, D, LABELED = 3000, 8, 30
 
 
-def problem(*, intercept=True, weighted=False, is_sparse=False, shift=None, seed=0, share=1.0):
+def problem(
+    *, intercept=True, weighted=False, is_sparse=False, shift=None, seed=0, share=1.0, empty=()
+):
     rng = np.random.default_rng(seed)
     truth = rng.integers(2, size=N)
     X = (rng.standard_normal((N, D)) + 0.25 * (2 * truth - 1)[:, None]) * 10.0 ** np.arange(-3, 5)
     X[:, 1] += 1e-1
+    X[:, list(empty)] = 0.0
     labeled = np.sort(rng.choice(N, LABELED, replace=False))
     rows = MemoryRows(
         SparseTable(sparse.csr_array(X)) if is_sparse else DenseTable(X, shift),
@@ -59,6 +63,7 @@ CASES = {
     "unlabeled weight": {"share": 0.3},
     "sparse": {"is_sparse": True},
     "shifted": {"shift": np.full(D, 0.1)},
+    "empty column": {"empty": [3]},
 }
 
 
@@ -143,3 +148,20 @@ def test_only_rows_with_another_label_are_counted_as_changed():
         assert changed == (labels != before)[rows.unlabeled].sum()
         np.testing.assert_array_equal(tracked.labels[rows.unlabeled], labels[rows.unlabeled])
         before = labels
+
+
+def test_the_dial_of_three_classes_is_that_of_their_simplex():
+    """Also with as many weights for each class as two classes would have labels."""
+    few = make_problem(0, n_classes=3, n_features=1)
+    objective, start = few.objective("hard"), few.with_known(np.full((len(few.y), 3), 1.0 / 3.0))
+    expected = start
+    for tau in (0.2, 0.6):
+        turned = objective.with_labeling(SimplexDialLabels(tau))
+        expected = block_descent(turned, expected, max_iter=5).state.labels
+    np.testing.assert_allclose(turn_dial(objective, start, (0.2, 0.6), 5), expected, atol=1e-12)
+
+
+def test_a_batch_holds_as_many_starts_as_its_memory():
+    assert batch_size(1000, 2) == 2**26 // 8000
+    assert batch_size(1000, 5) == 2**26 // 40000
+    assert batch_size(2**26, 2) == 1
