@@ -6,6 +6,8 @@ intercept free, with the decision values of labeled and outside rows as they are
 [0, 1]. Both stages are left to solvers that know nothing of ours.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +20,13 @@ from sklearn.linear_model import RidgeClassifier
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.core.labelings import project_simplex
+from semisquares.core.rows import DenseTable, MemoryRows
+from semisquares.core.solvers import best_constant, fit_labeled, minimise
+from semisquares.core.solvers.least_norm import vanishing_ridge
+from semisquares.core.solvers.minimise import in_even_columns
 from support.allowed_warnings import copies_allowed, early_stop_allowed
+from support.problems import SHORT, make_problem
+from support.watching import watch
 
 CLASSIFIERS = [LeastSquaresClassifier, SoftLabelClassifier, HardLabelClassifier]
 START_AT_SOFT = {HardLabelClassifier: {"init": "soft"}}
@@ -504,3 +512,35 @@ def test_the_start_of_a_wide_table_may_be_its_own_weights():
     again = HardLabelClassifier(init=(first.coef_, first.intercept_)).fit(X, y)
     assert_allclose(again.coef_, first.coef_, rtol=0, atol=1e-12)
     assert again.n_iter_ == 1
+
+
+# -- columns of very different sizes ---------------------------------------------------------------
+
+
+def test_a_search_in_even_columns_finds_the_minimum_and_counts_all_of_its_work(monkeypatch):
+    plain = make_problem(0, **SHORT["short"])
+    sizes = 10.0 ** np.linspace(-12.0, 12.0, plain.X.shape[1])
+    objective = replace(plain, X=plain.X * sizes).objective()
+    start = replace(best_constant(objective), n_iter=1000, n_passes=5000.0)
+    sweeps = watch(monkeypatch, MemoryRows, "sweep")
+    found = in_even_columns(objective, start)
+    assert found.value <= plain.J(plain.solution) + 1e-9
+    assert found.value == pytest.approx(plain.J((found.w.T * np.append(sizes, 1.0)).T), abs=1e-9)
+    assert found.n_passes == 5000.0 + len(sweeps)
+    assert found.n_iter == 1000 + vanishing_ridge(*in_columns_of_size_one(objective)).n_iter
+
+
+def in_columns_of_size_one(objective):
+    """Return the objective with columns scaled by powers of two, and its supervised weights."""
+    rows = objective.memory_rows
+    scale = np.exp2(-np.round(np.log2(np.sqrt(rows.diagonal[: rows.n_features]))))
+    even = replace(objective, rows=rows.written_in(DenseTable(rows.table.X * scale)))
+    return even, fit_labeled(even)
+
+
+def test_a_solution_that_is_not_higher_is_kept():
+    problem = make_problem(0, **SHORT["short"])
+    objective = problem.objective()
+    found = minimise(objective, fit_labeled(objective))
+    lower = replace(found, value=-1.0)
+    assert in_even_columns(objective, lower) is lower

@@ -36,10 +36,11 @@ def gamma(n):
     return n * U / (1.0 - n * U)
 
 
-def objective_of(*, y=(0.0, 1.0), intercept=True, shift=None):
-    """The first two rows are labeled."""
+def objective_of(*, y=(0.0, 1.0), intercept=True, shift=None, repeated=4):
+    """The first two rows are labeled; the rows of X are repeated up to a number of them."""
     y = np.array(y)
-    table = DenseTable(X if shift is None else X + shift, shift)
+    rows = X[np.arange(repeated) % 4]
+    table = DenseTable(rows if shift is None else rows + shift, shift)
     rows = MemoryRows(table, np.arange(2), y, labeled_weight=np.ones(2), intercept=intercept)
     return Objective(rows, soft(2 if y.ndim == 1 else y.shape[1]), ALPHA)
 
@@ -219,3 +220,21 @@ def test_an_inverse_of_no_columns_is_exact_and_one_worth_too_little_is_not_made(
         assert found.least == 1.0
     assert _Inverse._made(np.eye(1), 0.25, np.arange(1), 1) is not None
     assert _Inverse._made(np.eye(1), np.nextafter(0.25, 0.0), np.arange(1), 1) is None
+
+
+def test_the_inverse_of_all_classes_counts_every_equation_of_its_decompositions(monkeypatch):
+    counts = []
+    monkeypatch.setattr(_Inverse, "of_triangle", lambda *args: counts.append(args[-1]))
+    w = np.outer(W, [1.0, -1.0, 0.0])
+    for n_rows, n_parts in ((4, 1), (255, 1), (256, 2), (300, 2), (512, 3)):
+        point = dual_point(three_classes(repeated=n_rows), w)
+        point._joint_inverse()
+        assert counts.pop() == (3 + 1) * (n_rows + n_parts * 9)
+
+
+def test_the_inverse_of_all_classes_is_tried_up_to_a_number_of_operations(monkeypatch):
+    point = dual_point(three_classes(), np.outer(W, [1.0, -1.0, 0.0]))
+    monkeypatch.setattr(_Inverse, "of_triangle", lambda *args: "tried")
+    for operations, found in ((4 * 9**2 * 3, "tried"), (4 * 9**2 * 3 - 1, None)):
+        monkeypatch.setattr(certificate, "JOINT_WORK", operations)
+        assert point._joint_inverse() == found

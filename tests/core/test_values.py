@@ -1,0 +1,28 @@
+"""Values that the core passes around cannot be changed."""
+
+import dataclasses
+import importlib
+from pathlib import Path
+
+from semisquares import core
+
+FOLDER = Path(core.__file__).parent
+
+
+def modules():
+    for path in FOLDER.rglob("*.py"):
+        yield importlib.import_module(
+            ".".join(("semisquares.core", *path.relative_to(FOLDER).with_suffix("").parts))
+        )
+
+
+def test_all_dataclasses_of_the_core_are_frozen():
+    found = {
+        one
+        for module in modules()
+        for one in vars(module).values()
+        if isinstance(one, type) and dataclasses.is_dataclass(one)
+    }
+    assert len(found) > 20
+    changing = {one.__name__ for one in found if not one.__dataclass_params__.frozen}
+    assert changing == {"_Level"}  # of tracked labels, which change in place
