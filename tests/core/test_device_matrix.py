@@ -71,3 +71,12 @@ def test_numpy_does_not_convert_a_matrix_unasked():
         np.ones((2, 2)) @ there
     with pytest.raises(TypeError):
         np.ones((2, 2)) + there
+
+
+def test_ranges_tell_columns_with_at_most_two_values(device, X):
+    X[:, 1] = np.where(X[:, 1] > 0.0, 5.0, -1.0)
+    X[:, 2] = 3.0
+    low, high, two_valued = on(device, X).ranges()
+    np.testing.assert_array_equal(low, X.min(axis=0))
+    np.testing.assert_array_equal(high, X.max(axis=0))
+    assert two_valued.tolist() == [False, True, True, False]

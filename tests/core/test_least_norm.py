@@ -22,7 +22,7 @@ from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelCl
 from semisquares.core.labelings import project_simplex
 from semisquares.core.rows import DenseTable, MemoryRows
 from semisquares.core.solvers import best_constant, fit_labeled, minimise
-from semisquares.core.solvers.least_norm import vanishing_ridge
+from semisquares.core.solvers.least_norm import _least_norm_of_many, vanishing_ridge
 from semisquares.core.solvers.minimise import in_even_columns
 from support.allowed_warnings import copies_allowed, early_stop_allowed
 from support.problems import SHORT, make_problem
@@ -544,3 +544,15 @@ def test_a_solution_that_is_not_higher_is_kept():
     found = minimise(objective, fit_labeled(objective))
     lower = replace(found, value=-1.0)
     assert in_even_columns(objective, lower) is lower
+
+
+@pytest.mark.parametrize("name", list(SHORT))
+def test_on_the_right_pieces_one_step_from_anywhere_is_the_minimiser_of_least_norm(name):
+    problem = make_problem(0, n_classes=3, **SHORT[name])
+    objective, best = problem.objective(), problem.solution
+    away = best + np.random.default_rng(0).normal(size=best.shape)
+    sweep = replace(objective.sweep(away), piece=objective.sweep(best).piece)
+    found = _least_norm_of_many(objective, sweep)
+    assert problem.J(found) <= problem.J(best) + 1e-9
+    d = problem.X.shape[1]
+    assert np.linalg.norm(found[:d]) <= np.linalg.norm(best[:d]) + 1e-6
