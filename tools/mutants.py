@@ -51,7 +51,7 @@ WARM = (
     "threadpoolctl",
 )  # fmt: skip
 """What the tests import, apart from semisquares itself: imported once, before the forks."""
-FIRST, ALL = 2.0, 12.0
+FIRST, ALL = 1.5, 8.0
 """Seconds of tests that run first, and in all, on a mutant that survives."""
 PATIENCE = 10.0
 """Seconds of processor time that the tests of a mutant may take in any case."""
@@ -282,7 +282,7 @@ def run(sample: list[Mutant], copy: Path, folder: Path, tests: list[Test]) -> di
     results = _read(stored)
     kills = Counter(result["test"] for result in results.values() if result["killed"])
     files = {test.file: _digest(test.file) for test in tests}
-    for number, mutant in enumerate(sample, start=1):
+    for mutant in sorted(sample, key=lambda one: one in results):
         before = results.get(mutant, {"killed": False, "passed": {}})
         new = [test for test in tests if files[test.file] != before["passed"].get(test.file)]
         if before["killed"] or not new:
@@ -294,7 +294,7 @@ def run(sample: list[Mutant], copy: Path, folder: Path, tests: list[Test]) -> di
             out.write(json.dumps(asdict(mutant) | results[mutant]) + "\n")
         outcome = f"killed by {result['test']}" if result["killed"] else "SURVIVED"
         place = f"{Path(mutant.module).relative_to(CORE)}:{mutant.line}"
-        _say(f"{number}/{len(sample)} {place} {outcome}, {result['seconds']:.0f} s")
+        _say(f"{len(results)}/{len(sample)} {place} {outcome}, {result['seconds']:.0f} s")
     return {mutant: results[mutant] for mutant in sample}
 
 
