@@ -10,6 +10,7 @@ from semisquares.core.labelings import DialLabels, HardLabels, SimplexDialLabels
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, SparseTable, tracking
 from semisquares.core.solvers import batch_size, block_descent, tracked_descent, turn_dial
+from semisquares.core.solvers.block_descent import _differ_by_rounding
 from semisquares.core.solvers.solution import Status
 from support.problems import make_problem
 
@@ -165,3 +166,11 @@ def test_a_batch_holds_as_many_starts_as_its_memory():
     assert batch_size(1000, 2) == 2**26 // 8000
     assert batch_size(1000, 5) == 2**26 // 40000
     assert batch_size(2**26, 2) == 1
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_weights_differ_by_rounding_relative_to_their_size(size):
+    w = size * np.array([1.0, -3.0])
+    assert not _differ_by_rounding(None, w)
+    assert _differ_by_rounding(w * (1.0 + 2.0**-50), w)
+    assert not _differ_by_rounding(w * (1.0 + 2.0**-44), w)
