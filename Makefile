@@ -91,7 +91,7 @@ test-oldest: $(OLDEST) ## run the tests with the oldest versions that pyproject.
 test-generated: $(STAMP) ## fit PROBLEMS generated problems (20,000) and look for false certificates
 	@cd tests && $(ONE_THREAD) ../$(BIN)/python -m support.check_generated $(PROBLEMS) --jobs 2
 
-# It goes on where it was stopped; docs of the result: tests/mutants.md.
+# It goes on where it was stopped. tests/mutants.md lists the survivors.
 mutants: $(STAMP) ## change the core in 500 random places, and see whether its tests notice: an hour or more
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[mutants]'
 	@$(ONE_THREAD) $(BIN)/python tools/mutants.py

@@ -383,7 +383,7 @@ def _in_a_fork(copy: Path, work: Callable[[], int], limit: float = 3600) -> bool
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
-    end = time.monotonic() + 6 * limit  # a deadlock takes no processor time
+    end = time.monotonic() + 60 * limit  # a deadlock takes no processor time
     try:
         while not (done := os.waitpid(child, os.WNOHANG))[0]:
             if time.monotonic() > end:

@@ -480,7 +480,7 @@ def test_bytes_are_counted_for_every_block_and_lists_once():
     stored = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     assert blocks._size(matrix) == stored
     sums = (vector, [vector, vector, vector])
-    assert blocks._bytes_sent((1.0, vector), sums, 5) == 5 * (8 + 16 + 16) + 3 * 16
+    assert blocks._bytes_sent((1.0, vector), sums, 3) == 3 * (8 + 16 + 16) + 3 * 16
 
 
 @pytest.mark.parametrize(
