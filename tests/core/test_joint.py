@@ -171,12 +171,19 @@ def test_matrices_with_many_entries_for_each_row_are_not_cheap(n_features, cheap
 # -- when it is worth it ---------------------------------------------------------------------------
 
 
-def test_a_matrix_that_costs_more_than_products_is_not_formed(monkeypatch):
+@pytest.mark.parametrize("fewest", [1, 2000])
+def test_a_matrix_that_costs_more_than_products_is_not_formed(fewest, monkeypatch):
+    """It costs a Gram matrix for each pair of classes of a pattern, or a factor if that is more."""
+    monkeypatch.setattr(_joint, "FEWEST_ROWS", fewest)
+    monkeypatch.setattr(_joint, "MOST_APART", 0)
     objective = problem()
-    support = objective.sweep(weights(1)).piece
-    patterns = Patterns(objective.memory_rows, support, _joint.FEWEST_ROWS)
+    support = np.random.default_rng(0).random((N, K)) < 0.5
+    support[:, 0] |= ~support.any(axis=1)
+    support[objective.memory_rows.labeled] = False
+    patterns = Patterns(objective.memory_rows, support, fewest)
     n_blocks = sum(len(patterns.outside(k)) ** 2 for k in range(len(patterns.groups)))
     p, order = D + 1, (D + 1) * (K - 1)
+    assert (n_blocks * p**2 > order**3 / 3.0) is (fewest == 1)
     needed = max(n_blocks * p**2, order**3 / 3.0)
     for operations, formed in ((1.001 * needed, True), (0.999 * needed, False)):
         monkeypatch.setattr(_joint, "WORTH", operations / (N * p * K))
