@@ -4,7 +4,11 @@ import dataclasses
 import importlib
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from semisquares import core
+from semisquares.core.rows import Targets
 
 FOLDER = Path(core.__file__).parent
 
@@ -26,3 +30,10 @@ def test_all_dataclasses_of_the_core_are_frozen():
     assert len(found) > 20
     changing = {one.__name__ for one in found if not one.__dataclass_params__.frozen}
     assert changing == {"_Level"}  # of tracked labels, which change in place
+
+
+def test_targets_cannot_be_changed():
+    targets = Targets(3, np.array([0]), np.array([1.0]), np.array([1.0]))
+    assert targets.n_unlabeled == 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        targets.n_rows = 4
