@@ -200,8 +200,8 @@ def measure(copy: Path, folder: Path) -> list[Test]:
             _say(f"measuring {file}")
             _in_a_fork(copy, lambda file=file, stored=stored: _measure_file(copy, file, stored))
         if not stored.exists():
-            sys.exit((copy.parent / "output").read_text())
-        tests += [Test(**one) for one in json.loads(stored.read_text())]
+            sys.exit((copy.parent / "output").read_text(encoding="utf-8"))
+        tests += [Test(**one) for one in json.loads(stored.read_text(encoding="utf-8"))]
     return tests
 
 
@@ -339,17 +339,19 @@ def _failed(copy: Path, tests: list[Test]) -> str:
     """Return the name of the first test that fails, or what else went wrong, or ""."""
     chosen = _Chosen([test.name for test in tests])
     report = copy.parent / "failed"
-    report.write_text("")
+    report.write_text("", encoding="utf-8")
 
     def work() -> int:
         # as usual, doctests last: files of src would be imported a second time
         code = _pytest(sorted({test.file for test in tests}, reverse=True), chosen, "-x")
-        report.write_text(chosen.failed or ("" if code == pytest.ExitCode.OK else "an import"))
+        report.write_text(
+            chosen.failed or ("" if code == pytest.ExitCode.OK else "an import"), encoding="utf-8"
+        )
         return code
 
     limit = PATIENCE + 2 * sum(test.seconds for test in tests)
     ended = _in_a_fork(copy, work, limit)
-    return report.read_text() or ("" if ended else "the time limit")
+    return report.read_text(encoding="utf-8") or ("" if ended else "the time limit")
 
 
 def _pytest(files: Iterable[str], plugin: object, *options: str) -> int:
@@ -423,7 +425,7 @@ def main(seed: int, size: int) -> None:
     drawn = folder / f"sample-{seed}-{size}.json"
     if not drawn.exists():
         _write(drawn, json.dumps([asdict(mutant) for mutant in draw(seed, size)]))
-    sample = [Mutant(**one) for one in json.loads(drawn.read_text())]
+    sample = [Mutant(**one) for one in json.loads(drawn.read_text(encoding="utf-8"))]
     for name in WARM:
         importlib.import_module(name)
     gc.freeze()  # pytest collects garbage at its end, which need not include all of this
@@ -438,7 +440,8 @@ def main(seed: int, size: int) -> None:
         tests = measure(copy, folder)
         fastest = sorted(tests, key=lambda test: test.seconds)
         if failed := "".join(_failed(copy, batch) for batch in _batches(fastest)):
-            sys.exit(f"Without any mutant, {failed} fails: {(copy.parent / 'output').read_text()}")
+            printed = (copy.parent / "output").read_text(encoding="utf-8")
+            sys.exit(f"Without any mutant, {failed} fails: {printed}")
         sys.dont_write_bytecode = True  # a mutant may be as long and as new as the original
         results = run(sample, copy, folder, tests)
     _summarise(results)
