@@ -21,6 +21,7 @@ from semisquares import (
     SoftLabelClassifier,
     SoftLabelClassifierCV,
 )
+from semisquares.core import certificate
 from semisquares.core.rows.blocks import NEAR_SHARE
 
 MODELS = {
@@ -123,6 +124,14 @@ def test_many_rows_start_from_a_sample_and_end_at_the_same_place():
     X, y = table(n_rows=60_000, n_labels=60)
     found = SoftLabelClassifier().fit(in_blocks(X, [10_000] * 6), y)
     assert_same(found, SoftLabelClassifier().fit(X, y))
+
+
+def test_the_certificate_takes_no_pass_if_the_last_sweep_proves_enough(monkeypatch):
+    monkeypatch.setattr(certificate, "GOOD_ENOUGH", 0.0)  # as if rounding hid the last digits
+    X, y = table(n_rows=2_000)
+    model = SoftLabelClassifier().fit(in_blocks(X, [500] * 4), y)
+    assert {made.what for made in model.solution_.passes} <= {"sum_labeled", "sample", "sweep"}
+    assert model.certificate_ <= 1e-13
 
 
 def test_more_rows_need_no_more_passes():

@@ -34,6 +34,8 @@ from ._semi_supervised import SemiSupervised
 MAX_ITER = {"newton": 1000, "block": 10_000}
 ROUNDED = 1e-9
 """Digits were lost if J exceeds that of the best constant by more, relative to it."""
+PROVEN = 1e-13
+"""Relative gap below which no tighter proof is worth passes over rows that are not in memory."""
 
 
 class SoftLabelClassifier(SemiSupervised):
@@ -258,6 +260,8 @@ class SoftLabelClassifier(SemiSupervised):
         rows, w = problem.in_own_columns(solution.w)
         sweep = solution.state.sweep if rows is objective.rows else None
         enough = 0.0 if solution.status.claims_optimum else float(self.tol)
+        if rows.in_memory is None:
+            enough = max(enough, PROVEN)
         gap = duality_gap(replace(objective, rows=rows), w, enough=enough, sweep=sweep)
         return max(EPS, gap.relative)
 
