@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import doctest
+from importlib import import_module
 
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from semisquares.core.solvers import branch_and_bound
-from semisquares.core.solvers.branch_and_bound import enumerate_labelings
+from semisquares.core.solvers import branch_and_bound, enumerate_hard
+from semisquares.core.solvers.branch_and_bound import Enumeration, enumerate_labelings
+from semisquares.core.solvers.enumerate import label_quadratic
+from support.problems import SETTINGS, SHORT, make_problem
+
+enumerate_module = import_module("semisquares.core.solvers.enumerate")
 
 
 def rows(seed, n_unlabeled, n_features, n_labeled, weighted):
@@ -309,3 +314,33 @@ def test_the_shift_keeps_the_matrix_positive_definite_and_raises_the_bound():
 
 def test_the_example_of_the_docstring_runs():
     assert doctest.testmod(branch_and_bound).failed == 0
+
+
+# -- the function of the labels --------------------------------------------------------------------
+
+
+def fitted_to(problem, labels):
+    """Return the weights of least J with these labels, and J."""
+    root = np.sqrt(problem.weight)
+    A = np.vstack((problem.design * root[:, None], np.diag(np.sqrt(problem.penalty))))
+    b = np.append(labels * root, np.zeros(len(problem.penalty)))
+    w = np.linalg.lstsq(A, b)[0]
+    return w, np.sum((A @ w - b) ** 2)
+
+
+@pytest.mark.parametrize("name", list(SETTINGS | SHORT))
+def test_J_of_the_best_fit_is_a_quadratic_function_of_the_labels(name):
+    given = make_problem(1, **(SETTINGS | SHORT)[name])
+    P, c, k = label_quadratic(given.objective("hard"))
+    for q in np.random.default_rng(0).integers(2, size=(5, len(given.y))).astype(float):
+        _, expected = fitted_to(given, given.with_known(q))
+        assert f(P, c, k, q[~given.known]) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_the_weights_fit_the_labels_found_even_if_another_step_would_change_them(monkeypatch):
+    given = make_problem(1)
+    labels = given.with_known(np.random.default_rng(0).integers(2, size=len(given.y)).astype(float))
+    cut = Enumeration(labels[~given.known], np.inf, 0.0, 0.0, 1, exact=False)
+    monkeypatch.setattr(enumerate_module, "enumerate_labelings", lambda *_, **__: cut)
+    found = enumerate_hard(given.objective("hard"), labels, max_nodes=1)
+    np.testing.assert_allclose(found.w, fitted_to(given, labels)[0], atol=1e-10)

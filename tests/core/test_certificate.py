@@ -215,6 +215,23 @@ def test_weights_whose_squares_leave_the_range_of_float64_prove_nothing(size):
     assert duality_gap(heavy.objective(), plain.solution).absolute == np.inf
 
 
+def test_a_ridge_too_small_to_be_squared_adds_itself_to_the_gap_without_it(monkeypatch):
+    monkeypatch.setattr(certificate, "LARGEST", 1e3)  # 5e-4 is too small then
+    problem = make_problem(1, alpha=5e-4)
+    objective, w = problem.objective(), 1.5 * problem.solution
+    without = duality_gap(objective.with_alpha(0.0), w)
+    ridge = float(problem.penalty @ w**2)
+    found = duality_gap(objective, w)
+    assert found.absolute - without.absolute == pytest.approx(ridge, rel=1e-4)
+    assert found.value == pytest.approx(problem.J(w), rel=1e-12)
+
+
+def test_wide_tables_have_the_proof_by_a_ridge_of_any_size(monkeypatch):
+    monkeypatch.setattr(certificate, "WIDE", 0)
+    problem = make_problem(1, n_labeled=6, n_unlabeled=9, n_features=20, alpha=0.5)
+    assert duality_gap(problem.objective(), problem.solution).relative < 1e-6
+
+
 @pytest.mark.parametrize("name", list(SETTINGS))
 def test_a_correction_that_leaves_its_piece_for_nothing_would_claim_something_false(
     name, monkeypatch

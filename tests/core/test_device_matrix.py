@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from semisquares.core.rows.array_api import Host
 from support.devices import DEVICES, on, strict_device
 
 
@@ -27,6 +28,13 @@ def test_rows_and_columns_are_those_of_numpy(device, X):
         np.testing.assert_array_equal(there[key].toarray(), X[key])
     np.testing.assert_array_equal(there[:, [2]].toarray(), X[:, [2]])
     np.testing.assert_array_equal(there.T.toarray(), X.T)
+
+
+def test_a_device_is_the_same_as_itself_and_no_other():
+    one = strict_device()
+    assert one.is_same(strict_device())
+    assert not one.is_same(strict_device("CPU_DEVICE"))
+    assert not one.is_same(Host())
 
 
 def test_products_are_those_of_numpy_in_float64(device, X):

@@ -233,6 +233,23 @@ def test_nor_does_a_wide_sparse_table(deaf, long_calls):
     assert long_calls
 
 
+@pytest.mark.parametrize(
+    "name", ["cholesky_factor", "eigh", "inv", "pivoted_qr", "qr", "svd", "triangle_of"]
+)
+def test_the_operations_of_a_decomposition_are_a_small_multiple_of_its_size_cubed(
+    name, monkeypatch
+):
+    counted = []
+
+    def count(work, operations):
+        counted.append(operations)
+        return work()
+
+    monkeypatch.setattr(dense, "interruptible", count)
+    getattr(dense, name)(np.eye(10))
+    assert 0.3 * 10**3 <= sum(counted) <= 30 * 10**3
+
+
 @quietly
 @pytest.mark.parametrize("name", ["newton, least norm", "newton, wide", "enumerate", "EM"])
 def test_the_limit_changes_no_result(name, monkeypatch):

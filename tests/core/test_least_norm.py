@@ -7,6 +7,8 @@ intercept free, with the decision values of labeled and outside rows as they are
 """
 
 from dataclasses import replace
+from fractions import Fraction
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -19,15 +21,25 @@ from scipy.optimize import lsq_linear
 from sklearn.linear_model import RidgeClassifier
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
-from semisquares.core.labelings import project_simplex
-from semisquares.core.rows import DenseTable, MemoryRows
-from semisquares.core.solvers import best_constant, fit_labeled, minimise
+from semisquares.core.curvature import full_curvature
+from semisquares.core.labelings import project_simplex, soft
+from semisquares.core.objective import Objective
+from semisquares.core.rows import DenseTable, MemoryRows, to_own_columns
+from semisquares.core.solvers import (
+    Status,
+    best_constant,
+    fit_labeled,
+    minimise,
+    with_rounded_intercept,
+)
 from semisquares.core.solvers.least_norm import _least_norm_of_many, vanishing_ridge
 from semisquares.core.solvers.minimise import in_even_columns
 from support.allowed_warnings import copies_allowed, early_stop_allowed
 from support.problems import SHORT, make_problem
 from support.watching import watch
 
+solver = import_module("semisquares.core.solvers.least_norm")
+minimiser = import_module("semisquares.core.solvers.minimise")
 CLASSIFIERS = [LeastSquaresClassifier, SoftLabelClassifier, HardLabelClassifier]
 START_AT_SOFT = {HardLabelClassifier: {"init": "soft"}}
 classifiers = pytest.mark.parametrize("classifier", CLASSIFIERS)
@@ -556,3 +568,91 @@ def test_on_the_right_pieces_one_step_from_anywhere_is_the_minimiser_of_least_no
     assert problem.J(found) <= problem.J(best) + 1e-9
     d = problem.X.shape[1]
     assert np.linalg.norm(found[:d]) <= np.linalg.norm(best[:d]) + 1e-6
+
+
+def test_a_search_in_even_columns_leaves_columns_of_zeros_as_they_are():
+    plain = make_problem(0, **SHORT["short"])
+    problem = replace(plain, X=np.insert(plain.X, 3, 0.0, axis=1))
+    found = in_even_columns(problem.objective(), best_constant(problem.objective()))
+    assert found.value <= plain.J(plain.solution) + 1e-9
+
+
+@pytest.mark.parametrize(("room", "searched"), [(0, True), (-1, False)])
+def test_even_columns_are_made_only_where_they_fit(room, searched, monkeypatch):
+    problem = make_problem(0, **SHORT["short"])
+    objective = problem.objective()
+    monkeypatch.setattr(minimiser, "MOST_COPIED", problem.X.size + room)
+    start = best_constant(objective)
+    assert (in_even_columns(objective, start) is not start) == searched
+
+
+def test_of_all_vanishing_ridges_the_lowest_J_is_kept(monkeypatch):
+    problem = make_problem(0, **SHORT["short"])
+    objective = problem.objective()
+    away = iter([1.0, 0.1, 0.5, *[2.0] * 30])
+    values = []
+
+    def end(objective, sweep):
+        there = objective.sweep(sweep.w + next(away))
+        values.append(objective.value(there))
+        return there
+
+    monkeypatch.setattr(solver, "_least_norm_end", end)
+    found = vanishing_ridge(objective, fit_labeled(objective))
+    assert found.value == min(values) == values[1]
+    assert found.status is Status.ROUNDING
+
+
+def test_the_size_of_a_vanishing_ridge_is_the_spread_of_the_columns():
+    plain = make_problem(0, weighted=True)
+    problem = replace(plain, X=plain.X + np.array([30.0, -20.0, 10.0]))
+    a, X = problem.weight, problem.X
+    spread = a @ (X - a @ X / a.sum()) ** 2
+    assert solver._mean_square(problem.objective()) == pytest.approx(spread.mean())
+
+
+def test_weights_of_a_small_J_are_not_taken_for_a_minimum():
+    plain = make_problem(0, alpha=0.0)
+    problem = replace(plain, sample_weight=np.full(len(plain.y), 1e-6))
+    objective = problem.objective()
+    best = minimise(objective, fit_labeled(objective)).w
+    assert solver._is_minimum(objective, objective.sweep(best))
+    assert not solver._is_minimum(objective, objective.sweep(best + 1e-3))
+
+
+@pytest.mark.parametrize(("difference", "is_open"), [(1e-7, False), (0.0, True)])
+def test_labels_that_determine_weights_badly_do_not_leave_them_open(difference, is_open):
+    problem = make_problem(0, alpha=0.0)
+    problem.X[:, 1] = problem.X[:, 0] + difference * problem.X[:, 1]
+    objective = problem.objective()
+    assert objective.labeled_factor is None
+    assert solver.leaves_weights_open(objective) == is_open
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_copies_far_from_the_origin_are_found_without_qr(intercept):
+    problem = make_problem(0, alpha=0.0, intercept=intercept)
+    problem.X[:, 1] = problem.X[:, 0]
+    problem.X[:, :] += 5.0
+    assert full_curvature(problem.objective())._row_space is not None
+
+
+def test_an_intercept_that_loses_nothing_noticeable_stays_as_it_is():
+    plain = make_problem(0)
+    objective = Objective(plain.rows(DenseTable(plain.X, np.full(3, 0.1))), soft(2), 1.0)
+    found = replace(best_constant(objective), w=np.array([0.3, 0.7, 0.9, 0.1]))
+    assert with_rounded_intercept(objective, found) is found
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_an_intercept_far_from_the_origin_is_the_rounded_one(size):
+    plain = make_problem(0)
+    problem = replace(plain, sample_weight=np.full(len(plain.y), size))
+    shift, w = np.array([1e9, 0.0, 0.0]), np.array([0.3, 0.0, 0.0, 0.1])
+    objective = Objective(problem.rows(DenseTable(plain.X, shift)), soft(2), 1.0)
+    found = with_rounded_intercept(objective, replace(best_constant(objective), w=w))
+    rounded = Fraction(to_own_columns(w, shift)[-1] - 0.5)
+    expected = rounded + Fraction(1, 2) + Fraction(1e9) * Fraction(0.3)
+    assert abs(expected - Fraction(0.1)) > 1e-9
+    assert found.w[-1] == pytest.approx(float(expected), rel=1e-12)
+    assert found.value == objective.value(objective.sweep(found.w))

@@ -235,6 +235,10 @@ def test_a_row_space_is_left_to_qr_where_pivots_neither_vanish_nor_stand_out():
     assert row_space(A.T @ A, False) is None
 
 
+def test_a_pivot_as_large_as_the_rounding_of_long_sums_is_no_direction():
+    assert row_space(np.array([[1.0, 1.0], [1.0, 1.0 + 5e-14]]), False) is not None
+
+
 def test_a_row_space_is_left_to_qr_where_columns_are_of_many_sizes():
     A = columns(12, 40, 4, False) * np.array([1.0, 1e6, 1.0, 1.0])
     A[:, 2] = A[:, 0]

@@ -169,6 +169,11 @@ def test_the_proof_by_the_ridge_allows_for_all_rounding():
     assert point.by_the_ridge() == close((0.25 + np.sqrt(left**2 / ALPHA + 0.1**2 / 2.0)) ** 2)
 
 
+def test_with_a_ridge_its_proof_is_the_first():
+    point = dual_point(objective_of(), W)
+    assert next(point.proofs()) == point.by_the_ridge()
+
+
 def test_the_proof_by_the_ridge_without_an_intercept_takes_the_gradient_as_it_is():
     point = dual_point(objective_of(intercept=False), W[:2])
     point.h, point.moved = np.array([[3.0], [4.0]]), 0.25

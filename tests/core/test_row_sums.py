@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
@@ -481,6 +482,14 @@ def test_bytes_are_counted_for_every_block_and_lists_once():
     assert blocks._size(matrix) == stored
     sums = (vector, [vector, vector, vector])
     assert blocks._bytes_sent((1.0, vector), sums, 3) == 3 * (8 + 16 + 16) + 3 * 16
+
+
+def test_the_passes_over_blocks_take_no_longer_than_the_time_that_went_by():
+    rows, _ = in_blocks(np.asarray, make_problem(1))
+    start = time.perf_counter()
+    rows.sweep(np.zeros(rows.weights_shape), soft(2))
+    elapsed = time.perf_counter() - start
+    assert 0.0 < sum(one.seconds for one in rows.passes) <= elapsed
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from semisquares.core.rows import (
     to_own_columns,
     to_shifted_columns,
 )
-from semisquares.core.rows.reduce import THREADED_VALUES
+from semisquares.core.rows.reduce import THREADED_VALUES, sum_blocks
 from semisquares.core.rows.threads import run
 from support.command_line import PATIENCE
 from support.problems import Problem, make_problem
@@ -110,6 +110,16 @@ def test_a_row_on_the_border_to_rounding_keeps_its_piece(z):
     after = rows.sweep(np.array([1.0, -3e-16]), SoftLabels(), before.piece)
     assert after.changed == 0
     np.testing.assert_array_equal(after.piece, before.piece)
+
+
+@pytest.mark.parametrize("border", [0.0, 1.0])
+@pytest.mark.parametrize(("far", "changed"), [(1e-13, 0), (1e-11, 1)])
+def test_the_rounding_on_a_border_is_that_of_the_terms_of_a_decision_value(border, far, changed):
+    X = np.array([[0.0], [0.5], [1.0]])
+    rows = Problem(X, np.array([0, 1, -1])).rows(DenseTable(X))
+    below, above = (np.array([100.0, border - 100.0 + move]) for move in (-far, far))
+    before = rows.sweep(below, SoftLabels())
+    assert rows.sweep(above, SoftLabels(), before.piece).changed == changed
 
 
 @EVERY_TABLE
@@ -298,3 +308,24 @@ def test_the_number_of_threads_changes_no_bit():
             )
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("n_items", [1, 10, 11, 1000])
+@pytest.mark.parametrize("n_values", [1, THREADED_VALUES])
+def test_every_item_is_in_one_block(n_items, n_values):
+    def count(start, stop):
+        assert 0 < stop - start <= 10
+        return np.bincount(np.arange(start, stop), minlength=n_items)
+
+    found = sum_blocks(count, n_items, block_rows=10, n_values=n_values)
+    np.testing.assert_array_equal(found, np.ones(n_items))
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 6, 30])
+def test_a_triangle_is_square_and_has_the_gram_matrix_of_its_rows(n_rows):
+    problem, rows = problem_and_rows(weights="weighted")
+    index, t = np.arange(n_rows), np.random.default_rng(0).normal(size=(len(problem.y), 1))
+    columns = np.hstack((np.ones((len(t), 1)), problem.X, t))[index]
+    found = rows.triangle(index, t)
+    assert found.shape == (6, 6)
+    close(found.T @ found, columns.T @ (problem.weight[index, None] * columns))

@@ -174,3 +174,25 @@ def test_weights_differ_by_rounding_relative_to_their_size(size):
     assert not _differ_by_rounding(None, w)
     assert _differ_by_rounding(w * (1.0 + 2.0**-50), w)
     assert not _differ_by_rounding(w * (1.0 + 2.0**-44), w)
+
+
+def test_weights_of_zero_that_stay_are_equal():
+    assert _differ_by_rounding(np.zeros(2), np.zeros(2))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_no_decision_value_moves_further_than_the_weights_times_the_norm_of_its_row(
+    intercept, narrow
+):
+    rows = problem(intercept=intercept)[0].memory_rows
+    tracked = tracking.TrackedLabels(rows, HardLabels())
+    size = np.append(10.0 ** -np.arange(-3.0, 5.0), [1.0] * intercept)
+    first = np.random.default_rng(1).normal(size=rows.n_weights) * size
+    for w in (first, 1.01 * first):
+        tracked.relabel(w)
+    norms = tracked._levels[0].norms
+    for change in np.diag(size):
+        moved = np.abs(rows.decisions(first + change) - rows.decisions(first))
+        there, here = tracked._coordinates(first + change), tracked._coordinates(first)
+        most = np.linalg.norm(there - here) * norms
+        assert (moved <= 1.000001 * most + 1e-9)[rows.unlabeled].all()
