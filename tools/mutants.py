@@ -458,4 +458,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=20261118)
     parser.add_argument("--size", type=int, default=500)
-    main(**vars(parser.parse_args()))
+    try:
+        main(**vars(parser.parse_args()))
+    except KeyboardInterrupt:
+        sys.exit("Stopped; `make mutants` goes on with what is missing.")
