@@ -191,6 +191,15 @@ def test_the_multilevel_start_changes_the_way_not_the_end(monkeypatch):
     assert multilevel.n_iter < plain.n_iter
 
 
+def test_more_classes_start_from_larger_samples(monkeypatch):
+    monkeypatch.setattr(import_module(minimise.__module__), "SAMPLE_ROWS", 64)
+    problem = make_problem(3, n_classes=5, n_labeled=40, n_unlabeled=2400, n_features=2)
+    samples = watch(monkeypatch, MemoryRows, "sample")
+    multilevel = solve(problem, rng=np.random.default_rng(0))
+    assert [n_unlabeled for _, n_unlabeled, _ in samples] == [500]
+    np.testing.assert_allclose(multilevel.w, solve(problem).w, rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.parametrize("name", ["plain", "weighted", "no intercept"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_tables_too_wide_for_gram_matrices_have_the_same_minimiser(name, n_classes, monkeypatch):

@@ -18,6 +18,8 @@ from .newton import newton
 from .solution import ActiveSet, Callback, Solution, State, Status, StoppingTest
 
 SAMPLE_ROWS = 4096
+SAMPLE_PER_CLASS = 100
+"""With more than 40 classes, supports settle only on larger samples."""
 SAMPLE_SHARE = 16
 MOST_COPIED = 50_000_000
 """Larger tables, in values, are not copied to rescale their columns."""
@@ -125,7 +127,8 @@ def multilevel_start(
     """
     rows = objective.rows
     share = min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled)
-    size = max(SAMPLE_ROWS, 20 * rows.n_weights, share)
+    n_classes = rows.weights_shape[1] if objective.labeling.per_class else 2
+    size = max(SAMPLE_ROWS, 20 * rows.n_weights, SAMPLE_PER_CLASS * n_classes, share)
     if rows.n_unlabeled < 4 * size:
         return w, 0.0, None
     sample = replace(objective, rows=rows.sample(size, rng))
