@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+SETTLING = 0.1
+"""Threads of BLAS spin for some 0.02 s after their last product, and that is CPU time, too."""
+
 
 def seconds_of(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
     """Return how long one call takes."""
@@ -24,13 +27,16 @@ def side_by_side(
 ) -> dict[str, float]:
     """Let rivals take turns, after a warm-up, and return the median seconds of each.
 
-    With ``time.process_time`` they are CPU seconds of all threads.
+    With ``time.process_time`` they are CPU seconds of all threads; a pause before each turn lets
+    those of the rival before it come to rest.
     """
     for work in rivals.values():
         work()
     taken: dict[str, list[float]] = {name: [] for name in rivals}
     for _ in range(repeats):
         for name, work in rivals.items():
+            if clock is time.process_time:
+                time.sleep(SETTLING)
             taken[name].append(seconds_of(work, clock))
     return {name: float(np.median(times)) for name, times in taken.items()}
 
