@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from semisquares.core.rows import Pass
+from semisquares.core.rows import DenseTable, Pass
 from semisquares.core.rows.blocks import GATHERED_BYTES, NEAR_SHARE
 from semisquares.core.rows.reduce import FAN
+from semisquares.core.rows.table import BLOCK_BYTES
 
 from .timing import seconds_of
 
@@ -81,17 +82,19 @@ class Work:
 
     @property
     def sent_by_block(self) -> int:
-        """Float64 sums (Gram matrix, gradient and four numbers), and rows near a border.
+        """Float64 sums, and rows near a border.
 
+        The sums are the Gram matrix, the gradient, three numbers and, in the first sweep, the
+        squares of the columns over the labeled rows and over the others.
         With each row come its place, weight, decision value, distance from the border and piece.
         """
         row = (self.value_bytes or 4) * self.columns + 33
-        return 8 * (self.weights**2 + self.weights + 4) + self.near * row
+        return 8 * (self.weights**2 + 3 * self.weights + 3) + self.near * row
 
     @property
     def sent_to_block(self) -> int:
-        """The weights and three more numbers; and the changes of a few pieces, not counted here."""
-        return 8 * (self.weights + 3)
+        """The weights and four more numbers; and the changes of a few pieces, not counted here."""
+        return 8 * (self.weights + 4)
 
     @property
     def sent(self) -> int:
@@ -236,11 +239,11 @@ def rates_here(X: Any, read: float, tasks: float) -> Rates:
     """Measure two rates of this process on a block as it was read; the others are given."""
     w = np.ones(X.shape[1])
     few = X[: max(1, len(X) // 4)].astype(np.float64)
+    table = DenseTable(X, None, np.empty(BLOCK_BYTES // 8))  # as the fit reads a block
 
     def stream() -> None:
-        step = max(256, (1 << 23) // (8 * X.shape[1]))  # as the fit cuts a block for the cache
-        for start in range(0, len(X), step):
-            X[start : start + step].astype(np.float64) @ w
+        for start in range(0, len(X), table.block_rows):
+            table.slice(start, start + table.block_rows) @ w
 
     best = partial(_median_seconds, repeats=5)
     return Rates(

@@ -425,6 +425,23 @@ def test_blocks_send_their_nearest_rows_if_not_all_fit(weights, track, monkeypat
     )
 
 
+MIXED = np.random.default_rng(0).random(5_000)
+MISLEADING = np.where(np.arange(5_000) % blocks.EVERY, MIXED, 2.0)
+"""The values that are sampled are the largest ones, or else the smallest."""
+
+
+@pytest.mark.parametrize("most", [1, 70, 4_999, 5_000, 6_000])
+@pytest.mark.parametrize(
+    "distance",
+    [MIXED, np.sort(MIXED), MISLEADING, -MISLEADING, np.zeros(5_000)],
+    ids=["mixed", "sorted", "sampled too large", "sampled too small", "all the same"],
+)
+def test_the_smallest_values_are_found_among_few(distance, most):
+    places = blocks.smallest(distance, most)
+    assert (np.diff(places) > 0).all()
+    np.testing.assert_array_equal(np.sort(distance[places]), np.sort(distance)[:most])
+
+
 def test_on_blocks_too_boundary_rows_save_passes(track, monkeypatch):
     problem = make_problem(5, n_unlabeled=2_000, n_features=8)
     passes, ends = [], []
@@ -482,6 +499,17 @@ def test_bytes_are_counted_for_every_block_and_lists_once():
     assert blocks._size(matrix) == stored
     sums = (vector, [vector, vector, vector])
     assert blocks._bytes_sent((1.0, vector), sums, 3) == 3 * (8 + 16 + 16) + 3 * 16
+
+
+def test_the_squares_of_the_columns_come_with_the_first_sweep(weights):
+    problem = make_problem(1, **WEIGHTS[weights])
+    rows, X = in_blocks(np.asarray, problem)
+    sweeps = [rows.sweep(np.zeros(rows.weights_shape), soft(2)) for _ in range(2)]
+    expected = naive_rows(problem, X).diagonal
+    close(rows.diagonal, expected)
+    close(rows.reweighted(unlabeled_weight=problem.unlabeled_weight).diagonal, expected)
+    close([sweep.squares for sweep in sweeps], expected[: rows.n_features].sum())
+    assert [made.what for made in rows.passes] == ["sweep"] * 2
 
 
 def test_the_passes_over_blocks_take_no_longer_than_the_time_that_went_by():

@@ -22,6 +22,7 @@ from semisquares import (
     SoftLabelClassifierCV,
 )
 from semisquares.core import certificate
+from semisquares.core.rows import blocks
 from semisquares.core.rows.blocks import NEAR_SHARE
 
 MODELS = {
@@ -132,6 +133,42 @@ def test_the_certificate_takes_no_pass_if_the_last_sweep_proves_enough(monkeypat
     model = SoftLabelClassifier().fit(in_blocks(X, [500] * 4), y)
     assert {made.what for made in model.solution_.passes} <= {"sum_labeled", "sample", "sweep"}
     assert model.certificate_ <= 1e-13
+
+
+@pytest.mark.parametrize(
+    ("model", "sizes"), [(SoftLabelClassifier(), [90]), (LeastSquaresClassifier(), [10, 90, 200])]
+)
+def test_only_blocks_with_labels_are_read_for_them_if_others_are_read_later(
+    model, sizes, monkeypatch
+):
+    X, y = table(n_labels=300)
+    y[:10] = y[100:] = -1
+    read, summed = [], blocks._sum_labeled
+    monkeypatch.setattr(
+        blocks, "_sum_labeled", lambda rows, *args: read.append(rows.n_rows) or summed(rows, *args)
+    )
+    assert_same(fitted(model, in_blocks(X, [10, 90, 200]), y), fitted(model, X, y))
+    assert sorted(read) == sizes
+
+
+@pytest.mark.parametrize(
+    "model", [SoftLabelClassifier(), HardLabelClassifier(), LeastSquaresClassifier()]
+)
+def test_nan_is_found_in_blocks_without_labels(model):
+    X, y = table(n_labels=300)
+    X[250, 1], y[100:] = np.nan, -1
+    with pytest.raises(ValueError, match="X contains NaN, 1 times, first in column"):
+        model.fit(in_blocks(X, [100, 200]), y)
+
+
+def test_numbers_whose_sum_only_float64_can_hold_are_no_infinity():
+    X, y = table(n_labels=300)
+    y[100:] = -1
+    large = X.astype(np.float32)
+    large[100:, 0] = 3e38
+    blocks = in_blocks(large, [100, 200])
+    model = LeastSquaresClassifier()
+    assert_same(fitted(model, blocks, y), fitted(model, large, y))
 
 
 def test_more_rows_need_no_more_passes():

@@ -85,6 +85,8 @@ class DaskBlocks:
     class_weights: Array
     """Total weight of the labeled rows of each class."""
     unlabeled_weight: float
+    labeled_blocks: tuple[int, ...]
+    """The blocks that have labeled rows."""
 
     @property
     def labels(self) -> Labels:
@@ -117,9 +119,17 @@ def read_dask_blocks(model: Any, X: Any, y: Any, sample_weight: Any) -> DaskBloc
         mass = mass * factors
     check_masses(classes, mass)
     sizes = tuple(n for n, *_ in totals)
-    n_labeled = int(counts.sum())
+    labeled_blocks = tuple(b for b, (_, counted, *_) in enumerate(totals) if counted.any())
     return DaskBlocks(
-        tuple(parts), tuple(targets), sizes, n_columns, classes, n_labeled, mass, float(free)
+        tuple(parts),
+        tuple(targets),
+        sizes,
+        n_columns,
+        classes,
+        int(counts.sum()),
+        mass,
+        float(free),
+        labeled_blocks,
     )
 
 
@@ -136,7 +146,9 @@ def read_dask_problem(
     settings, gram_columns = _block_settings(
         table.x, table.n_columns, n_rows, unlabeled_weight, model.fit_intercept
     )
-    totals = RowTotals(n_rows, table.n_labeled, table.class_weights, table.unlabeled_weight)
+    totals = RowTotals(
+        n_rows, table.n_labeled, table.class_weights, table.unlabeled_weight, table.labeled_blocks
+    )
     runner = DaskRunner(table.x, table.targets, bar=bool(getattr(model, "verbose", False)))
     rows = BlockRows(runner, settings, totals, gram_columns)
     return DaskProblem(X, rows, table.labels, table=table)

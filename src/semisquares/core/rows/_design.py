@@ -129,13 +129,17 @@ class Design:
         gram[d, d] = ones.sum()
         return gram
 
-    def diagonal(self, weight: Array) -> Array:
-        """Return the diagonal of Σ weight x x' over all rows; one column for each of weight."""
+    def diagonal(self, weight: Array | None) -> Array:
+        """Return the diagonal of Σ weight x x' over all rows; None stands for weights of 1."""
 
         def work(start: int, stop: int) -> Array:
-            block, part = self.table.slice(start, stop), weight[start:stop]
-            features = self.table.squares(block).T @ part
-            return np.concatenate((features, part.sum(axis=0)[None][: self.intercept]))
+            block, total = self.table.slice(start, stop), float(stop - start)
+            if weight is None:
+                features = self.table.column_squares(block)
+            else:
+                part = weight[start:stop]
+                features, total = self.table.squares(block).T @ part, part.sum()
+            return np.append(features, total) if self.intercept else features
 
         return self.sum(work, self.n_rows)
 

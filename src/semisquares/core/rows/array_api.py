@@ -217,6 +217,9 @@ class ArrayTable:
     def sum_of_squares(self, matrix: DeviceMatrix) -> float:
         return float(matrix.device.xp.sum(matrix.values * matrix.values))
 
+    def column_squares(self, matrix: DeviceMatrix) -> Array:
+        return matrix.device.get(matrix.device.xp.sum(matrix.values * matrix.values, axis=0))
+
     def dense(self, matrix: DeviceMatrix) -> Array:
         return matrix.toarray()
 

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
-from functools import cached_property, partial, wraps
+from functools import cached_property, partial, reduce, wraps
+from threading import local
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy import sparse
 
 from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
+from ._design import CACHED_ROWS, Design
 from .memory import MemoryRows, boundary_is_too_wide, boundary_reach
 from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
 from .reduce import check_finite, longest_chain
@@ -37,6 +39,8 @@ SAMPLED_BLOCKS = 32
 """The most blocks that are read for a sample."""
 NEAR_SHARE = 64
 """At most one row of so many is sent because it is near a border."""
+EVERY = 16
+"""One value of so many bounds the smallest ones, which are then sought among few values."""
 
 
 # -- tasks --------------------------------------------------------------------------------------
@@ -104,7 +108,21 @@ def _table_of(x: Any, settings: BlockSettings) -> NumberTable:
     X, shift = settings.read(x), settings.shift
     if sparse.issparse(X):
         return SparseTable(X if shift is None else store_zeros(X, shift != 0.0), shift)
-    return DenseTable(aligned(X), shift)
+    return DenseTable(aligned(X), shift, _scratch())
+
+
+_here = local()
+
+
+def _scratch() -> Array:
+    """Return memory in which this thread may convert one block after the other.
+
+    New memory costs more than the arithmetic: workers return it to the system at once, so that
+    every page of it is cleared again.
+    """
+    if not hasattr(_here, "scratch"):
+        _here.scratch = np.empty(BLOCK_BYTES // 8)
+    return _here.scratch
 
 
 def aligned(X: Array) -> Array:
@@ -172,6 +190,8 @@ class RowTotals:
     """Σ a over the labeled rows of each class."""
     unlabeled_weight: float
     """Σ of the sample weights of the unlabeled rows."""
+    labeled_blocks: Sequence[int] | None = None
+    """The blocks with labeled rows; None if they are not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +205,6 @@ class _Labeled:
     y: Array
     weight: Array
     """The weights of the sampled rows."""
-    squares: Array
-    """Σ a x² of each column over the labeled rows, and over the others if they weighed 1."""
 
 
 def _added(name: str, *, reads_x: bool = True) -> Callable[..., Any]:
@@ -236,8 +254,9 @@ class BlockRows:
         """Return the same rows with another weight of the unlabeled ones."""
         settings = replace(self.settings, unlabeled_weight=unlabeled_weight)
         other = BlockRows(self.runner, settings, self.totals, self.gram_columns, self._history)
-        if "_labeled" in vars(self):
-            vars(other)["_labeled"] = self._labeled
+        for known in ("_labeled", "_squares"):
+            if known in vars(self):
+                vars(other)[known] = vars(self)[known]
         return other
 
     @property
@@ -275,10 +294,15 @@ class BlockRows:
 
     @cached_property
     def _labeled(self) -> _Labeled:
-        """All sums over the labeled rows alone, from one pass."""
+        """All sums over the labeled rows alone, from one pass over the blocks that have them."""
         share = min(1.0, self.most_sampled / max(1, self.totals.n_labeled))
         with_gram = self.n_features <= self.gram_columns
-        _, (gram, moment, squares, parts, total) = self._run(_sum_labeled, with_gram, share)
+        # a fit that ignores the other rows makes no other pass, which would notice NaN in them
+        alone = self.unlabeled_weight == 0.0
+        _, (gram, moment, parts, total) = self._run(
+            _sum_labeled, with_gram, share, alone,
+            blocks=None if alone else self.totals.labeled_blocks,
+        )  # fmt: skip
         check_finite(total)
         check_finite(moment)
         X, y, weight = (list(part) for part in zip(*parts, strict=True))
@@ -288,7 +312,6 @@ class BlockRows:
             _stack(X),
             np.concatenate(y),
             np.concatenate(weight) / share,
-            squares,
         )
 
     @property
@@ -358,9 +381,22 @@ class BlockRows:
     @cached_property
     def diagonal(self) -> Array:
         """The diagonal of `full_gram`, also for tables too wide to form it."""
-        diagonal = self._labeled.squares.T @ [1.0, self.unlabeled_weight]
+        diagonal = self._weighted_squares
         check_finite(diagonal)
         return diagonal
+
+    @property
+    def _weighted_squares(self) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._squares.T @ [1.0, self.unlabeled_weight]
+
+    @cached_property
+    def _squares(self) -> Array:
+        """Σ a x² of each column over the labeled rows, and over the others if they weighed 1.
+
+        They come with the first sweep, if there is one before they are needed.
+        """
+        return self._run(_squares)[1][0]
 
     def decisions(self, w: Array) -> PerRow:
         """Return a handle to the decision values."""
@@ -380,10 +416,13 @@ class BlockRows:
         """
         direct = not labeling.per_class and self.n_features <= self.gram_columns
         n_near = self._n_near if direct and labeling.borders else 0
+        first = "_squares" not in vars(self)
         (z, piece), (loss, gradient, changed, squares, gram, active_weight, near) = self._run(
-            _sweep, w, labeling, direct, n_near, predicted, keep=2
+            _sweep, w, labeling, direct, first, n_near, predicted, keep=2
         )
         check_finite(loss)
+        if first:
+            self._squares = squares
         if direct:
             piece = _Piece(
                 piece.results,
@@ -393,7 +432,8 @@ class BlockRows:
                 active_weight=float(active_weight),
                 near=tuple(near),
             )
-        return Sweep(w, z, piece, float(loss), gradient, int(changed), float(squares))
+        size = float(self._weighted_squares[: self.n_features].sum())
+        return Sweep(w, z, piece, float(loss), gradient, int(changed), size)
 
     @property
     def _n_near(self) -> int:
@@ -604,10 +644,10 @@ def _kept(name: str, block: MemoryRows | Targets, *args: Any) -> Result:
     return (getattr(block, name)(*args),), ()
 
 
-def _sum_labeled(rows: MemoryRows, with_gram: bool, share: float) -> Result:
-    """Sum over the labeled rows, and send a share of them; NaN in any row shows in the last sum.
+def _sum_labeled(rows: MemoryRows, with_gram: bool, share: float, alone: bool) -> Result:
+    """Sum over the labeled rows, and send a share of them.
 
-    The pass reads all rows anyway, so it also sums the squares of the columns for the certificate.
+    If they are `alone`, NaN in any other row shows in the last sum.
     """
     gram = rows.labeled_gram if with_gram else 0.0
     index, which = rows.labeled, np.arange(len(rows.labeled))
@@ -615,18 +655,27 @@ def _sum_labeled(rows: MemoryRows, with_gram: bool, share: float) -> Result:
         which = np.flatnonzero(np.random.default_rng(rows.n_rows).random(len(index)) < share)
     X = _numbers(rows)
     sample = (X[index[which]], rows.y[which], rows.labeled_weight[which])
-    total = float(X.sum(dtype=np.float64))
-    return (), (gram, rows.labeled_moment, _squares(rows), [sample], total)
+    return (), (gram, rows.labeled_moment, [sample], _total(X) if alone else 0.0)
 
 
-def _squares(rows: MemoryRows) -> Array:
-    """Return the squares of the columns over the labeled rows, and over the others."""
-    known = np.zeros(rows.n_rows)
-    known[rows.labeled] = rows.labeled_weight
-    others = np.ones(rows.n_rows) if rows.row_weight is None else rows.row_weight.copy()
-    others[rows.labeled] = 0.0
+def _total(X: Any) -> float:
+    """Return a sum over a block that is not finite if one of its entries is not."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(X.sum())  # three times as fast as in float64, but may overflow
+    return total if np.isfinite(total) else float(X.sum(dtype=np.float64))
+
+
+def _squares(rows: MemoryRows) -> Result:
+    """Sum the squares of the columns over the labeled rows, and over the others."""
+    labeled = Design(rows.table.subset(rows.labeled), rows.intercept)
     with np.errstate(over="ignore", invalid="ignore"):  # whoever needs them looks for infinity
-        return rows.design.diagonal(np.stack((known, others), axis=1)).T
+        if rows.row_weight is None:
+            others = np.maximum(rows.design.diagonal(None) - labeled.diagonal(None), 0.0)
+        else:
+            weight = rows.row_weight.copy()
+            weight[rows.labeled] = 0.0
+            others = rows.design.diagonal(weight)
+        return (), (np.stack((labeled.diagonal(rows.labeled_weight), others)),)
 
 
 def _sample(rows: MemoryRows, n_unlabeled: int, seed: int) -> Result:
@@ -648,10 +697,13 @@ def _sweep(
     w: Array,
     labeling: ConvexLabeling,
     direct: bool,
+    with_squares: bool,
     n_near: int,
     predicted: Array | None,
 ) -> Result:
     """Sweep a block, and sum the Gram matrix of its active rows or the change of it."""
+    squares = _squares(rows)[1][0] if with_squares else 0.0
+    rows.table.squares_sum = 0.0  # those of the columns are enough, once for all sweeps
     found = rows.sweep(w, labeling, predicted)
     gram: Any = 0.0
     active_weight = rows.targets.active_weight(found.piece) if direct else 0.0
@@ -663,23 +715,41 @@ def _sweep(
         before = rows.active_mask(predicted)
         gram = rows.updated_gram(zero, before, rows.active_mask(found.piece))
     sums = (
-        found.loss, found.gradient, found.changed, found.squares, gram, active_weight, near,
+        found.loss, found.gradient, found.changed, squares, gram, active_weight, near,
     )  # fmt: skip
     return (found.z, found.piece), sums
 
 
 def _nearest(rows: MemoryRows, sweep: Sweep, labeling: ConvexLabeling, most: int) -> _Near:
     """Return the unlabeled rows that are nearest to a border."""
-    distance = np.min([np.abs(sweep.z - border) for border in labeling.borders], axis=0)
+    distance = np.empty(rows.n_rows)
+    for start in range(0, rows.n_rows, CACHED_ROWS):  # temporary arrays stay in the cache
+        part = slice(start, start + CACHED_ROWS)
+        apart = (np.abs(sweep.z[part] - border) for border in labeling.borders)
+        distance[part] = reduce(np.minimum, apart)
     distance[rows.labeled] = np.inf
-    index = np.arange(rows.n_rows)
-    if most < rows.n_rows:
-        index = np.sort(np.argpartition(distance, most)[:most])
+    index = smallest(distance, most)
     index = index[np.isfinite(distance[index])]
     weight = np.ones(len(index)) if rows.row_weight is None else rows.row_weight[index]
     return _Near(
         _numbers(rows)[index], sweep.z[index], sweep.piece[index], weight, index, distance[index]
     )
+
+
+def smallest(values: Array, most: int) -> Array:
+    """Return the sorted places of the `most` smallest values.
+
+    >>> smallest(np.array([3.0, 1.0, 2.0]), 2)
+    array([1, 2])
+    """
+    if most >= len(values):
+        return np.arange(len(values))
+    some = values[::EVERY]
+    rank = min(2 * most // EVERY + EVERY, len(some) - 1)
+    places = np.flatnonzero(values <= np.partition(some, rank)[rank])  # nearly always enough
+    if len(places) <= most:
+        places = np.arange(len(values))
+    return np.sort(places[np.argpartition(values[places], most)[:most]])
 
 
 def _dual_step(

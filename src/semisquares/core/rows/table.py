@@ -54,16 +54,24 @@ class NumberTable(Protocol):
     def sum_of_squares(self, matrix: Any) -> float:
         """Return the sum of the squared entries of a block."""
 
+    def column_squares(self, matrix: Any) -> Array:
+        """Return the sum of the squared entries of each column of a block."""
+
     def dense(self, matrix: Any) -> Array:
         """Return a (small) block as a dense matrix."""
 
 
 class DenseTable:
-    """A dense X; a block is a view of X if it is float64 and not shifted."""
+    """A dense X; a block is a view of X if it is float64 and not shifted.
 
-    def __init__(self, X: Array, shift: Array | None = None) -> None:
+    A converted `slice` is written to `scratch`, a float64 array, if there is one: it is valid until
+    the next one, and only one thread may read the table.
+    """
+
+    def __init__(self, X: Array, shift: Array | None = None, scratch: Array | None = None) -> None:
         self.X = X
         self.shift = shift
+        self._scratch = scratch
         self.squares_sum: float | None = None
         self.n_rows, self.n_columns = X.shape
         self.n_values = X.size
@@ -71,7 +79,17 @@ class DenseTable:
         self.block_rows = max(32, BLOCK_BYTES // (8 * max(1, self.n_columns)))
 
     def slice(self, start: int, stop: int) -> Array:
-        return self._shifted(self.X[start:stop])
+        block = self.X[start:stop]
+        is_view = self.shift is None and block.dtype == np.float64
+        if is_view or self._scratch is None or block.size > self._scratch.size:
+            return self._shifted(block)
+        written = self._scratch[: block.size].reshape(
+            block.shape, order="F" if self.X.flags.f_contiguous else "C"
+        )
+        np.copyto(written, block)
+        if self.shift is not None:
+            written -= self.shift
+        return written
 
     def take(self, index: Array) -> Array:
         return self._shifted(self.X[index])
@@ -99,6 +117,11 @@ class DenseTable:
     def sum_of_squares(self, matrix: Array) -> float:
         flat = matrix.ravel(order="K")  # copies neither C nor Fortran order
         return float(flat @ flat)
+
+    def column_squares(self, matrix: Array) -> Array:
+        if matrix.flags.f_contiguous:
+            return np.asarray(np.vecdot(matrix.T, matrix.T))
+        return np.einsum("ij,ij->j", matrix, matrix)
 
     def dense(self, matrix: Array) -> Array:
         return matrix
@@ -163,6 +186,9 @@ class SparseTable:
 
     def sum_of_squares(self, matrix: Any) -> float:
         return float(matrix.data @ matrix.data)
+
+    def column_squares(self, matrix: Any) -> Array:
+        return np.bincount(matrix.indices, matrix.data**2, minlength=self.n_columns)
 
     def dense(self, matrix: Any) -> Array:
         return matrix.toarray()
