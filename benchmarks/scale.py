@@ -144,9 +144,12 @@ def _out_of_core(on: Measured, rows: int) -> Iterator[Line]:
     second, second_cpu = on.reading(n_files)
     reading, cpu = (first + second) / 2, (first_cpu + second_cpu) / 2
     on.read_seconds = reading
-    n_passes = len(fit.passes)
+    n_passes = sum(made.share for made in fit.passes)
     what = f"{rows:,} × {COLUMNS}, 2 workers"
-    shown = f"fit {fit.seconds:.1f} s, {n_passes} passes, reading {reading:.1f} s"
+    shown = (
+        f"fit {fit.seconds:.1f} s, {len(fit.passes)} passes that read all blocks {n_passes:.2f} "
+        f"times, reading {reading:.1f} s"
+    )
     ratio = fit.seconds / (n_passes * reading)
     yield Line(what, "fit / (passes × reading)", ratio, high=_if(promised, 2.0), remark=shown)
     shown = f"fit {fit.cpu:.1f} s, reading {cpu:.1f} s"

@@ -135,6 +135,22 @@ def test_the_certificate_takes_no_pass_if_the_last_sweep_proves_enough(monkeypat
     assert model.certificate_ <= 1e-13
 
 
+def test_more_blocks_than_are_gathered_at_once_keep_their_order():
+    X, y = table()
+    sizes = [*range(1, 24), 24]
+    found = SoftLabelClassifier().fit(in_blocks(X, sizes), y)
+    assert found.label_distributions_.chunks[0] == tuple(sizes)
+    assert_same(found, SoftLabelClassifier().fit(X, y))
+
+
+def test_a_pass_records_the_share_of_the_blocks_that_it_read():
+    X, y = table(n_labels=300)
+    y[75:] = -1
+    made = SoftLabelClassifier().fit(in_blocks(X, [75] * 4), y).solution_.passes
+    assert [one.share for one in made] == [0.25] + [1.0] * (len(made) - 1)
+    assert made[-1].what == "sweep"
+
+
 @pytest.mark.parametrize(
     ("model", "sizes"), [(SoftLabelClassifier(), [90]), (LeastSquaresClassifier(), [10, 90, 200])]
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,6 +29,7 @@ from ..core.rows import (
     compute,
     sum_duplicates,
 )
+from ..core.rows.reduce import reduce_tree
 from ..core.rows.targets import hard_labels
 from .arrays import Problem, check_masses
 from .checks import check_dates, check_masked, check_names, is_dask
@@ -105,12 +106,12 @@ def read_dask_blocks(model: Any, X: Any, y: Any, sample_weight: Any) -> DaskBloc
     parts, sizes, n_columns = blocks_of(X)
     column = split_column("y", y, sizes, len(parts))
     found, _ = compute(_each(partial(_read_block, unlabeled=unlabeled), column))
-    classes = _classes(_values(_each(_classes_of, found)), unlabeled)
+    classes = _classes(_gathered(_classes_of, found), unlabeled)
     weights: Sequence[Any] = [None] * len(parts)
     if sample_weight is not None:
         weights = split_column("sample_weight", sample_weight, sizes, len(parts))
     targets, _ = compute(_each(partial(_targets, classes=classes), found, weights))
-    totals = _values(_each(partial(_totals, n_classes=len(classes)), targets))
+    totals = _gathered(partial(_totals, n_classes=len(classes)), targets)
     _, counts, mass, free = (sum(part) for part in zip(*totals, strict=True))
     warn_of_text(classes, counts)
     if class_weight is not None:
@@ -237,6 +238,25 @@ def _values(tasks: Sequence[Any]) -> tuple[Any, ...]:
     return compute(tasks, len(tasks))[1]
 
 
+def _gathered(function: Callable[[Any], Any], blocks: Sequence[Any]) -> list[Any]:
+    """Return a function of each block, with few tasks: each costs more than reading a label."""
+    import dask
+
+    leaf = dask.delayed(partial(_of_some, function), pure=False)
+    found: list[Any] = compute([reduce_tree(blocks, leaf, dask.delayed(_joined, pure=False))], 1)[
+        1
+    ][0]
+    return found
+
+
+def _of_some(function: Callable[[Any], Any], *blocks: Any) -> list[Any]:
+    return [function(block) for block in blocks]
+
+
+def _joined(*lists: list[Any]) -> list[Any]:
+    return [*chain.from_iterable(lists)]
+
+
 # -- labels -------------------------------------------------------------------------------------
 
 
@@ -331,7 +351,8 @@ def _sample(block: Any, read: Callable[[Any], Any]) -> tuple[Any, int, int]:
     X = read(block)
     n_rows = X.shape[0]
     n_values = X.nnz if sparse.issparse(X) else X.size
-    return X[:: max(1, n_rows // _SAMPLED_ROWS)], n_rows, n_values
+    few = X[:: max(1, n_rows // _SAMPLED_ROWS)].copy()  # a view would hold the whole block
+    return few, n_rows, n_values
 
 
 def floats_of(block: Any, n_columns: int) -> Any:

@@ -175,6 +175,8 @@ class Pass:
     """Bytes sent by the blocks and to the blocks."""
     what: str = ""
     """The task: "sum_labeled", "sample", "sweep", or the name of a sum of `RowSums`."""
+    share: float = 1.0
+    """The share of the blocks that were read."""
 
 
 # -- rows ---------------------------------------------------------------------------------------
@@ -564,7 +566,8 @@ class BlockRows:
         if reads_x:
             sent = _bytes_sent(args, sums, len(chosen))
             what = work.args[0] if isinstance(work, partial) else work.__name__.strip("_")
-            self._history.append(Pass(time.perf_counter() - start, sent, what))
+            share = len(chosen) / self.runner.n_blocks
+            self._history.append(Pass(time.perf_counter() - start, sent, what, share))
         return tuple(PerRow(results, k) for k in range(keep)), sums
 
 
