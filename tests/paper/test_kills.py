@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from semisquares.paper._runner import run
@@ -21,7 +22,7 @@ from support.command_line import PATIENCE
 from support.systems import linux_only
 from support.toy_figure import PlainToy, stored, use_plain_plots, wait_for_cells
 
-pytestmark = linux_only  # whose ps lists the processes of a session
+pytestmark = linux_only  # which tells the session of every process
 
 CELLS = 24
 HERE = Path(__file__).parents[1]
@@ -41,9 +42,13 @@ def files(folder):
 
 
 def processes_of(sessions):
-    listed = subprocess.run(["ps", "-e", "-o", "sid=,stat=,args="], capture_output=True, text=True)
-    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-    return [row for row in rows if int(row[0]) in sessions and not row[1].startswith("Z")]
+    """Return the running processes of some sessions."""
+    found = []
+    for process in psutil.process_iter(["status"]):
+        with suppress(ProcessLookupError):  # it has just ended
+            if os.getsid(process.pid) in sessions:
+                found.append(process)
+    return [process for process in found if process.info["status"] != psutil.STATUS_ZOMBIE]
 
 
 def all_gone(sessions):

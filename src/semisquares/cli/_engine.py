@@ -68,13 +68,14 @@ class Engine:
             ) from None
         if self.scheduler is not None:
             try:
-                client = Client(self.scheduler, timeout=SCHEDULER_TIMEOUT)
+                # a default client that cannot start stays the default until it is collected
+                client = Client(self.scheduler, timeout=SCHEDULER_TIMEOUT, set_as_default=False)
             except (OSError, ValueError, TimeoutError) as error:
                 raise UserError(
                     f"No Dask scheduler answers at {self.scheduler} ({error}); give the address "
                     "that it prints, such as tcp://127.0.0.1:8786."
                 ) from None
-            with client:
+            with client, client.as_current():
                 yield client
             return
         from .._utils.processes import block_sigint

@@ -673,7 +673,9 @@ def _squares(rows: MemoryRows) -> Result:
     labeled = Design(rows.table.subset(rows.labeled), rows.intercept)
     with np.errstate(over="ignore", invalid="ignore"):  # whoever needs them looks for infinity
         if rows.row_weight is None:
-            others = np.maximum(rows.design.diagonal(None) - labeled.diagonal(None), 0.0)
+            known = labeled.diagonal(None)
+            # rounding of the difference must not make the squares too small
+            others = np.maximum(rows.design.diagonal(None) - known, 0.0) + 1e-12 * known
         else:
             weight = rows.row_weight.copy()
             weight[rows.labeled] = 0.0
