@@ -19,6 +19,8 @@ SKLEARN = [
     SelfTrainingClassifier(LogisticRegression(), threshold=0.8),
     LabelPropagation(gamma=1.0, max_iter=10_000),
     LabelSpreading(gamma=1.0, max_iter=1_000),
+    LabelPropagation(kernel="knn", max_iter=10_000),
+    LabelSpreading(kernel="knn", max_iter=1_000),
     make_pipeline(StandardScaler(), LabelSpreading(gamma=1.0, max_iter=1_000)),
 ]
 NAMES = np.array(["ham", "jam", "spam"], dtype=object)

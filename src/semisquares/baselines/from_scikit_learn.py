@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading
+from sklearn.utils.validation import validate_data
 
 from .._inputs.labels import Labels
 from .._utils.typing import Array
@@ -113,12 +115,26 @@ class SemiSupervisedAdapter(WrappedClassifier):
 
     def _probabilities(self, X: Any) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
-            return self._without_gaps(self.estimator_.predict_proba(X))
+            return self._without_gaps(_predict_proba(self.estimator_, X))
 
     def _without_gaps(self, probabilities: Array) -> Array:
         """Replace rows of probabilities that are 0 or NaN by the shares of the classes."""
         empty = ~(probabilities.sum(axis=1) > 0.0)
         return np.where(empty[:, None], self.class_prior_, probabilities)
+
+
+def _predict_proba(estimator: Any, X: Any) -> Array:
+    """Return the probabilities of a classifier.
+
+    scikit-learn's label propagation sums over the nearest neighbours of one row after another;
+    here the same sums are taken over those of all rows at once.
+    """
+    if not isinstance(estimator, LabelPropagation | LabelSpreading) or estimator.kernel != "knn":
+        return estimator.predict_proba(X)
+    X = validate_data(estimator, X, accept_sparse=True, reset=False)
+    near = estimator.nn_fit.kneighbors(X, return_distance=False)
+    sums = estimator.label_distributions_[near].sum(axis=1)
+    return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
 
 def _last_step(estimator: Any) -> Any:
