@@ -12,6 +12,7 @@ from semisquares.core.linalg import (
     factor,
     least_norm_step,
     row_space,
+    updated_factor,
 )
 
 INTERCEPT = pytest.mark.parametrize("intercept", [True, False])
@@ -58,6 +59,30 @@ def test_inverse_forms_are_those_of_the_inverse_matrix(alpha, intercept):
     inverse = np.linalg.inv(ridge_matrix(A, alpha, intercept))
     found = factor(A.T @ A, alpha, intercept).inverse_forms(A[:9, :6])
     np.testing.assert_allclose(found, np.diag(A[:9] @ inverse @ A[:9].T), rtol=1e-10)
+
+
+@INTERCEPT
+@pytest.mark.parametrize("alpha", [0.0, 0.7])
+def test_an_updated_factor_is_that_of_the_rows_now_there(alpha, intercept):
+    A, more = columns(1, 30, 6, intercept), columns(2, 3, 6, intercept)
+    moved = np.vstack((more, A[:2]))
+    base = factor(A.T @ A, alpha, intercept)
+    updated = updated_factor(base, moved.T, np.array([1.0, 1.0, 1.0, -1.0, -1.0]))
+    now = np.vstack((A[2:], more))
+    inverse = np.linalg.inv(ridge_matrix(now, alpha, intercept))
+    b = np.random.default_rng(3).normal(size=(A.shape[1], 4))
+    np.testing.assert_allclose(updated.solve(b), inverse @ b, rtol=1e-9)
+    np.testing.assert_allclose(updated.solve(b[:, 0]), inverse @ b[:, 0], rtol=1e-9)
+    forms = np.einsum("ij,jk,ik->i", now, inverse, now)
+    np.testing.assert_allclose(updated.inverse_forms(now[:, :6]), forms, rtol=1e-9)
+
+
+def test_a_factor_is_not_updated_by_the_loss_of_a_row_that_alone_determines_a_weight():
+    A = columns(1, 30, 6, True)
+    A[1:, 2] *= 1e-6
+    base = factor(A.T @ A, 0.0, True)
+    assert updated_factor(base, A[1:2].T, np.array([-1.0])) is not None
+    assert updated_factor(base, A[:1].T, np.array([-1.0])) is None
 
 
 @pytest.mark.parametrize("n_links", [3, 6, 8])

@@ -171,6 +171,24 @@ def test_the_solution_of_fewer_rows_is_a_start_for_more_of_them(seed):
     assert warm.n_iter <= cold.n_iter
 
 
+def test_with_many_columns_a_factor_is_updated_by_the_rows_that_changed(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 140))
+    y = (X[:160, 0] + rng.normal(size=160) > 0.0).astype(float)
+    rows = MemoryRows(DenseTable(X), np.arange(160), y, labeled_weight=np.ones(160))
+    objective = Objective(rows, SoftLabels(), 0.1)
+    start = fit_labeled(objective)
+    factored = watch(monkeypatch, import_module("semisquares.core.linalg"), "factor")
+    updated = newton(objective, start)
+    assert len(factored) < updated.n_iter
+    monkeypatch.setattr(import_module("semisquares.core.curvature"), "UPDATED_COLUMNS", np.inf)
+    factored.clear()
+    anew = newton(objective, start)
+    assert len(factored) == anew.n_iter
+    assert updated.status is anew.status is Status.EXACT
+    np.testing.assert_allclose(updated.w, anew.w, rtol=1e-9, atol=1e-12)
+
+
 def test_the_step_that_confirms_the_end_needs_no_new_factor(monkeypatch):
     objective = make_problem(1, n_unlabeled=80).objective()
     w = fit_labeled(objective)

@@ -20,6 +20,8 @@ from . import linalg
 from .objective import Objective
 
 MAX_PRODUCTS = 2000
+UPDATED_COLUMNS, UPDATED_SHARE = 128, 8
+"""A factor of at least this many columns is updated for at most 1/8 as many rows."""
 UNSEEN = 1e-12
 """With columns of unit norm, a direction that moves the rows by less is a null direction."""
 
@@ -29,7 +31,7 @@ class Curvature:
     """H = Σ a x x' over some rows + λD."""
 
     objective: Objective
-    factor: linalg.Factor | None
+    factor: linalg.Inverse | None
     index: Callable[[], Array]
     product: Callable[[Array], Array]
     gram: Callable[[], Array] | None = None
@@ -147,6 +149,38 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
     )
 
 
+def updated_curvature(
+    objective: Objective, piece: Array, before: Array, known: Curvature
+) -> Curvature | None:
+    """Return that curvature by updating the known one of other pieces; None if it is cheaper anew.
+
+    The known one may be that of fewer rows with the same labeled ones.
+    """
+    rows, other = objective.rows.in_memory, known.objective
+    if rows is None or not isinstance(known.factor, linalg.Factor):
+        return None
+    if rows.n_weights < UPDATED_COLUMNS or other.alpha != objective.alpha:
+        return None
+    if other.rows.labeled_gram is not rows.labeled_gram or rows.row_weight is not None:
+        return None
+    if other.rows.unlabeled_weight != rows.unlabeled_weight:
+        return None
+    now = rows.active_mask(piece)
+    moved = np.flatnonzero(now != rows.active_mask(before))
+    if UPDATED_SHARE * len(moved) > rows.n_weights:
+        return None
+    columns = rows.columns_of(moved)
+    factor = linalg.updated_factor(known.factor, columns, np.where(now[moved], 1.0, -1.0))
+    if factor is None:
+        return None
+    return Curvature(
+        objective,
+        factor,
+        lambda: np.flatnonzero(piece),
+        lambda V: rows.curvature_product(V, piece, objective.convex_labeling),
+    )
+
+
 def copied_columns(objective: Objective) -> tuple[int, ...]:
     """Return columns that are combinations of others, if weights are not unique because of them."""
     if objective.alpha > 0.0 or not objective.direct or objective.labeled_factor is not None:
@@ -165,10 +199,11 @@ def fit_labeled(objective: Objective) -> Array:
         return labeled_least_norm(objective).step
     w = np.zeros(rows.weights_shape)
     w = curvature.step(w, -rows.labeled_moment, lambda: w)
-    if curvature.factor is not None and curvature.factor.rcond < 1e-4:
+    factor = objective.labeled_factor if objective.direct else None
+    if factor is not None and factor.rcond < 1e-4:
         # one refinement, with the gradient summed over the rows
         gradient = rows.labeled_product(w) - rows.labeled_moment
-        w = w - curvature.factor.solve(gradient + objective.ridge_gradient(w))
+        w = w - factor.solve(gradient + objective.ridge_gradient(w))
     return w
 
 

@@ -110,7 +110,7 @@ def _all_inside(rows: MemoryRows, labeling: Any, z: Array) -> bool:
     return bool(np.abs(away).max() <= 16.0 * linalg.EPS)
 
 
-def _left_out(rows: MemoryRows, z: Array, factor: linalg.Factor) -> Array:
+def _left_out(rows: MemoryRows, z: Array, factor: linalg.Inverse) -> Array:
     """Leave each labeled row out of a fit with factored H and decision values z."""
     kept = 1.0 - rows.leverages(factor)
     kept[kept < LEAST_KEPT] = np.nan
@@ -130,9 +130,9 @@ def _soft_left_out(objective: Objective, solution: Solution) -> Array:
 
 def _active_factor(
     objective: Objective, piece: Array, known: ActiveSet | None
-) -> linalg.Factor | None:
+) -> linalg.Inverse | None:
     """Return the factor of H on the pieces of a solution: that of the last step, if it fits."""
-    since = None if known is None else (known.piece, known.gram)
+    since = None if known is None else known.summed
     if known is not None and known.curvature is not None:
         last = known.curvature
         if last.objective is objective and np.array_equal(known.piece, piece):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
-from ..linalg import EPS, Factor
+from ..linalg import EPS, Inverse
 from ._design import Design
 from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
 from .reduce import check_finite
@@ -288,7 +288,7 @@ class MemoryRows:
         spread = self.design.spread(self.labeled, self.labeled_weight)
         return float(np.maximum(spread, 0.0).sum())
 
-    def leverages(self, factor: Factor) -> Array:
+    def leverages(self, factor: Inverse) -> Array:
         """Return a x'H⁻¹x of the labeled rows, with the factor of H."""
         forms = np.empty(len(self.labeled))
 
@@ -494,6 +494,13 @@ class MemoryRows:
     def _unlabeled_gram(self, index: Array) -> Array:
         weight = None if self.row_weight is None else self.row_weight[index]
         return self.design.gram(index, weight)
+
+    def columns_of(self, index: Array) -> Array:
+        """Return √a (x, 1) of some unlabeled rows, as columns."""
+        columns = np.ones((self.n_weights, len(index)), order="F")
+        columns[: self.n_features] = self.table.dense(self.table.take(index)).T
+        columns *= np.sqrt(self.targets.weight_at(index))
+        return columns
 
     def curvature_product(self, V: Array, piece: Array, labeling: ConvexLabeling) -> Array:
         """Return Σ a x curve(piece, x'V)."""

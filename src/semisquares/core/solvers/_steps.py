@@ -15,7 +15,14 @@ import numpy as np
 from ..._utils.typing import Array
 from .. import _dense as dense
 from .. import linalg
-from ..curvature import MAX_PRODUCTS, Curvature, active_curvature, full_curvature, jacobi
+from ..curvature import (
+    MAX_PRODUCTS,
+    Curvature,
+    active_curvature,
+    full_curvature,
+    jacobi,
+    updated_curvature,
+)
 from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Sweep
@@ -69,7 +76,8 @@ class DirectSteps:
         assert self.active is not None  # set with the curvature at the sweep
         few, start, side = near.rows, near.z, near.piece
         end, z, residual = step, start, start - labeling.impute(start)
-        piece, gram, curvature = sweep.piece, self.active.gram, self._last
+        piece, curvature = sweep.piece, self._last
+        gram = rows.active_gram(piece, self.active.summed)
         for _ in range(MAX_TURNS):
             there = start + few.decisions(end)
             new_side = labeling.piece(there)
@@ -77,7 +85,8 @@ class DirectSteps:
             if not moved.any():
                 if gradient @ end >= 0.0:  # rounding: this is not a descent direction
                     break
-                self.active, self._last = ActiveSet(piece, gram, curvature), curvature
+                self.active = ActiveSet(piece, (piece, gram), curvature, curvature)
+                self._last = curvature
                 return end
             predicted = residual + labeling.curve(side, there - z)
             z, residual = there, there - labeling.impute(there)
@@ -100,10 +109,15 @@ class DirectSteps:
         return curvature
 
     def _curvature(self, piece: Array, before: ActiveSet | None) -> Curvature:
-        since = None if before is None else (before.piece, before.gram)
+        since = None if before is None else before.summed
+        if before is not None and before.factored is not None:
+            updated = updated_curvature(self.objective, piece, before.summed[0], before.factored)
+            if updated is not None:
+                self.active = ActiveSet(piece, before.summed, updated, before.factored)
+                return updated
         gram = self.objective.rows.active_gram(piece, since)
         curvature = active_curvature(self.objective, piece, gram)
-        self.active = ActiveSet(piece, gram, curvature)
+        self.active = ActiveSet(piece, (piece, gram), curvature, curvature)
         return curvature
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._utils.typing import Array
 from ..curvature import full_curvature
-from ..linalg import Factor
+from ..linalg import Inverse
 from ..objective import Objective
 from .block_descent import block_descent
 from .solution import Callback, EndPoint, Solution, State, Status, Step
@@ -90,7 +90,7 @@ def _one_by_one(
 
 def _together(
     objective: Objective,
-    factor: Factor,
+    factor: Inverse,
     labels: Array,
     max_iter: int,
     tol: float,

@@ -75,18 +75,26 @@ class StoppingTest:
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet:
-    """The pieces of all rows and the Gram matrix of the active ones: a warm start for Newton."""
+    """The pieces of all rows and a Gram matrix of active ones: a warm start for Newton."""
 
     piece: Any
-    gram: Array
+    summed: tuple[Any, Array]
+    """Pieces, these or those of an earlier step, and the Gram matrix of their active rows."""
     curvature: Curvature | None = None
     """The curvature of the labeled and the active rows, if it is known."""
+    factored: Curvature | None = None
+    """The same for the pieces that were summed."""
 
     def extended(self, n_rows: int) -> ActiveSet:
         """Return the set for a table with further rows after these, none of them active yet."""
-        piece = np.zeros(n_rows, dtype=self.piece.dtype)
-        piece[: len(self.piece)] = self.piece
-        return replace(self, piece=piece)
+
+        def extend(piece: Any) -> Array:
+            longer = np.zeros(n_rows, dtype=piece.dtype)
+            longer[: len(piece)] = piece
+            return longer
+
+        summed = extend(self.summed[0]), self.summed[1]
+        return replace(self, piece=extend(self.piece), summed=summed)
 
 
 @dataclass(frozen=True, eq=False)
