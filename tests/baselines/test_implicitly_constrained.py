@@ -127,9 +127,9 @@ def test_a_tolerance_of_zero_ends_where_rounding_does():
 
     def squares(q):
         calls.append(q)
-        return 2.0 * V @ (V.T @ q - b), V, H
+        return 2.0 * V @ (V.T @ q - b), H
 
-    found = least_labeling(squares, 30, 3, tol=0.0, max_iter=1000)
+    found = least_labeling(squares, V, 3, tol=0.0, max_iter=1000)
     assert found.gap < 1e-12
     assert len(calls) < 60
 
@@ -144,9 +144,9 @@ def test_a_singular_hessian_has_a_least_labeling(n_rows):
 
     def squares(q):
         gradient = 2.0 * rows @ (rows.T @ q[:, 1] - b[seen])
-        return np.column_stack((np.zeros(n_rows), gradient)), V, H
+        return np.column_stack((np.zeros(n_rows), gradient)), H
 
-    found = least_labeling(squares, n_rows, 2, tol=1e-10, max_iter=25)
+    found = least_labeling(squares, V, 2, tol=1e-10, max_iter=25)
     best = lsq_linear(rows.T, b[seen], bounds=(0.0, 1.0), tol=1e-14)
     loss = np.sum((rows.T @ found.q[:, 1] - b[seen]) ** 2)
     assert found.gap <= 1e-10

@@ -214,6 +214,80 @@ class WhitenedRows:
         return 2.0 * float(np.log(self.factor.diagonal()).sum())
 
 
+@dataclass(frozen=True, eq=False)
+class WhitenedMaximum:
+    """The maximiser θ for a given q, in the coordinates of `WhitenedRows`."""
+
+    rows: WhitenedRows
+    priors: Array
+    means: Array
+    columns: Array
+    """V, of shape (d, K)."""
+    inverse: Array
+    """E⁻¹ = (I - V'V)⁻¹."""
+    log_det: float
+    """log det E."""
+
+    @classmethod
+    def of(cls, rows: WhitenedRows, q: Array) -> WhitenedMaximum:
+        mass = q.sum(axis=0)
+        means = dense.product(q.T, rows.Z) / mass[:, None]
+        columns = np.sqrt(mass / rows.total) * means.T
+        values, vectors = dense.eigh(np.eye(len(mass)) - columns.T @ columns)
+        if values[0] < 1e-13 * len(mass):
+            raise singular(*rows.Z.shape)
+        inverse = (vectors / values) @ vectors.T
+        priors, log_det = rows.given.priors_of(mass), float(np.log(values).sum())
+        return cls(rows, priors, means, columns, inverse, log_det)
+
+    def times_inverse(self, rows: Array) -> Array:
+        """Multiply rows, of shape (n, d), by S⁻¹ = I + V E⁻¹ V'."""
+        return rows + ((rows @ self.columns) @ self.inverse) @ self.columns.T
+
+    def inverse_covariance(self) -> Array:
+        """Return S⁻¹ = I + V E⁻¹ V'."""
+        found = (self.columns @ self.inverse) @ self.columns.T
+        found.flat[:: len(found) + 1] += 1.0
+        return found
+
+    def scores(self, Z: Array) -> Array:
+        """Return log π_k N(z_i; m_k, S) up to a constant for each row, of shape (n, K)."""
+        weights = self.times_inverse(self.means)
+        constants = np.log(self.priors) - 0.5 * np.einsum("kd,kd->k", self.means, weights)
+        return np.asarray(dense.product(Z, weights.T) + constants)
+
+    def expectation(self, labels: Labels) -> tuple[float, Array]:
+        """Return ℓ and the posteriors of all rows.
+
+        Scores are log π_k N(z_i; m_k, S) up to a constant for each row. Over all rows, and with R,
+        these sum to -½ (n+s) [tr S⁻¹ + log det S + log det A], as Σ z z' + s F⁻¹TF⁻' = (n+s) I.
+        """
+        rows = self.rows
+        n, d = rows.Z.shape
+        n_classes = len(self.priors)
+        scores = self.scores(rows.Z)
+        top = scores.max(axis=1, keepdims=True)
+        likely = np.exp(scores - top)
+        sums = likely.sum(axis=1, keepdims=True)
+        shared = (top + np.log(sums))[:, 0]  # much faster than SciPy's logsumexp
+        known = scores[labels.labeled, labels.codes].sum()
+        known += shared.sum() - shared[labels.labeled].sum()
+        volume = d - n_classes + np.trace(self.inverse) + self.log_det + rows.log_det
+        value = known - 0.5 * (rows.total * volume + n * d * np.log(2.0 * np.pi))
+        likely /= sums
+        return float(value), likely
+
+    def model(self) -> GaussianClasses:
+        """Return θ in the user's units."""
+        rows = self.rows
+        F = rows.factor
+        part = F @ self.columns
+        covariance = dense.product(F, F.T) - dense.product(part, part.T)
+        means = self.means @ F.T + rows.centre
+        factor = factor_of(covariance, len(rows.Z), rows.given)
+        return GaussianClasses(self.priors, means, covariance, factor)
+
+
 def largest_log_likelihood(model: GaussianClasses, mass: Array, given: Given) -> float:
     """Return L + R of the maximiser for classes of given numbers of rows, without the rows.
 

@@ -34,8 +34,11 @@ __all__ = ["LeastLabeling", "Local", "labeling_gap", "least_labeling"]
 PATIENCE = 10
 """After this many steps without a smaller gap, what is left of it is rounding."""
 
-Local = Callable[[Array], tuple[Array, Array, Array]]
-"""From q: the gradient (U, K), V (U, p) and the Hessian H in the sums Aq, (K-1) p square."""
+Local = Callable[[Array], tuple[Array, Array]]
+"""From q: the gradient (U, K), and the Hessian H in the sums Aq, (K-1) p square.
+
+If H is the same object as before, it is not factored again.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,20 +51,21 @@ class LeastLabeling:
 
 
 def least_labeling(
-    f: Local, n_rows: int, n_classes: int, *, tol: float, max_iter: int
+    f: Local, V: Array, n_classes: int, *, tol: float, max_iter: int
 ) -> LeastLabeling:
     """Minimise a convex f over labels on the simplex, until the gap is at most `tol`."""
-    q = np.full((n_rows, n_classes), 1.0 / n_classes)
-    if not n_rows:
+    q = np.full((len(V), n_classes), 1.0 / n_classes)
+    if not len(V):
         return LeastLabeling(q, 0.0, 0)
-    g, V, H = _local(f, q)  # 1
+    span = _Span(V)
+    g, H = _local(f, q)  # 1
     z = g + (g.max(axis=1).mean() or 1.0)
     best, last = LeastLabeling(q, labeling_gap(q, g), 0), 0
     for n_iter in range(1, max_iter + 1):
         if best.gap <= tol or n_iter - last > PATIENCE:  # 2
             break
         mu = float(np.mean(q * z))
-        newton = _Newton(q, z, g, V, H)
+        newton = _Newton(q, z, g, span.V, span.root(H))
         dq, dz = newton.step(0.0)  # 3
         share = min(1.0, newton.longest(dq, dz))
         sigma = float(np.mean((q + share * dq) * (z + share * dz)) / mu) ** 3
@@ -72,7 +76,7 @@ def least_labeling(
         share = min(1.0, 0.99 * newton.longest(dq, dz))  # 5
         q, z = q + share * dq, z + share * dz
         q /= q.sum(axis=1, keepdims=True)
-        g, V, H = _local(f, q)
+        g, H = _local(f, q)
         gap = labeling_gap(q, g)
         if gap < best.gap:
             best, last = LeastLabeling(q, gap, n_iter), n_iter
@@ -84,9 +88,34 @@ def labeling_gap(q: Array, gradient: Array) -> float:
     return float(np.sum(q * (gradient - gradient.min(axis=1, keepdims=True))))
 
 
-def _local(f: Local, q: Array) -> tuple[Array, Array, Array]:
-    g, V, H = f(q)
-    return g - g.min(axis=1, keepdims=True), V, H  # a constant per row would only cost digits
+def _local(f: Local, q: Array) -> tuple[Array, Array]:
+    g, H = f(q)
+    return g - g.min(axis=1, keepdims=True), H  # a constant per row would only cost digits
+
+
+class _Span:
+    """V and H in a basis of the rows of V, if they are fewer than its columns."""
+
+    def __init__(self, V: Array) -> None:
+        self.V, self.basis = V, None
+        if V.shape[0] < V.shape[1]:
+            self.basis, triangle = dense.qr(V.T)
+            self.V = triangle.T
+        self._last: tuple[Array, Array] | None = None
+
+    def root(self, H: Array) -> Array:
+        """Return R with ``RR' = H``, a lower triangle."""
+        if self._last is None or self._last[0] is not H:
+            self._last = H, _triangle(self._inside(H), 0.0)
+        return self._last[1]
+
+    def _inside(self, H: Array) -> Array:
+        if self.basis is None:
+            return H
+        p, n_rows = self.basis.shape
+        n = len(H) // p
+        left = self.basis.T @ H.reshape(n, p, n * p)
+        return (left.reshape(n, n_rows, n, p) @ self.basis).reshape(n * n_rows, n * n_rows)
 
 
 class _Newton:
@@ -98,12 +127,11 @@ class _Newton:
     magnitude.
     """
 
-    def __init__(self, q: Array, z: Array, g: Array, V: Array, H: Array) -> None:
+    def __init__(self, q: Array, z: Array, g: Array, V: Array, R: Array) -> None:
         self.q, self.z, self.g = q, z, g
         self.a = q / z
         self.share = self.a / self.a.sum(axis=1, keepdims=True)
-        self.V, H = _in_span(V, H)
-        self.R = _triangle(H, 0.0)
+        self.V, self.R = V, R
         K, p = q.shape[1], self.V.shape[1]
         gram = np.zeros((K, p, K, p))
         for k in range(K):
@@ -113,9 +141,9 @@ class _Newton:
                 gram[k, :, other] = gram[other, :, k] = -block
                 gram[k, :, k] += block
                 gram[other, :, other] += block
-        inner = gram[1:, :, 1:].reshape(len(H), len(H))
+        inner = gram[1:, :, 1:].reshape(len(R), len(R))
         inner = dense.product(dense.product(self.R.T, inner), self.R)
-        inner.flat[:: len(H) + 1] += 1.0
+        inner.flat[:: len(R) + 1] += 1.0
         self.triangle = _triangle(inner, 1.0)
 
     def step(self, target: Array | float) -> tuple[Array, Array]:
@@ -140,18 +168,6 @@ class _Newton:
         off = self.g - self.z
         off -= np.sum(self.q * off, axis=1, keepdims=True)
         return bool(np.sum(self.q * np.abs(off)) <= np.sum(self.q * self.z))
-
-
-def _in_span(V: Array, H: Array) -> tuple[Array, Array]:
-    """Write V and H in a basis of the rows of V, if they are fewer than its columns."""
-    n_rows, p = V.shape
-    if n_rows >= p:
-        return V, H
-    basis, triangle = dense.qr(V.T)
-    n_classes = len(H) // p
-    inside = H.reshape(n_classes, p, n_classes, p)
-    inside = np.einsum("kalb,ac,bd->kcld", inside, basis, basis, optimize=True)
-    return triangle.T, inside.reshape(n_classes * n_rows, -1)
 
 
 def _triangle(matrix: Array, least: float) -> Array:

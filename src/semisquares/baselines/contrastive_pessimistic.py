@@ -10,12 +10,19 @@ import numpy as np
 
 from .._inputs.labels import Labels
 from .._utils.typing import Array
-from ..core import _dense as dense
 from ..core.linalg import EPS
 from ..estimators._base import one_hot
 from ._base import NOT_NEGATIVE, STEPS, free_rows, label_all
 from ._discriminant import GaussianDiscriminant
-from ._gaussian import GaussianClasses, Given, complete_log_likelihood, fit_gaussian, log_prior
+from ._gaussian import (
+    GaussianClasses,
+    Given,
+    WhitenedMaximum,
+    WhitenedRows,
+    complete_log_likelihood,
+    fit_gaussian,
+    log_prior,
+)
 from ._least_labeling import labeling_gap, least_labeling
 
 
@@ -70,11 +77,22 @@ class _Contrast:
         )
         return ours - theirs
 
-    def __call__(self, q: Array) -> tuple[Array, Array, Array]:
-        """Return the gradient, V = (1, x) and the Hessian in the sums q'V of all but one class.
+    @cached_property
+    def rows(self) -> WhitenedRows:
+        """All rows, in coordinates where the covariance S for any q is I less a few squares."""
+        return WhitenedRows.of(self.X, self.given)
 
-        In coordinates where S = 1, with n_k and s_k the sums of q and q x, and m_k = s_k / n_k, the
-        second differential of f is
+    @cached_property
+    def V(self) -> Array:
+        """The rows (1, z) whose sums q'V determine f."""
+        free = free_rows(self.labels)
+        return np.hstack((np.ones((len(free), 1)), self.rows.Z[free]))
+
+    def __call__(self, q: Array) -> tuple[Array, Array]:
+        """Return the gradient, up to a constant per row, and the Hessian in the sums q'V.
+
+        With n_k and s_k the sums of q and q z of all classes but the first, and m_k = s_k / n_k,
+        the second differential of f is, in the norm of S⁻¹,
 
             Σ_k (dn_k² + ‖ds_k - m_k dn_k‖²) / n_k + ‖Σ_k (v_k e_k' + e_k v_k')‖² / 2(n + s)
 
@@ -82,27 +100,25 @@ class _Contrast:
         class, 0: v_k = ds_k - c_k dn_k, e_k = m_k - m_0 and c_k = (m_k + m_0) / 2. The sums of that
         class change by minus those of the others, and ds_k - m_k dn_k is v_k - ½ e_k dn_k.
         """
-        model = self.best(q)
-        origin = self.X.mean(axis=0)
-        m = dense.solve_triangular(model.factor, (model.means - origin).T).T
-        x = dense.solve_triangular(model.factor, (self.free - origin).T).T
-        gradient = model.log_joint_whitened(x.T, m.T) - self.joint
+        found = WhitenedMaximum.of(self.rows, self.all_rows(q))
+        gradient = found.scores(self.V[:, 1:]) - self.joint
+        m = found.means
         K, d = m.shape
-        total = len(self.X) + self.given.shrinkage
+        total = self.rows.total
         mass = self.known.sum(axis=0) + q.sum(axis=0)
         e, c = m[1:] - m[0], 0.5 * (m[1:] + m[0])
-        products, own = e @ e.T, np.diag(1.0 / mass[1:])
+        f = found.times_inverse(e)
+        products, own = e @ f.T, np.diag(1.0 / mass[1:])
         H = np.empty((K - 1, d + 1, K - 1, d + 1))  # a form in (dn, v)
         H[:, 0, :, 0] = (0.25 * products + (self.given.priors is None)) * (own + 1.0 / mass[0])
-        both = 0.5 * (1.0 / mass[0] - own)[:, :, None] * e[:, None, :]
+        both = 0.5 * (1.0 / mass[0] - own)[:, :, None] * f[:, None, :]
         H[:, 0, :, 1:], H[:, 1:, :, 0] = both, both.transpose(1, 2, 0)
-        H[:, 1:, :, 1:] = e.T[:, :, None] / total * e[:, None, None, :]
-        columns = np.arange(1, d + 1)
-        H[:, columns, :, columns] += own + 1.0 / mass[0] + products / total
+        weights = own + 1.0 / mass[0] + products / total
+        H[:, 1:, :, 1:] = weights[:, None, :, None] * found.inverse_covariance()[:, None, :]
+        H[:, 1:, :, 1:] += f.T[:, :, None] / total * f[:, None, None, :]
         H[:, 0] -= np.einsum("kd,kdlb->klb", c, H[:, 1:])  # from v to ds
         H[:, :, :, 0] -= np.einsum("ld,kald->kal", c, H[:, :, :, 1:])
-        V = np.hstack((np.ones((len(x), 1)), x))
-        return gradient, V, H.reshape((K - 1) * (d + 1), -1)
+        return gradient, H.reshape((K - 1) * (d + 1), -1)
 
 
 class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
@@ -199,7 +215,7 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
         contrast = _Contrast.of(X, labels, self._given(X, labels))
         enough = float(self.tol) * len(X)
         found = least_labeling(
-            contrast, *contrast.joint.shape, tol=enough, max_iter=int(self.max_iter)
+            contrast, contrast.V, len(labels.classes), tol=enough, max_iter=int(self.max_iter)
         )
         model = contrast.best(found.q)
         self._set_model(model)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from .._inputs.labels import Labels
 from .._utils.typing import Array
@@ -17,13 +16,12 @@ from ._base import NOT_NEGATIVE, STEPS, set_path
 from ._discriminant import GaussianDiscriminant
 from ._gaussian import (
     GaussianClasses,
+    WhitenedMaximum,
     WhitenedRows,
-    factor_of,
     fit_gaussian,
     largest_log_likelihood,
     log_prior,
     marginal_log_likelihood,
-    singular,
 )
 
 
@@ -163,7 +161,7 @@ class EMDiscriminantClassifier(GaussianDiscriminant):
             # 1. expectation: q already has the posteriors of the unlabeled rows
             q[labels.labeled] = known
             # 2. maximisation
-            found = _Maximum.of(rows, q)
+            found = WhitenedMaximum.of(rows, q)
             before, (value, q) = value, found.expectation(labels)
             if self.record_path:
                 path.append(EMStep(n_iter, value, found.model()))
@@ -202,60 +200,3 @@ def _start(X: Array, known: Array, rows: WhitenedRows) -> GaussianClasses:
         means = (known.T @ X) / mass[:, None]
         covariance = dense.product(rows.factor, rows.factor.T)
         return GaussianClasses(rows.given.priors_of(mass), means, covariance, rows.factor)
-
-
-@dataclass(frozen=True, eq=False)
-class _Maximum:
-    """The maximiser θ for a given q, in the coordinates of `WhitenedRows`."""
-
-    rows: WhitenedRows
-    priors: Array
-    means: Array
-    columns: Array
-    """V, of shape (d, K)."""
-    inverse: Array
-    """E⁻¹ = (I - V'V)⁻¹."""
-    log_det: float
-    """log det E."""
-
-    @classmethod
-    def of(cls, rows: WhitenedRows, q: Array) -> _Maximum:
-        mass = q.sum(axis=0)
-        means = dense.product(q.T, rows.Z) / mass[:, None]
-        columns = np.sqrt(mass / rows.total) * means.T
-        values, vectors = dense.eigh(np.eye(len(mass)) - columns.T @ columns)
-        if values[0] < 1e-13 * len(mass):
-            raise singular(*rows.Z.shape)
-        inverse = (vectors / values) @ vectors.T
-        priors, log_det = rows.given.priors_of(mass), float(np.log(values).sum())
-        return cls(rows, priors, means, columns, inverse, log_det)
-
-    def expectation(self, labels: Labels) -> tuple[float, Array]:
-        """Return ℓ and the posteriors of all rows.
-
-        Scores are log π_k N(z_i; m_k, S) up to a constant for each row. Over all rows, and with R,
-        these sum to -½ (n+s) [tr S⁻¹ + log det S + log det A], as Σ z z' + s F⁻¹TF⁻' = (n+s) I.
-        """
-        rows = self.rows
-        n, d = rows.Z.shape
-        n_classes = len(self.priors)
-        # S⁻¹ m_k, because m_k is a multiple of v_k and S⁻¹ V = V E⁻¹
-        weights = self.means.T + self.columns @ (self.inverse @ (self.columns.T @ self.means.T))
-        scores = dense.product(rows.Z, weights)
-        scores += np.log(self.priors) - 0.5 * np.einsum("kd,dk->k", self.means, weights)
-        shared = logsumexp(scores, axis=1)
-        known = scores[labels.labeled, labels.codes].sum()
-        known += shared.sum() - shared[labels.labeled].sum()
-        volume = d - n_classes + np.trace(self.inverse) + self.log_det + rows.log_det
-        value = known - 0.5 * (rows.total * volume + n * d * np.log(2.0 * np.pi))
-        return float(value), np.exp(scores - shared[:, None])
-
-    def model(self) -> GaussianClasses:
-        """Return θ in the user's units."""
-        rows = self.rows
-        F = rows.factor
-        part = F @ self.columns
-        covariance = dense.product(F, F.T) - dense.product(part, part.T)
-        means = self.means @ F.T + rows.centre
-        factor = factor_of(covariance, len(rows.Z), rows.given)
-        return GaussianClasses(self.priors, means, covariance, factor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -95,13 +96,18 @@ class _LabeledLoss:
         b = orthogonal.T @ targets - triangle @ (B[known].T @ targets)
         return cls(dense.product(B[unknown], triangle.T), b, first)
 
-    def __call__(self, q: Array) -> tuple[Array, Array, Array]:
-        V, K = self.V, q.shape[1]
+    def __call__(self, q: Array) -> tuple[Array, Array]:
+        V = self.V
         gradient = np.zeros(q.shape)
         gradient[:, self.first :] = 2.0 * V @ (V.T @ q[:, self.first :] - self.b)
+        return gradient, self.hessian
+
+    @cached_property
+    def hessian(self) -> Array:
+        """The Hessian in the sums of all classes but the first."""
         # with more than two classes, the sums of the first are minus those of the others
-        classes = np.eye(K - 1) + (1 - self.first)
-        return gradient, V, 2.0 * np.kron(classes, np.eye(V.shape[1]))
+        classes = np.eye(self.b.shape[1] - (1 - self.first)) + (1 - self.first)
+        return 2.0 * np.kron(classes, np.eye(self.V.shape[1]))
 
 
 class ImplicitlyConstrainedClassifier(LinearClassifier):
@@ -203,7 +209,7 @@ class ImplicitlyConstrainedClassifier(LinearClassifier):
         best = targets.mean(axis=0) if self.fit_intercept else 0.0
         scale = float(np.sum((targets - best) ** 2))
         found = least_labeling(
-            loss, len(unknown), n_classes, tol=float(self.tol) * scale, max_iter=int(self.max_iter)
+            loss, loss.V, n_classes, tol=float(self.tol) * scale, max_iter=int(self.max_iter)
         )
         self.label_distributions_ = label_all(labels, labeled, found.q)
         self.coef_, last = fit.weights(self.label_distributions_[:, first:])
