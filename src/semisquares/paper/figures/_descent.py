@@ -74,10 +74,14 @@ def descend(
 
     1. Fit all rows with their labels. 2. Fill in the labels. 3. Drop the runs that have converged.
     """
-    squares = (np.sum(labeled**2, axis=0) + np.sum(unlabeled**2, axis=0))[:, None]
-    known = (labeled.T @ y)[:, None]
-    transposed = np.ascontiguousarray(unlabeled.T)
     n_runs = labels.shape[1]
+    squares = np.sum(labeled**2, axis=0) + np.sum(unlabeled**2, axis=0)
+    known = labeled.T @ y
+    if n_runs == 1:
+        labels = labels[:, 0]  # on few rows a step is mostly overhead, and vectors have less
+    else:
+        squares, known = squares[:, None], known[:, None]
+    transposed = np.ascontiguousarray(unlabeled.T)
     weights = np.empty((len(known), n_runs))
     steps = np.full(n_runs, max_steps)
     running = np.arange(n_runs)
@@ -87,13 +91,16 @@ def descend(
         w /= squares
         imputed = labeling.impute(unlabeled @ w)  # 2
         moved = imputed - labels
-        ended = np.abs(moved, out=moved).sum(axis=0) <= tol
+        ended = np.add.reduce(np.abs(moved, out=moved)) <= tol
         labels = imputed
         if ended.any():  # 3
-            weights[:, running[ended]] = w[:, ended]
+            ended = np.atleast_1d(ended)
+            weights[:, running[ended]] = w[:, ended] if n_runs > 1 else w[:, None]
             steps[running[ended]] = step
-            labels, running, w = labels[:, ~ended], running[~ended], w[:, ~ended]
-        if not len(running):
-            break
-    weights[:, running] = w
+            running = running[~ended]
+            if not len(running):
+                break
+            labels, w = labels[:, ~ended], w[:, ~ended]
+    if len(running):
+        weights[:, running] = w if n_runs > 1 else w[:, None]
     return Descents(weights, steps, ~np.isin(np.arange(n_runs), running))
