@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from semisquares.core.curvature import full_curvature
 from semisquares.core.labelings import DialLabels, HardLabels, SimplexDialLabels, SoftLabels
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, SparseTable, tracking
-from semisquares.core.solvers import batch_size, block_descent, tracked_descent, turn_dial
+from semisquares.core.solvers import Start, batch_size, block_descent, tracked_descent, turn_dial
 from semisquares.core.solvers.block_descent import _differ_by_rounding
 from semisquares.core.solvers.solution import Status
 from support.problems import make_problem
@@ -110,18 +111,86 @@ def test_the_path_from_soft_to_hard_is_that_of_block_descent(case, narrow, monke
     objective, start = problem(**CASES[case])
     taus = (0.2, 0.5, 0.8)
     found = turn_dial(objective.with_labeling(SoftLabels()), start, taus, 20)
+    assert isinstance(found, Start)
+    found = found.labels(objective.rows)
     monkeypatch.setattr(module, "SMALLEST", np.inf)
     expected = turn_dial(objective.with_labeling(SoftLabels()), start, taus, 20)
     unlabeled = objective.memory_rows.unlabeled
     np.testing.assert_allclose(found[unlabeled], expected[unlabeled], atol=1e-8)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_a_start_from_weights_is_that_from_their_labels(case, narrow):
+    objective, _ = problem(**CASES[case])
+    rows = objective.rows
+    w = np.linalg.solve(rows.labeled_gram + np.eye(rows.n_weights), rows.labeled_moment)
+    start = Start(w, objective.labeling)
+    expected = block_descent(objective, start.labels(rows))
+    found = tracked_descent(objective, start)
+    unlabeled = objective.memory_rows.unlabeled
+    np.testing.assert_array_equal(found.state.labels[unlabeled], expected.state.labels[unlabeled])
+    assert (found.n_iter, found.status) == (expected.n_iter, expected.status)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_descent_goes_on_where_the_path_ends(case, narrow):
+    objective, start = problem(**CASES[case])
+    rows = objective.memory_rows
+    turned = turn_dial(objective.with_labeling(SoftLabels()), start, (0.2, 0.5, 0.8), 20)
+    expected = block_descent(objective, turned.labels(rows))
+    found = tracked_descent(objective, turned)
+    np.testing.assert_array_equal(
+        found.state.labels[rows.unlabeled], expected.state.labels[rows.unlabeled]
+    )
+    np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
+    assert (found.n_iter, found.status) == (expected.n_iter, expected.status)
+
+
+@pytest.mark.parametrize("labeling", [HardLabels(), DialLabels(0.5)])
+@pytest.mark.parametrize("case", CASES)
+def test_labels_are_right_wherever_the_weights_go(case, labeling, narrow):
+    """Steps that shrink and turn: tubes are formed within tubes, and weights leave any of them."""
+    objective, start = problem(**CASES[case])
+    rows, rng = objective.memory_rows, np.random.default_rng(0)
+    w = full_curvature(objective).factor.solve(rows.moment(start))
+    tracked, size = tracking.TrackedLabels(rows, labeling), np.abs(w)
+    step, depths = rng.normal(size=len(w)) * size, set()
+    for k in range(120):
+        w = w + 0.05 * 0.7 ** (k % 20) * step
+        step = step + 0.4 * rng.normal(size=len(w)) * size
+        moment, _ = tracked.relabel(w)
+        labels = labeling.impute(rows.decisions(w))
+        np.testing.assert_allclose(
+            moment, rows.moment(labels), rtol=1e-9, atol=1e-9 * np.abs(moment).max()
+        )
+        depths.add(len(tracked._levels))
+    assert max(depths) > 2
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_estimates_differ_from_decision_values_by_less_than_their_bound(case, narrow):
+    objective, start = problem(**CASES[case])
+    rows = objective.memory_rows
+    tracked = tracking.TrackedLabels(rows, HardLabels())
+    w = full_curvature(objective).factor.solve(rows.moment(start))
+    for size in (1.0, 1.01, 1.0101):
+        tracked.relabel(size * w)
+    assert len(tracked._levels) > 1
+    for level in tracked._levels:
+        estimate, error = level.estimates.at(tracked._coordinates(1.02 * w))
+        index = np.arange(N) if level.index is None else level.index
+        wrong = np.abs(estimate(slice(None)) - rows.decisions(1.02 * w)[index])
+        assert (wrong <= error * level.norms)[~np.isin(index, rows.labeled)].all()
+        assert error < 1e-3
+
+
 def test_distances_are_those_of_the_rows():
     objective, _ = problem()
     rows = objective.memory_rows
-    centre, scale = np.arange(1.0, D + 1.0), np.linspace(0.5, 2.0, D)
-    expected = ((rows.table.X - centre) ** 2) @ scale
-    np.testing.assert_allclose(rows.distances(centre, scale), expected, rtol=1e-9)
+    w, centre, scale = np.ones(D + 1), np.arange(1.0, D + 1.0), np.linspace(0.5, 2.0, D)
+    z, squares = rows.design.decisions_and_distances(w, centre, scale)
+    np.testing.assert_allclose(squares, ((rows.table.X - centre) ** 2) @ scale, rtol=1e-9)
+    np.testing.assert_allclose(z, rows.decisions(w), rtol=1e-12)
 
 
 @pytest.mark.parametrize("labeling", [HardLabels(), DialLabels(0.5)])

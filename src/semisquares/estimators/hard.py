@@ -25,6 +25,7 @@ from ..core.linalg import EPS
 from ..core.objective import Objective
 from ..core.solvers import (
     Solution,
+    Start,
     batch_size,
     enumerate_hard,
     hard_descent,
@@ -235,25 +236,39 @@ class HardLabelClassifier(SemiSupervised):
 
     def _start(
         self, problem: Problem, relaxed: Objective, labeling: Labeling, supervised: Array
-    ) -> tuple[Array, float]:
+    ) -> tuple[Array | Start, float]:
         """Return the labels to start from, and a lower bound for all labelings (or NaN)."""
         named = isinstance(self.init, str) and self.init in ("soft", "path")
         from_soft = named and self._warm_weights(problem) is None
         if not (from_soft or self.certify):
-            return self._start_labels(problem, labeling, supervised), np.nan
+            return self._given_start(problem, labeling, supervised), np.nan
         found = minimise(relaxed, supervised, rng=self._rng())
         rows, w = problem.in_own_columns(found.w)
         sweep = found.state.sweep if rows is relaxed.rows else None
         bound = duality_gap(replace(relaxed, rows=rows), w, sweep=sweep).bound
         if not from_soft:
-            return self._start_labels(problem, labeling, supervised), bound
+            return self._given_start(problem, labeling, supervised), bound
         if self.init == "soft":
             return problem.rows.imputed(found.state.z, labeling), bound
         labels = problem.rows.imputed(found.state.z, relaxed.labeling)
         return turn_dial(relaxed, labels, DIAL, DIAL_STEPS), bound
 
-    def _batches(self, problem: Problem, start: Array) -> Iterator[Array]:
+    def _given_start(
+        self, problem: Problem, labeling: Labeling, supervised: Array
+    ) -> Array | Start:
+        """Return the start that `init` or a warm start names."""
+        weights = self._start_weights(problem, supervised)
+        if weights is None:
+            return self._start_labels(problem, labeling, supervised)
+        return Start(weights, labeling)
+
+    def _batches(self, problem: Problem, start: Array | Start) -> Iterator[Array | Start]:
         """Yield all starts in batches; random ones are drawn batch by batch."""
+        if isinstance(start, Start):
+            if self.n_init == 1:
+                yield start
+                return
+            start = start.labels(problem.rows)
         if problem.partitioned:
             if self.n_init > 1:
                 raise ValueError(
@@ -272,7 +287,7 @@ class HardLabelClassifier(SemiSupervised):
             first, left = first[:, :0], left - n_more
 
     def _enumerate(
-        self, problem: Problem, objective: Objective, start: Array, progress: StepProgress
+        self, problem: Problem, objective: Objective, start: Array | Start, progress: StepProgress
     ) -> Solution:
         """Find the best of all labelings, after a descent from the start."""
         n_unlabeled = problem.rows.n_unlabeled
@@ -285,7 +300,8 @@ class HardLabelClassifier(SemiSupervised):
                 f"solver='enumerate' is for two classes and up to {MAX_UNLABELED} unlabeled rows, "
                 f"got {problem.n_classes} classes and {n_unlabeled} rows; use solver='block'."
             )
-        labels = np.asarray(hard_descent(objective, [start[:, None]]).state.labels)
+        batch = start if isinstance(start, Start) else start[:, None]
+        labels = np.asarray(hard_descent(objective, [batch]).state.labels)
         max_nodes = 20_000 if self.max_iter is None else int(self.max_iter)
         return enumerate_hard(objective, labels, max_nodes=max_nodes, callback=progress.callback)
 

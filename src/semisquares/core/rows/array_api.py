@@ -196,6 +196,12 @@ class ArrayTable:
     def subset(self, index: Array) -> ArrayTable:
         return ArrayTable(self.X[index], self.shift)
 
+    def standardised(self, index: Array, centre: Array, scale: Array) -> tuple[DeviceMatrix, Array]:
+        rows = self.take(index)
+        xp, put = rows.device.xp, rows.device.put
+        values = (rows.values - put(centre)) / put(scale)
+        return DeviceMatrix(xp.astype(values, xp.float32), rows.device), centre
+
     def gram(self, matrix: DeviceMatrix, weight: Array | None) -> Array:
         device, values = matrix.device, matrix.values
         if weight is not None:

@@ -344,10 +344,6 @@ class MemoryRows:
         theta = self.targets.times_weights(values)
         return theta, self.design.moment(theta)
 
-    def distances(self, centre: Array, scale: Array) -> Array:
-        """Return Σ scale (x - centre)² over the features, for every row."""
-        return self.design.distances(centre, scale)
-
     def triangle(self, index: Array, rhs: Array | None) -> Array:
         """Return the R factor of √a (1, x, rhs) over some rows."""
         return self.design.triangle(index, np.sqrt(self.weights[index]), rhs)

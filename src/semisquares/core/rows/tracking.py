@@ -4,16 +4,18 @@ Two classes. Imputed labels are 0, 1, or affine in the decision value between tw
 moment Σ a x t depends on the pieces of the rows alone; rows that change their piece update it.
 
 Weights that follow each other are nearly combinations of a few earlier ones, and decision values
-are linear in the weights. So the decision values at some earlier weights predict those at new ones:
-with a remainder r of the weights, the prediction for a row x is wrong by at most ``‖x‖ ‖r‖``. Only
-rows that are closer to a border than this are read. If steps get small, a `_Level` holds a copy of
-the rows that can change their piece at all while the weights stay in a tube around the line of
-their last step (a bound like that of Hamerly's k-means); it may hold a narrower level in turn.
-Weights that leave the tube return to the rows of the level above, and in the end to all rows.
+are linear in the weights. So the decision values at some earlier weights estimate those at new
+ones: with a remainder r of the weights, the estimate for a row x is wrong by at most ``‖x‖ ‖r‖``.
+Only rows that are closer to a border than this are read. If steps get small, a `_Level` holds a
+copy, in single precision, of the rows that can change their piece at all while the weights stay in
+a tube around the line of their last step (a bound like that of Hamerly's k-means); it may hold a
+narrower level in turn. Weights that leave a tube return to the rows of the level above, and in the
+end to all rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,46 +25,115 @@ from ..._utils.typing import Array
 from ..labelings import DialLabels, HardLabels
 from .memory import MemoryRows
 
+Estimates = Callable[[slice], Array]
+"""Returns estimated decision values of the rows of a slice, in single precision."""
+
 REMEMBERED = 6
 """Decision values are kept at this many earlier weights, in single precision; fewer in tables with
-few columns, whose rows are read as fast as predicted."""
+few columns, whose rows are read as fast as estimated."""
 COLUMNS_EACH = 8
 """There are at least this many columns for each of them, if they are more than two."""
 DIGITS = 2.0**-20
-"""A bound of the relative rounding of predictions in single precision, with a margin of two."""
-ALONE = 5
+"""A bound of the relative rounding of estimates in single precision, with a margin."""
+ALONE = 4
 """Reading a single row takes this many times as long as reading one of many in order."""
 AHEAD = 6.0
 """A tube is this many last steps long: steps that shrink by 1/7 each end within it."""
-NARROWING = 24
-"""A level has about one of this many rows of the level above."""
-LARGEST_SHARE = 20
+SHORTEST = 0.7
+"""The radius of a tube is at least this many last steps."""
+NARROWING = 12
+"""A level has about one of this many rows of the level above, or more if steps are long."""
+LARGEST_SHARE = 6
 """A level with more than one of this many rows would take too much memory."""
+LARGEST_SHARE_OF_COPY = 3
+"""A level within a level has at most one of this many rows: copying more does not pay."""
 FEWEST_ROWS = 4096
 """Fewer rows than this are not narrowed any more."""
 BLOCK = 1 << 15
-"""Predictions are made for this many rows at a time, to stay in the cache."""
+"""Estimates are made for this many rows at a time, to stay in the cache."""
 SLACK = 1.0 - 1e-6
 """Covers the rounding of the bounds: rows are compared with a radius that is larger by 1e-6."""
 
 
 @dataclass(eq=False)
-class _Level:
-    """Some rows, their decision values at earlier weights, and the tube in which no other moves."""
+class _Remembered:
+    """Decision values of all rows at earlier weights, which estimate those at new ones."""
 
-    rows: MemoryRows
+    most: int
+    """The number of weights that are kept."""
+    weights: Array
+    """Earlier weights, one in each line."""
+    values: list[Array]
+    """The decision values at each of these weights."""
+
+    def remember(self, v: Array, z: Array) -> None:
+        """Keep the decision values at weights, in the place of the oldest ones."""
+        kept = slice(int(len(self.values) >= self.most), None)
+        self.weights = np.vstack((self.weights[kept], v))
+        self.values = [*self.values[kept], z.astype(np.float32)]
+
+    def at(self, v: Array) -> tuple[Estimates, float]:
+        """Estimate by the combination of earlier weights, and of a constant, closest to v."""
+        constant = np.zeros(len(v))
+        constant[-1] = 1.0
+        basis = np.vstack((self.weights, constant))
+        c = np.linalg.lstsq(basis.T, v, rcond=1e-6)[0]
+        size = 1.0 + float(np.abs(c) @ np.linalg.norm(basis, axis=1))
+        left = float(np.linalg.norm(v - c @ basis))
+        factors = c.astype(np.float32)
+
+        def estimate(part: slice) -> Array:
+            z = factors[0] * self.values[0][part]
+            for factor, values in zip(factors[1:], self.values[1:], strict=False):
+                z += factor * values[part]
+            z += factors[-1]
+            return z
+
+        return estimate, left + DIGITS * size
+
+
+@dataclass(eq=False)
+class _Copy:
+    """A copy of some rows in single precision."""
+
+    matrix: Any
+    """The rows, their columns divided by the scale; those of dense tables are also centred."""
+    offset: Array
+    """The centre that is left in these columns."""
+
+    def at(self, v: Array) -> tuple[Estimates, float]:
+        """Multiply the rows by the weights."""
+        features = v[:-1].astype(np.float32)
+        constant = np.float32(v[-1] - self.offset @ v[:-1])
+        far = 1.0 + float(np.linalg.norm(self.offset))
+        digits = (len(v) + 8) * 2.0**-24  # of sums in any order
+
+        def estimate(part: slice) -> Array:
+            z = self.matrix[part] @ features
+            z += constant
+            return z
+
+        return estimate, digits * (1.0 + far * float(np.linalg.norm(v)))
+
+    def subset(self, index: Array) -> _Copy:
+        return _Copy(self.matrix[index], self.offset)
+
+
+@dataclass(eq=False)
+class _Level:
+    """Some rows, estimates of their decision values, and the tube in which no other row moves."""
+
     index: Array | None
     """Where the rows are among all rows; None for all."""
     norms: Array
+    estimates: _Remembered | _Copy
+    """``at(v)`` returns a function from slices of the rows to estimates at the weights v, and a
+    bound of their error for a row of norm 1."""
     start: Array
     """The start of the tube, in the tracker's coordinates of weights."""
     line: Array
     """The tube goes from `start` to `start + line`."""
     radius: float
-    weights: Array
-    """Earlier weights, one in each line."""
-    values: list[Array]
-    """The decision values at each of these weights."""
 
     def contains(self, v: Array) -> bool:
         """Return whether weights are in the tube."""
@@ -71,29 +142,9 @@ class _Level:
         t = min(1.0, max(0.0, float(away @ self.line) / square)) if square > 0.0 else 0.0
         return bool(np.linalg.norm(away - t * self.line) <= SLACK * self.radius)
 
-    def remember(self, v: Array, z: Array) -> None:
-        """Keep the decision values at weights, in the place of the oldest ones."""
-        most = min(REMEMBERED, max(2, self.rows.n_features // COLUMNS_EACH))
-        kept = slice(int(len(self.values) >= most), None)
-        self.weights = np.vstack((self.weights[kept], v))
-        self.values = [*self.values[kept], z.astype(np.float32)]
-
-    def predict(self, c: Array, part: slice) -> Array:
-        """Return the same combination of the decision values of some rows."""
-        z = c[0] * self.values[0][part]
-        for factor, values in zip(c[1:], self.values[1:], strict=True):
-            z += factor * values[part]
-        return z
-
-    def combination(self, v: Array) -> tuple[Array, float]:
-        """Return the combination of earlier weights closest to v, and a bound of its error.
-
-        Decision values are wrong by at most the bound times the norm of their row.
-        """
-        c = np.linalg.lstsq(self.weights.T, v, rcond=1e-6)[0]
-        size = 1.0 + float(np.abs(c) @ np.linalg.norm(self.weights, axis=1))
-        left = float(np.linalg.norm(v - c @ self.weights))
-        return c.astype(np.float32), left + DIGITS * size
+    def parts(self) -> list[slice]:
+        """Return slices of the rows that stay in the cache."""
+        return [slice(k, k + BLOCK) for k in range(0, len(self.norms), BLOCK)]
 
 
 class TrackedLabels:
@@ -121,9 +172,22 @@ class TrackedLabels:
         """Rows that were read one by one since the last pass over all rows."""
         self.piece = np.full(rows.n_rows, -1, dtype=np.int8)
         """-1 if the label is 0, 1 if it is 1, 0 between; -1 for labeled rows."""
-        self._ones = np.zeros(rows.n_weights)
+        self._ones, self._between_sum = np.zeros(rows.n_weights), np.zeros(rows.n_weights)
         self._between = np.zeros((rows.n_weights, rows.n_weights))
-        self._between_sum = np.zeros(rows.n_weights)
+        if isinstance(labeling, DialLabels):
+            self._start_between()
+
+    def _start_between(self) -> None:
+        """Let all labels be between: on the way from soft labels, few rows will leave."""
+        rows = self.rows
+        self.piece[:] = 0
+        self.piece[rows.labeled] = -1
+        self._between = rows.full_gram - rows.labeled_gram
+        if rows.intercept:
+            self._between_sum = self._between[-1].copy()
+        else:
+            share = rows.targets.times_weights((self.piece == 0).astype(np.float64))
+            self._between_sum = rows.design.moment(share)
 
     @property
     def labels(self) -> Array:
@@ -144,35 +208,31 @@ class TrackedLabels:
 
     def turn(self, labeling: HardLabels | DialLabels) -> None:
         """Go on with another labeling."""
-        self.labeling = labeling
+        self.labeling, self._last = labeling, None  # the next step will be a large one
         del self._levels[1:]
 
     def relabel(self, w: Array) -> tuple[Array, int]:
         """Impute the labels at w; return their moment and how many rows changed their piece."""
         v = self._coordinates(w)
-        if not self._levels:
-            self._levels.append(self._all_rows(len(v)))
-        while len(self._levels) > 1 and not self._levels[-1].contains(v):
-            self._levels.pop()
+        left = (k for k, level in enumerate(self._levels) if k and not level.contains(v))
+        del self._levels[next(left, len(self._levels)) :]  # those within a level need its rows
+        piece = self._pieces(w, v)
         level = self._levels[-1]
-        changed = self._move(level, self._pieces(level, w, v))
+        changed = self._move(level, piece)
         if self._last is not None:
             self._narrow(level, v, AHEAD * (v - self._last))
         self._last = v
         return self._moment(w), changed
+
+    def forget(self) -> None:
+        """Free the memory of all that predicts labels; they must not change any more."""
+        self._levels.clear()
 
     def _coordinates(self, w: Array) -> Array:
         """Return weights of centred and scaled columns: rows have similar norms in them."""
         features = w[: self.rows.n_features]
         level = w[-1] + self._centre @ features if self.rows.intercept else 0.0
         return np.append(features * self._scale, level)
-
-    def _all_rows(self, size: int) -> _Level:
-        rows, nowhere = self.rows, np.zeros(size)
-        norms = np.sqrt(1.0 + rows.distances(self._centre, 1.0 / self._scale**2))
-        norms[rows.labeled] = 0.0  # they have no piece that could change
-        norms = norms.astype(np.float32)
-        return _Level(rows, None, norms, nowhere, nowhere, np.inf, np.empty((0, size)), [])
 
     def _moment(self, w: Array) -> Array:
         moment = self.rows.labeled_moment + self._ones
@@ -184,80 +244,114 @@ class TrackedLabels:
 
     # -- pieces -------------------------------------------------------------------------------
 
-    def _pieces(self, level: _Level, w: Array, v: Array) -> Array:
-        """Return the pieces of a level's rows at w.
+    def _pieces(self, w: Array, v: Array) -> Array:
+        """Return the pieces of the rows of the last level at w.
 
-        Of all rows, only those that are too close to a border are read, until a pass over all of
-        them, which improves later predictions, would have been as fast.
+        Only rows that are too close to a border are read. If these were many since the last pass
+        over all rows, another one, which improves later estimates, is as fast.
         """
-        rows, unclear = level.rows, None
-        if level.index is None and len(level.weights):
-            piece, unclear = self._predicted_pieces(level, v)
+        rows, borders = self.rows, self.borders()
+        if self._levels and self._is_precise(self._levels[-1].estimates, v):
+            level = self._levels[-1]
+            piece, unclear = self._estimated_pieces(level, v)
+            if level.index is not None:
+                piece[unclear] = _piece(rows.decisions_of(level.index[unclear], w), *borders)
+                return piece
             self._read += len(unclear)
-        if unclear is not None and ALONE * self._read <= rows.n_rows:
-            piece[unclear] = _piece(rows.decisions_of(unclear, w), *self.borders())
-        else:
-            z = rows.decisions(w)
-            level.remember(v, z)
-            piece = _piece(z, *self.borders())
-            self._read = 0 if level.index is None else self._read
-        if level.index is None:
-            piece[rows.labeled] = -1
+            if ALONE * self._read <= rows.n_rows:
+                piece[unclear] = _piece(rows.decisions_of(unclear, w), *borders)
+                piece[rows.labeled] = -1
+                return piece
+        z = rows.decisions(w) if self._levels else self._first_pass(w, len(v))
+        known = self._levels[0].estimates
+        assert isinstance(known, _Remembered)
+        known.remember(v, z)
+        self._read = 0
+        piece = _piece(z, *borders)
+        piece[rows.labeled] = -1
         return piece
 
-    def _predicted_pieces(self, level: _Level, v: Array) -> tuple[Array, Array]:
-        """Return the pieces that earlier weights predict, and the rows that they leave unclear."""
-        c, error = level.combination(v)
+    def _first_pass(self, w: Array, size: int) -> Array:
+        """Return the decision values of all rows at w; add the level of all rows."""
+        rows, nowhere = self.rows, np.zeros(size)
+        z, squares = rows.design.decisions_and_distances(w, self._centre, 1.0 / self._scale**2)
+        norms = np.sqrt(1.0 + squares).astype(np.float32)
+        norms[rows.labeled] = 0.0  # they have no piece that could change
+        most = min(REMEMBERED, max(2, rows.n_features // COLUMNS_EACH))
+        none = _Remembered(most, np.empty((0, size)), [])
+        self._levels.append(_Level(None, norms, none, nowhere, nowhere, np.inf))
+        return z
+
+    def _is_precise(self, known: _Remembered | _Copy, v: Array) -> bool:
+        """Return whether estimates at v are precise enough to narrow a tube around them."""
+        if isinstance(known, _Copy):
+            return True
+        if len(known.values) < 2:
+            return False
+        return self._last is None or known.at(v)[1] <= float(np.linalg.norm(v - self._last))
+
+    def _estimated_pieces(self, level: _Level, v: Array) -> tuple[Array, Array]:
+        """Return the estimated pieces, and the rows whose piece they leave unclear."""
+        estimate, error = level.estimates.at(v)
         low, high = self.borders()
-        piece = np.empty(level.rows.n_rows, dtype=np.int8)
+        piece = np.empty(len(level.norms), dtype=np.int8)
         unclear = []
-        for first in range(0, level.rows.n_rows, BLOCK):
-            part = slice(first, first + BLOCK)
-            z = level.predict(c, part)
+        for part in level.parts():
+            z = estimate(part)
             piece[part] = _piece(z, low, high)
             reach = np.float32(error) * level.norms[part]
             room = np.abs(z - np.float32(low))
             if high > low:
                 np.minimum(room, np.abs(z - np.float32(high)), out=room)
-            unclear.append(first + np.flatnonzero(~(room > reach)))
+            unclear.append(part.start + np.flatnonzero(~(room > reach)))
         return piece, np.concatenate(unclear)
 
     def _narrow(self, level: _Level, v: Array, line: Array) -> None:
         """Add a level with the rows that may change their piece in the next steps."""
-        if level.rows.n_rows < FEWEST_ROWS:
+        n_rows = len(level.norms)
+        if n_rows < FEWEST_ROWS:
             return
-        here, end = level.combination(v), level.combination(v + line)
-        ends = here[0], end[0]
-        error = max(here[1], end[1])
+        here, left = level.estimates.at(v)
+        end, left_at_end = level.estimates.at(v + line)
+        error = max(left, left_at_end)
         step = float(np.linalg.norm(line)) / AHEAD
-        some = self._room(level, slice(None, None, max(1, level.rows.n_rows // FEWEST_ROWS)), *ends)
-        radius = max(float(np.quantile(some, 1.0 / NARROWING)) - error, step)
-        if LARGEST_SHARE * np.count_nonzero(some <= radius + error) > len(some):
+
+        def rooms(part: slice) -> Array:
+            return self._room(here(part), end(part), level.norms[part])
+
+        some = rooms(slice(None, None, max(1, n_rows // FEWEST_ROWS)))
+        share = LARGEST_SHARE if level.index is None else LARGEST_SHARE_OF_COPY
+        few, many = len(some) // NARROWING, len(some) // share
+        some.partition((few, many))
+        radius = min(max(float(some[few]) - error, step), float(some[many]) - error)
+        if radius < SHORTEST * step:
             return
         inside = np.concatenate(
-            [
-                first + np.flatnonzero(
-                    self._room(level, slice(first, first + BLOCK), *ends) <= radius + error
-                )
-                for first in range(0, level.rows.n_rows, BLOCK)
-            ]
-        )  # fmt: skip
-        if level.index is None:
-            inside = np.setdiff1d(inside, self.rows.labeled, assume_unique=True)
-        index = inside if level.index is None else level.index[inside]
-        targets = level.rows.targets.unlabeled_at(inside)
-        few = MemoryRows.of(level.rows.table.subset(inside), targets, level.rows.intercept)
-        norms, values = level.norms[inside], [z[inside] for z in level.values]
-        self._levels.append(_Level(few, index, norms, v, line, radius, level.weights, values))
+            [part.start + np.flatnonzero(rooms(part) <= radius + error) for part in level.parts()]
+        )
+        if isinstance(level.estimates, _Copy):
+            assert level.index is not None
+            index, copy = level.index[inside], level.estimates.subset(inside)
+        else:
+            table = self.rows.table
+            matrix, centre = table.standardised(inside, self._centre, self._scale)
+            index, copy = inside, _Copy(matrix, (self._centre - centre) / self._scale)
+        self._levels.append(_Level(index, level.norms[inside], copy, v, line, radius))
 
-    def _room(self, level: _Level, part: slice, here: Array, end: Array) -> Array:
-        """Return how far weights may leave a line before the prediction of a row changes."""
-        first, last = level.predict(here, part), level.predict(end, part)
-        low, high = self.borders()
-        room = _room(first, last, low)
+    def _room(self, first: Array, last: Array, norms: Array) -> Array:
+        """Return how far weights may leave a line before a row's decision value meets a border.
+
+        Negative if the line itself crosses a border; infinite for labeled rows.
+        """
+        low, high = (np.float32(border) for border in self.borders())
+        least, largest = np.minimum(first, last), np.maximum(first, last)
+        room = np.maximum(least - low, low - largest)
         if high > low:
-            np.minimum(room, _room(first, last, high), out=room)
-        return room / np.maximum(level.norms[part], np.float32(1.0))
+            np.minimum(room, np.maximum(least - high, high - largest), out=room)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room /= norms
+        room[norms == 0.0] = np.inf
+        return room
 
     # -- sums ---------------------------------------------------------------------------------
 
@@ -268,7 +362,7 @@ class TrackedLabels:
         if not len(moved):
             return 0
         index = moved if level.index is None else level.index[moved]
-        if 2 * len(moved) > self.rows.n_rows:
+        if ALONE * len(moved) > self.rows.n_rows:
             self._sum(piece)
         else:
             self._update(index, piece[moved], last[moved])
@@ -298,47 +392,34 @@ class TrackedLabels:
 
     def _update(self, index: Array, now: Array, before: Array) -> None:
         """Add rows that changed their piece to the sums, reading each once."""
-        rows, design = self.rows, self.rows.design
-        weight = np.broadcast_to(np.asarray(rows.targets.weight_at(index)), index.shape)
-        ones = weight * ((now > 0).astype(np.float64) - (before > 0))
-        between = weight * ((now == 0).astype(np.float64) - (before == 0))
-        p = rows.n_weights
+        entered = (now == 0).astype(np.int8) - (before == 0)
+        if isinstance(self.labeling, HardLabels):  # the sums between will not be used again
+            entered[:] = 0
+        ones = (now > 0).astype(np.float64) - (before > 0)
+        for sign in (-1, 0, 1):  # rows that leave the ones between, stay outside or inside, enter
+            group = np.flatnonzero(entered == sign)
+            if len(group):
+                self._add(index[group], ones[group], sign)
+
+    def _add(self, index: Array, ones: Array, sign: int) -> None:
+        """Add rows to the sum of the ones, and if sign is not 0, that often to those between."""
+        rows, design, p = self.rows, self.rows.design, self.rows.n_weights
+        weight = None if rows.row_weight is None else rows.row_weight[index]
 
         def work(block: Any, part: slice) -> Array:
-            if not between.any():
-                return design.combine(block, ones[part])
-            sums = design.combine(block, np.column_stack((ones[part], between[part])))
-            return np.append(sums, self._between_change(block, between[part]))
+            share = np.ones(block.shape[0]) if weight is None else weight[part]
+            moment = design.combine(block, share * ones[part])
+            if not sign:
+                return moment
+            gram = design.block_gram(block, None if weight is None else share)
+            return np.concatenate((moment, design.combine(block, share), gram.ravel()))
 
-        sums = design.sum_at(index, work)
-        if len(sums) == p:
-            self._ones += sums
-            return
-        both = sums[: 2 * p].reshape(p, 2)
-        self._ones += both[:, 0]
-        self._between_sum += both[:, 1]
-        self._between += sums[2 * p :].reshape(p, p)
-
-    def _between_change(self, block: Any, weight: Array) -> Array:
-        """Return Σ weight x x' over a block; weights are negative for rows that leave."""
-        total = np.zeros((self.rows.n_weights, self.rows.n_weights))
-        for sign in (1.0, -1.0):
-            chosen = np.flatnonzero(sign * weight > 0.0)
-            if len(chosen):
-                size = np.abs(weight[chosen])
-                total += sign * self.rows.design.block_gram(
-                    block[chosen], None if (size == 1.0).all() else size
-                )
-        return total
+        sums = rows.unlabeled_weight * design.sum_at(index, work)
+        self._ones += sums[:p]
+        if sign:
+            self._between_sum += sign * sums[p : 2 * p]
+            self._between += sign * sums[2 * p :].reshape(p, p)
 
 
 def _piece(z: Array, low: float, high: float) -> Array:
     return (z > high).view(np.int8) - (z <= low).view(np.int8)
-
-
-def _room(z: Array, end: Array, border: float) -> Array:
-    """Return how far from a border the values between z and `end` stay; 0 if they cross it."""
-    first, last = z - np.float32(border), end - np.float32(border)
-    first *= np.sign(last)
-    np.minimum(first, np.abs(last), out=first)
-    return np.maximum(first, 0.0, out=first)

@@ -7,12 +7,13 @@ from .hard_descent import batch_size, hard_descent
 from .minimise import best_constant, minimise, with_rounded_intercept
 from .newton import newton
 from .solution import ActiveSet, EndPoint, Solution, State, Status, Step, StoppingTest
-from .tracked_descent import tracked_descent, turn_dial
+from .tracked_descent import Start, tracked_descent, turn_dial
 
 __all__ = [
     "ActiveSet",
     "EndPoint",
     "Solution",
+    "Start",
     "State",
     "Status",
     "Step",

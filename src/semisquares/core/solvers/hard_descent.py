@@ -17,7 +17,7 @@ from ..linalg import Inverse
 from ..objective import Objective
 from .block_descent import block_descent
 from .solution import Callback, EndPoint, Solution, State, Status, Step
-from .tracked_descent import can_track, tracked_descent
+from .tracked_descent import Start, can_track, tracked_descent
 
 Ends = list[tuple[Array, EndPoint, Any]]
 """The weights of each end, the end itself, and its decision values if they are known."""
@@ -34,7 +34,7 @@ def batch_size(n_rows: int, n_classes: int) -> int:
 
 def hard_descent(
     objective: Objective,
-    batches: Iterable[Array],
+    batches: Iterable[Array | Start],
     *,
     max_iter: int = 10_000,
     tol: float = 0.0,
@@ -43,13 +43,16 @@ def hard_descent(
 ) -> Solution:
     """Descend with hard labels from batches of starts: labels (n, starts) or (n, starts, K).
 
+    A batch may also be a single `Start`.
+
     `bound` is a lower bound for all labelings that the caller knows, for the solution to report.
     """
     factor = full_curvature(objective).factor
     ends: Ends = []
     for batch in batches:
         starts = _starts(batch)
-        if len(starts) == 1 or factor is None:  # collinear columns need least-norm fits
+        if isinstance(batch, Start) or len(starts) == 1 or factor is None:
+            # collinear columns need least-norm fits
             ends += _one_by_one(objective, starts, max_iter, tol, callback)
         else:
             ends += _together(objective, factor, batch, max_iter, tol, callback)
@@ -66,7 +69,7 @@ def hard_descent(
 
 
 def _starts(batch: Any) -> list[Any]:
-    """Split a batch into its starts; labels that Dask holds are a single start."""
+    """Split a batch into its starts; a `Start`, or labels that Dask holds, are one."""
     return list(batch.swapaxes(0, 1)) if isinstance(batch, np.ndarray) else [batch]
 
 
@@ -79,6 +82,7 @@ def _one_by_one(
         if tracked:
             found = tracked_descent(objective, start, max_iter=max_iter, tol=tol)
         else:
+            start = start.labels(objective.rows) if isinstance(start, Start) else start
             found = block_descent(objective, start, max_iter=max_iter, tol=tol, callback=callback)
         labels = objective.rows.classes_of(found.state.labels)
         end = EndPoint(found.value, labels, found.status, found.n_iter)

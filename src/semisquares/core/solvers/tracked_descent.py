@@ -8,20 +8,35 @@ at the steps is not known; a last pass over all rows checks every label and eval
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..._utils.typing import Array
 from ..curvature import full_curvature
-from ..labelings import DialLabels, HardLabels, dial
+from ..labelings import DialLabels, HardLabels, Labeling, dial
 from ..linalg import EPS
 from ..objective import Objective
-from ..rows import TrackedLabels
+from ..rows import RowSums, TrackedLabels
 from .block_descent import block_descent
 from .solution import Solution, State, Status
 
 SMALLEST = 1 << 20
 """In smaller tables, in values of X, a pass is so fast that tracking does not pay."""
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Labels to start from, given by the weights at which they are imputed."""
+
+    w: Array
+    labeling: Labeling
+    tracked: TrackedLabels | None = None
+    """Tracks these labels already, if there is one."""
+
+    def labels(self, rows: RowSums) -> Array:
+        """Return the labels of all rows."""
+        return rows.imputed(rows.decisions(self.w), self.labeling)
 
 
 def can_track(objective: Objective) -> bool:
@@ -37,7 +52,7 @@ def can_track(objective: Objective) -> bool:
 
 
 def tracked_descent(
-    objective: Objective, labels: Array, *, max_iter: int = 10_000, tol: float = 0.0
+    objective: Objective, start: Array | Start, *, max_iter: int = 10_000, tol: float = 0.0
 ) -> Solution:
     """Descend with hard labels, as `block_descent` does; `can_track` must hold.
 
@@ -47,20 +62,24 @@ def tracked_descent(
     rows, factor = objective.memory_rows, full_curvature(objective).factor
     assert factor is not None
     assert isinstance(objective.labeling, HardLabels)
-    tracked = TrackedLabels(rows, objective.labeling)
-    moment, most = rows.moment(labels), tol * rows.n_unlabeled
-    if ((labels == 0.0) | (labels == 1.0)).all():
-        tracked.start(labels, moment)
+    most = tol * rows.n_unlabeled
+    if isinstance(start, Start):
+        tracked = start.tracked or TrackedLabels(rows, objective.labeling)
+        moment, _ = tracked.relabel(start.w)
+        tracked.turn(objective.labeling)
+    else:
+        tracked, moment = TrackedLabels(rows, objective.labeling), rows.moment(start)
+        if ((start == 0.0) | (start == 1.0)).all():
+            tracked.start(start, moment)
     for n_iter in range(1, max_iter + 1):
         w = factor.solve(moment)
         moment, changed = tracked.relabel(w)
-        if n_iter == 1:  # the labels to start from may be any numbers
-            changed = int(np.count_nonzero((tracked.labels != labels)[rows.unlabeled]))
+        if n_iter == 1 and not isinstance(start, Start):  # the labels may be any numbers
+            changed = int(np.count_nonzero((tracked.labels != start)[rows.unlabeled]))
         if changed <= most:
             break
-    found = tracked.labels
-    del tracked  # its memory is used again
-    z = rows.decisions(w)
+    tracked.forget()
+    found, z = tracked.labels, rows.decisions(w)
     if (objective.labeling.impute(z) != found)[rows.unlabeled].any():
         return block_descent(objective, found, max_iter=max_iter, tol=tol)
     status = Status.MAX_ITER if changed > most else Status.TOLERATED
@@ -69,11 +88,13 @@ def tracked_descent(
     return Solution(w, value, status, "block", n_iter, n_iter + 1, State(z, found))
 
 
-def turn_dial(objective: Objective, labels: Array, taus: Sequence[float], max_iter: int) -> Array:
+def turn_dial(
+    objective: Objective, labels: Array, taus: Sequence[float], max_iter: int
+) -> Array | Start:
     """Follow block descent from soft labels towards hard ones, a few steps for each τ.
 
-    Returns the labels of all rows after the last step, from which a descent with hard labels goes
-    on; `objective` may have any labeling.
+    Returns the labels of all rows after the last step, or a start that has them, from which a
+    descent with hard labels goes on; `objective` may have any labeling.
     """
     rows = objective.rows
     n_classes = 2 if len(rows.weights_shape) == 1 else rows.weights_shape[1]
@@ -86,8 +107,7 @@ def turn_dial(objective: Objective, labels: Array, taus: Sequence[float], max_it
     factor = full_curvature(objective).factor
     assert factor is not None
     tracked = TrackedLabels(objective.memory_rows, DialLabels(taus[0]))
-    moment = rows.moment(labels)
-    w = factor.solve(moment)
+    w = factor.solve(rows.moment(labels))
     for tau in taus:
         tracked.turn(DialLabels(tau))
         for _ in range(max_iter):
@@ -95,4 +115,4 @@ def turn_dial(objective: Objective, labels: Array, taus: Sequence[float], max_it
             w = factor.solve(moment)
             if abs(w - last).max() <= EPS * abs(w).max():
                 break
-    return dials[-1].impute(rows.decisions(last))
+    return Start(last, dials[-1], tracked)
