@@ -43,9 +43,9 @@ SHORTEST = 0.7
 """The radius of a tube is at least this many last steps."""
 NARROWING = 12
 """A level has about one of this many rows of the level above, or more if steps are long."""
-LARGEST_SHARE = 6
+LARGEST_SHARE = 7
 """A level with more than one of this many rows would take too much memory."""
-LARGEST_SHARE_OF_COPY = 3
+LARGEST_SHARE_OF_COPY = 4
 """A level within a level has at most one of this many rows: copying more does not pay."""
 FEWEST_ROWS = 4096
 """Fewer rows than this are not narrowed any more."""
@@ -92,7 +92,7 @@ class _Remembered:
         return estimate, left + DIGITS * size
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _Copy:
     """A copy of some rows in single precision."""
 
@@ -119,7 +119,7 @@ class _Copy:
         return _Copy(self.matrix[index], self.offset)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _Level:
     """Some rows, estimates of their decision values, and the tube in which no other row moves."""
 
@@ -214,8 +214,7 @@ class TrackedLabels:
     def relabel(self, w: Array) -> tuple[Array, int]:
         """Impute the labels at w; return their moment and how many rows changed their piece."""
         v = self._coordinates(w)
-        left = (k for k, level in enumerate(self._levels) if k and not level.contains(v))
-        del self._levels[next(left, len(self._levels)) :]  # those within a level need its rows
+        self._leave(v)
         piece = self._pieces(w, v)
         level = self._levels[-1]
         changed = self._move(level, piece)
@@ -227,6 +226,11 @@ class TrackedLabels:
     def forget(self) -> None:
         """Free the memory of all that predicts labels; they must not change any more."""
         self._levels.clear()
+
+    def _leave(self, v: Array) -> None:
+        """Drop the first level whose tube does not contain v, and those within it."""
+        outside = (k for k, level in enumerate(self._levels) if k and not level.contains(v))
+        del self._levels[next(outside, len(self._levels)) :]
 
     def _coordinates(self, w: Array) -> Array:
         """Return weights of centred and scaled columns: rows have similar norms in them."""
