@@ -117,24 +117,34 @@ class _Labels:
         return _Labels(self.logs[some], self.codes[some])
 
     def explained(
-        self, mislabeled: int | None, slope: float, offset: float, rates: Array
+        self, mislabeled: int | None, slope: float, offsets: Array, rates: Array
     ) -> tuple[Array, Array]:
-        """Return the probabilities of each label as a right and as a wrong one: labels × rates."""
+        """Return the probability of each label, and that of it as a wrong one over the rate.
+
+        The first has the shape offsets × rates × labels, the second offsets × 1 × labels.
+        """
         n_labels, n_classes = self.logs.shape
-        rows = np.arange(n_labels)
+        rows, lift = np.arange(n_labels), np.exp(offsets)[:, None]
         scores = np.exp(slope) * self.logs
-        if mislabeled is not None:
-            scores[:, mislabeled] += offset
-        q = softmax(scores, axis=1) if n_labels else scores
-        own = np.maximum(q[rows, self.codes], _TINY)
-        q[rows, self.codes] = 0.0  # 1 - own would lose the digits of small probabilities
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        own = odds[rows, self.codes]
         if mislabeled is None:
-            right = np.outer(own, 1.0 - rates)
-            others = q.sum(axis=1)
+            total = odds.sum(axis=1)
+            odds[rows, self.codes] = 0.0  # total - own would lose the digits of small odds
+            others, may_be_wrong = odds.sum(axis=1), np.ones(n_labels, dtype=bool)
         else:
-            right = own[:, None] * np.where((self.codes == mislabeled)[:, None], 1.0 - rates, 1.0)
-            others = q[:, mislabeled]
-        return right, np.outer(others, rates / (n_classes - 1))
+            may_be_wrong = self.codes == mislabeled
+            lifted = odds[:, mislabeled] * lift
+            odds[:, mislabeled] = 0.0
+            total = odds.sum(axis=1) + lifted
+            own = np.where(may_be_wrong, lifted, own)
+            others = np.where(may_be_wrong, 0.0, lifted)
+        shape = (len(offsets), 1, n_labels)
+        own = np.maximum(own / total, _TINY).reshape(shape)
+        wrong = (others / total / (n_classes - 1)).reshape(shape)
+        both = (wrong - np.where(may_be_wrong, own, 0.0)) * rates[:, None]
+        both += own
+        return both, wrong
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,16 +190,16 @@ class _Grid:
         """Return the probability of each label to be wrong."""
         found = np.zeros(len(labels.codes))
         for slope, offset, weights in self._points():
-            right, wrong = labels.explained(self.mislabeled, slope, offset, self.rates)
-            found += (wrong / (right + wrong)) @ weights
+            (both,), (wrong,) = labels.explained(self.mislabeled, slope, offset, self.rates)
+            found += np.einsum("r,rl->l", weights * self.rates, wrong / both)
         return found
 
-    def _points(self) -> Iterator[tuple[float, float, Array]]:
+    def _points(self) -> Iterator[tuple[float, Array, Array]]:
         """Yield the points that are not negligible, with the posterior distribution of rates."""
         mass = self.posterior.sum(axis=2)
         kept = mass > SKIPPED * mass.max()
         for i, j in np.argwhere(kept):
-            yield self.slopes[i], self.offsets[j], self.posterior[i, j] / mass[kept].sum()
+            yield self.slopes[i], self.offsets[[j]], self.posterior[i, j] / mass[kept].sum()
 
 
 def _log_posterior(
@@ -207,14 +217,15 @@ def _log_posterior(
     each = n_labels / max(1, len(labels.codes))
     logs = np.empty([len(axis) for axis in axes])
     for i, slope in enumerate(slopes):
-        for j, offset in enumerate(offsets):
-            right, wrong = labels.explained(mislabeled, slope, offset, rates)
-            total = right + wrong
-            logs[i, j] = each * np.log(total).sum(axis=0) - 0.5 * (slope**2 + offset**2)
-            if moments is not None:
-                p = wrong / total
-                moments[0][i, j] = each * p.sum(axis=0)
-                moments[1][i, j] = each * (p * (1.0 - p)).sum(axis=0)
+        both, wrong = labels.explained(mislabeled, slope, offsets, rates)
+        prior = -0.5 * (slope**2 + offsets[:, None] ** 2)
+        logs[i] = each * np.log(both).sum(axis=2) + prior
+        if moments is not None:
+            p = np.divide(wrong, both, out=both)
+            p *= rates[:, None]
+            mean = p.sum(axis=2)
+            moments[0][i] = each * mean
+            moments[1][i] = each * np.maximum(mean - np.einsum("orl,orl->or", p, p), 0.0)
     return logs
 
 
