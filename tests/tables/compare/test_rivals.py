@@ -25,7 +25,7 @@ from semisquares.tables.compare._rows import TableRows
 from semisquares.tables.compare._tasks import ordered_map
 from semisquares.tables.compare._words import describe_fit
 from semisquares.tables.compare.comparison import METRICS, TrainingSize
-from semisquares.tables.compare.scores import score
+from semisquares.tables.compare.scores import score, score_predictions, score_resamples
 from support.made_rows import clusters, needle
 
 TWO = ("averaged", "labeled_only")
@@ -96,6 +96,22 @@ def test_auc_has_no_value_where_a_class_is_missing():
     X, _, truth = table()
     model = LeastSquaresClassifier().fit(X, truth)
     assert np.isnan(score(model, X[truth == 1], truth[truth == 1])[2])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_that_count_several_times_are_scored_as_repeated_rows(n_classes):
+    rng = np.random.default_rng(0)
+    soft = rng.dirichlet(np.ones(n_classes), size=30).round(1)  # some are equal
+    codes, predicted = rng.integers(n_classes, size=30), soft.argmax(axis=1)
+    ranking = soft[:, 1:] if n_classes == 2 else soft
+    counts = rng.integers(3, size=(9, 30))
+    counts[0] *= codes != 1  # a class that is not there
+    counts[1] *= codes == 1
+    found = score_resamples(predicted, soft, ranking, codes, counts)
+    for one, count in zip(found, counts, strict=True):
+        rows = np.repeat(np.arange(30), count)
+        expected = score_predictions(predicted[rows], soft[rows], ranking[rows], codes[rows])
+        np.testing.assert_allclose(one, expected, rtol=1e-12)
 
 
 # -- rivals -------------------------------------------------------------------------------------

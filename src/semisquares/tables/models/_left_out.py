@@ -13,7 +13,7 @@ from ..._utils.typing import Array
 from ..compare.comparison import METRICS, Estimate
 from ..compare.intervals import honest_gain, honest_scores
 from ..compare.notices.majority import Majority
-from ..compare.scores import score_predictions
+from ..compare.scores import score_predictions, score_resamples
 from ..compare.splits import check_testable
 from ..errors import TableError
 from ._measuring import Measurement
@@ -23,6 +23,8 @@ __all__ = ["measure_left_out"]
 
 
 RESAMPLES = 200
+MOST_COUNTS = 500_000
+"""How many counts of rows in resamples are in memory at once."""
 WIDTH = 1.959963984540054
 """Half the width of a 95 % interval, in standard errors."""
 
@@ -100,11 +102,13 @@ def _standard_errors(
     """Return the standard error of each of these numbers, by the bootstrap."""
     rng = np.random.default_rng(seed)
     _, block = np.unique(np.arange(len(codes)) if groups is None else groups, return_inverse=True)
-    order = np.argsort(block, kind="stable")
-    members = np.split(order, np.cumsum(np.bincount(block))[:-1])
-    drawn = []
-    for _ in range(RESAMPLES):
-        picked = rng.integers(len(members), size=len(members))
-        some = picked if groups is None else np.concatenate([members[k] for k in picked])
-        drawn.append(_measure(p[some], predicted[some], codes[some], most))
-    return [float(column[np.isfinite(column)].std()) for column in np.array(drawn).T]
+    n_blocks = int(block.max()) + 1
+    ranking = p[:, 1:] if p.shape[1] == 2 else p
+    drawn, at_once = [], max(1, MOST_COUNTS // len(codes))
+    for first in range(0, RESAMPLES, at_once):
+        picked = [rng.integers(n_blocks, size=n_blocks) for _ in range(RESAMPLES)[first:][:at_once]]
+        counts = np.array([np.bincount(one, minlength=n_blocks)[block] for one in picked])
+        found = score_resamples(predicted, p, ranking, codes, counts)
+        answered = counts @ (codes == most) / counts.sum(axis=1)
+        drawn.append(np.c_[found, found[:, 0] - answered])
+    return [float(column[np.isfinite(column)].std()) for column in np.concatenate(drawn).T]

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from ...._utils.typing import Array
 from ...dataset import Prepared
 from ..comparison import Notice
+from ..scores import auc
 from ._context import NoticeContext
 from .copies import equal_rows_expected
 from .leak import columns_filled_by_label
@@ -129,7 +129,7 @@ def _cross_validated_auc(X: Array, labeled: Array, together: Array | None, seed:
         counts = np.bincount(labeled[test], minlength=2)
         if counts.all() and len(np.unique(labeled[train])) == 2:
             z = _logistic(X[train], labeled[train]).decision_function(X[test])
-            scores.append(roc_auc_score(labeled[test], z))
+            scores.append(auc(z[:, None], labeled[test, None]))
             weights.append(counts.prod())
     return float(np.average(scores, weights=weights)) if scores else math.nan
 
