@@ -5,16 +5,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.backend import resource_tracker
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 __all__ = ["block_sigint", "parallel_map"]
 
@@ -55,9 +57,15 @@ def parallel_map(
 def _map_here(
     function: Callable[[_Item], _Result], items: Iterable[_Item]
 ) -> Generator[_Result, None, None]:
-    with threadpool_limits(1):
+    with _thread_pools(len(sys.modules)).limit(limits=1):
         for item in items:
             yield function(item)
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    """Find the libraries that have threads: again only if modules were imported since."""
+    return ThreadpoolController()
 
 
 def _map_in_workers(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib import metadata
 
 from .. import __version__
@@ -22,5 +23,11 @@ def versions(*packages: str) -> dict[str, str]:
     return {
         "semisquares": __version__,
         "python": ".".join(map(str, sys.version_info[:2])),
-        **{name: metadata.version(name) for name in names},
+        **{name: _version(name) for name in names},
     }
+
+
+@cache
+def _version(name: str) -> str:
+    # reading it from the files of the package takes a millisecond
+    return metadata.version(name)
