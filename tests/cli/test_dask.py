@@ -181,7 +181,7 @@ def test_a_csv_on_a_scheduler_gives_the_same_model_and_leaves_nothing(
     assert [found[key] for key in ("rows", "labeled", "notes")] == [
         expected[key] for key in ("rows", "labeled", "notes")
     ]
-    gc.collect()
+    gc.collect(1)
     assert sorted({*folder.iterdir()} - {folder / "m"}) == before
 
 

@@ -5,6 +5,7 @@ import shlex
 import signal
 from importlib import import_module
 from importlib.util import find_spec
+from subprocess import STDOUT
 
 import pandas as pd
 import pytest
@@ -108,7 +109,7 @@ def test_ctrl_c_writes_the_labels_and_says_where(truth, tmp_path):
 
 @needs_server
 def test_finish_on_the_page_ends_the_command(truth, tmp_path):
-    with labeling(tmp_path, *FISH, "--json", start=begin, stderr=-2) as running:
+    with labeling(tmp_path, *FISH, "--json", stderr=STDOUT) as running:
         row = running.label("eel")
         assert running.request("finish", {})[0] == 200
         code, printed, _ = running.end()

@@ -7,7 +7,7 @@ import pytest
 
 from semisquares._utils.messages import Message, Parameter
 from semisquares.cli._parameters import option
-from semisquares.tables.report._page import render_comparison
+from semisquares.tables.report import _page
 from support.comparisons import binary
 
 GIVEN = ("--method", "ridge", "--alpha", "1", "--folds", "2", "--repeats", "1", "--jobs", "1")
@@ -38,8 +38,11 @@ def test_errors_name_options(semisquares, tmp_path):
     )
 
 
-def test_the_page_names_options():
+def test_the_page_names_options(monkeypatch):
+    monkeypatch.setattr(_page, "_pictures", lambda comparison: {})  # which take long
     (notice,) = binary().notices
     claim = Message("A leak; leave it out with {drop}.", drop=Parameter("drop", ["x", "z"]))
     found = binary(notices=(replace(notice, first=claim),))
-    assert "leave it out with --drop x --drop z." in render_comparison(found, "", write=option)
+    assert "leave it out with --drop x --drop z." in _page.render_comparison(
+        found, "", write=option
+    )

@@ -23,7 +23,7 @@ from semisquares.tables import load, save
 from semisquares.tables._example import TABLE, TARGET, example_truth
 from semisquares.tables.compare._rivals import LABELS
 from semisquares.tables.models import _measuring as measuring
-from support.command_line import PATIENCE, begin, refused
+from support.command_line import PATIENCE, refused
 from support.comparisons import binary
 from support.forked_commands import begin_forked
 from support.systems import posix_only
@@ -636,7 +636,7 @@ HOURS = ("--repeats", "1000")
 
 @posix_only
 def test_ctrl_c_stops_a_comparison_during_its_fits(table, tmp_path):
-    process = begin("compare", table, "--target", "state", *HOURS, folder=tmp_path)
+    process = begin_forked("compare", table, "--target", "state", *HOURS, folder=tmp_path)
     line = process.stdout.readline()  # the table is read
     assert "80 rows" in line
     time.sleep(1.0)  # now workers are starting, or at work

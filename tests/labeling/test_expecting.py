@@ -151,12 +151,15 @@ def test_whole_groups_are_drawn(monkeypatch):
         assert (labels[:60][np.isin(groups[:60], list(kept))] >= 0).all()
 
 
-def test_the_interval_holds_the_error_that_more_labels_lead_to():
+@pytest.mark.parametrize(
+    ("n_tables", "least"), [(8, 7), pytest.param(40, 34, marks=pytest.mark.slow)]
+)
+def test_the_interval_holds_the_error_that_more_labels_lead_to(n_tables, least):
     held = 0
-    for seed in range(20):
+    for seed in range(n_tables):
         X, y, truth = rows(60, n=1500, seed=seed)
         found = expect(clone(QUICK).fit(X, y), X, y, 60)
         more = np.where(np.arange(1500) < 120, truth, -1)
         error = 1.0 - clone(QUICK).fit(X, more).score(X[120:], truth[120:])
         held += found.low <= error <= found.high
-    assert held >= 17
+    assert held >= least

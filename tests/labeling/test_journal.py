@@ -192,7 +192,7 @@ def test_on_windows_a_journal_is_closed_before_it_is_deleted(path, monkeypatch):
 
 
 @posix_only
-@pytest.mark.parametrize("kills", [15, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [8, pytest.param(50, marks=pytest.mark.slow)])
 def test_kills_lose_no_acknowledged_answer(path, kills):
     told = []
     with killing() as killed_after:

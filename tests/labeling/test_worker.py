@@ -60,6 +60,11 @@ def test_a_process_that_ends_is_told_and_replaced(worker, rows):
     with pytest.raises(RuntimeError, match="has ended with code 9, perhaps for lack of memory"):
         worker.find({"codes": Fatal()})
     assert worker.find(task(rows[1])).n_labels == 30
+
+
+@pytest.mark.slow
+def test_a_killed_process_is_replaced_as_one_that_ends_is(worker, rows):
+    worker.find(task(rows[1]))
     worker._process.kill()
     worker._process.wait()
     assert worker.find(task(rows[1])).n_labels == 30

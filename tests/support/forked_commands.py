@@ -44,12 +44,13 @@ def begin_forked(*words, folder, **options):
 class ForkedCommand:
     """A running command, with what tests use of `subprocess.Popen`; one runs at a time."""
 
-    def __init__(self, words, folder, stdout=None):
+    def __init__(self, words, folder, stdout=None, stderr=None):
         connection, self._answers = _server()
         (out, its_out), (err, its_err) = os.pipe(), os.pipe()
         asked = json.dumps({"words": [str(word) for word in words], "folder": str(folder)})
         printed_to = its_out if stdout is None else stdout.fileno()
-        socket.send_fds(connection, [asked.encode()], [printed_to, its_err])
+        errors_to = printed_to if stderr == subprocess.STDOUT else its_err
+        socket.send_fds(connection, [asked.encode()], [printed_to, errors_to])
         os.close(its_out)
         os.close(its_err)
         self.stdout, self.stderr = os.fdopen(out), os.fdopen(err)

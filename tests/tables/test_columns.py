@@ -95,15 +95,16 @@ def calls_of(work):
 
 def from_file_to_predictions(path):
     frame = read(find(path), labels=("y",))
-    model = fit_table(prepare(frame, "y"), method="soft", alpha=1.0, weight=1.0)
+    given = {"alpha": 1.0, "weight": 1.0, "folds": 2, "repeats": 1}
+    model = fit_table(prepare(frame, "y"), method="soft", **given)
     return loads(dumps(model)).predict(frame)
 
 
 def test_the_way_from_a_file_to_predictions_grows_with_the_columns(tmp_path):
-    paths = {n: str(tmp_path / f"{n}.csv") for n in (20, 200, 400)}
+    paths = {n: str(tmp_path / f"{n}.csv") for n in (10, 100, 200)}
     for n_columns, path in paths.items():
         wide(n_columns).to_csv(path, index=False)
-    from_file_to_predictions(paths[20])  # so that imports and caches do not count
+    from_file_to_predictions(paths[10])  # so that imports and caches do not count
     calls = [calls_of(lambda: from_file_to_predictions(path)) for path in paths.values()]  # noqa: B023
     assert calls[2] - calls[0] <= GROWTH * (calls[1] - calls[0])
 
@@ -111,7 +112,8 @@ def test_the_way_from_a_file_to_predictions_grows_with_the_columns(tmp_path):
 def objects_in_file(n_columns):
     """Count the objects that a model file describes one by one."""
     prepared = prepare(wide(n_columns), "y")
-    data = dumps(fit_table(prepared, method="soft", alpha=1.0, weight=1.0))
+    given = {"alpha": 1.0, "weight": 1.0, "folds": 2, "repeats": 1}
+    data = dumps(fit_table(prepared, method="soft", **given))
     with ZipFile(io.BytesIO(data)) as archive:
         return len(archive.namelist()), archive.read("model.json").count(b"{")
 

@@ -222,9 +222,9 @@ def holds(array, rows):
         room = 1e-9 * (1.0 + abs(rows))
         low = np.searchsorted(numbers, rows[:, 0] - room[:, 0], "left", sorter=order)
         high = np.searchsorted(numbers, rows[:, 0] + room[:, 0], "right", sorter=order)
-        for k, row in enumerate(rows):
+        for k in np.flatnonzero(low < high):
             starts = order[low[k] : high[k], None] + np.arange(width)
-            found[k] |= (abs(padded[starts] - row) <= room[k]).all(axis=1).any()
+            found[k] |= (abs(padded[starts] - rows[k]) <= room[k]).all(axis=1).any()
     return found
 
 

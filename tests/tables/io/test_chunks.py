@@ -109,7 +109,7 @@ def test_what_the_last_row_holds_settles_the_type_in_the_first_chunk(
 def test_a_line_end_inside_of_a_cell_ends_no_chunk(tmp_path):
     rows = [f'{k},"a\n{k},""b"",\r\nc"' for k in range(9)]
     source = find(put(tmp_path, "a.csv", "\n".join(["n,t", *rows]).encode()))
-    counts = {len(assert_same(source, n_bytes=n_bytes)) for n_bytes in range(16, 400, 12)}
+    counts = {len(assert_same(source, n_bytes=n_bytes)) for n_bytes in range(16, 400, 24)}
     assert len(counts) > 3
 
 

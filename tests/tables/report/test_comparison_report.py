@@ -387,7 +387,7 @@ def test_the_page_is_written_as_it_is_rendered(undrawn, tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_command_with_bytes_that_are_no_text_is_written_with_question_marks(tmp_path):
+def test_a_command_with_bytes_that_are_no_text_is_written_with_question_marks(tmp_path, undrawn):
     command = os.fsdecode(b"semisquares compare t.csv --missing \xff")
     path = write_comparison(binary(), tmp_path / "page.html", command)
     assert "--missing ?" in path.read_text(encoding="utf-8")
