@@ -64,12 +64,18 @@ def bare(monkeypatch, tmp_path):
 
 @pytest.fixture
 def few_trees(monkeypatch):
-    """Random forests of ten trees, for claims that hold for forests of any size."""
-    from sklearn.ensemble import RandomForestClassifier
+    """Forests of ten trees and boosting in ten rounds, for claims that hold for any number."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
     monkeypatch.setattr(
         "semisquares.tables.compare._rivals._forest",
         lambda seed: RandomForestClassifier(10, random_state=seed),
+    )
+    monkeypatch.setattr(
+        "semisquares.tables.compare._rivals._boosting",
+        lambda seed: HistGradientBoostingClassifier(
+            max_iter=10, early_stopping=False, random_state=seed
+        ),
     )
 
 

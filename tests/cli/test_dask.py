@@ -53,7 +53,12 @@ ORDERS = {
 
 
 @pytest.mark.parametrize(
-    ("name", "group"), [("soft", None), *((name, "clinic") for name in ORDERS)]
+    ("name", "group"),
+    [
+        ("soft", None),
+        *((name, "clinic") for name in ORDERS if name != "soft"),
+        pytest.param("soft", "clinic", marks=pytest.mark.slow),
+    ],
 )
 def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, group):
     """The sample for tuning has all rows, so the result does not depend on chance."""
@@ -87,7 +92,10 @@ def assert_same_importance(found, expected):
 @pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize(
     ("method", "group"),
-    [("averaged", None), *((name, "clinic") for name in ORDINARY), ("averaged", "clinic")],
+    [
+        *((name, "clinic") for name in (*ORDINARY, "averaged")),
+        pytest.param("averaged", None, marks=pytest.mark.slow),
+    ],
 )
 def test_a_table_in_chunks_gives_the_probabilities_of_the_whole_table(folder, method, group):
     source = find(str(folder / "rows*.parquet"))

@@ -23,6 +23,7 @@ from semisquares.tables import load, save
 from semisquares.tables._example import TABLE, TARGET, example_truth
 from semisquares.tables.compare._rivals import LABELS
 from semisquares.tables.models import _measuring as measuring
+from semisquares.tables.report import _page
 from support.command_line import PATIENCE, refused
 from support.comparisons import binary
 from support.forked_commands import begin_forked
@@ -538,7 +539,7 @@ def test_the_message_about_a_wrong_delimiter_names_the_option(semisquares):
 def test_a_fully_labeled_table_can_be_fitted_and_compared(semisquares):
     frame, truth = patients()
     frame.assign(state=truth).to_csv("t.csv", index=False)
-    code, printed, _ = semisquares("compare", "t.csv", "--quick", *FAST)
+    code, printed, _ = semisquares("compare", "t.csv", "--quick", "--no-report", *FAST)
     assert code == 0
     assert re.search(r"^Use the averaged classifier: error \d", printed, re.MULTILINE)
     assert "Every row has a label, so there are no unlabeled rows to learn from." in printed
@@ -549,7 +550,8 @@ def test_a_fully_labeled_table_can_be_fitted_and_compared(semisquares):
     assert about["metrics"]["accuracy"]["mean"] > 0.9
 
 
-def test_a_class_with_one_row_is_compared_and_fitted_but_not_tested(semisquares):
+def test_a_class_with_one_row_is_compared_and_fitted_but_not_tested(semisquares, monkeypatch):
+    monkeypatch.setattr(_page, "_pictures", lambda comparison: {})  # which take long
     frame, _ = patients()
     frame.loc[70, "state"] = "odd"
     frame.to_csv("t.csv", index=False)

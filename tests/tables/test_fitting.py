@@ -148,10 +148,12 @@ def test_soft_labels_of_weight_zero_are_the_tuned_ridge():
 
 ALONE = {
     "logistic": lambda rows, seed=0: logistic_rival(rows),
-    "forest": lambda rows, seed=0: RandomForestClassifier(random_state=seed).fit(*labeled(rows)),
-    "boosting": lambda rows, seed=0: HistGradientBoostingClassifier(random_state=seed).fit(
+    "forest": lambda rows, seed=0, **few: RandomForestClassifier(random_state=seed, **few).fit(
         *labeled(rows)
     ),
+    "boosting": lambda rows, seed=0, **few: HistGradientBoostingClassifier(
+        random_state=seed, **few
+    ).fit(*labeled(rows)),
 }
 
 
@@ -178,6 +180,7 @@ def test_methods_of_scikit_learn_are_fitted_to_the_labels_and_stored(method, n_c
     assert re.search(r"^(Logistic r|Random f|Gradient b)\w+: error .* had not", about["summary"])
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("method", ["forest", "boosting"])
 def test_their_scores_are_those_of_cross_validation_by_hand(method):
     rows = prepared(n_labels=60)
@@ -187,11 +190,13 @@ def test_their_scores_are_those_of_cross_validation_by_hand(method):
     for k, test in enumerate(planned.tests):
         inside = training_mask(test, rows.codes)
         part = TableRows(rows.X[inside], rows.codes[inside])
-        by_hand = ALONE[method](part, tasks.split_seed(0, k))
+        few = {"n_estimators": 10} if method == "forest" else {"max_iter": 10}
+        by_hand = ALONE[method](part, tasks.split_seed(0, k), **few)
         right.append(np.mean(by_hand.predict(rows.X[test]) == rows.codes[test]))
     assert model.about["metrics"]["accuracy"]["mean"] == pytest.approx(np.mean(right))
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("method", ["logistic", "boosting"])
 def test_the_stored_model_is_fitted_to_all_labels_however_many(method, monkeypatch):
     monkeypatch.setattr(rivals, "MOST_LABELS", 30)

@@ -160,6 +160,7 @@ def test_panels_lie_below_each_other_for_a_phone(name):
     assert first.get_subplotspec().rowspan == second.get_subplotspec().rowspan
 
 
-def test_drawing_again_gives_the_same_bytes():
-    first, again = (render(draw("rivals", binary()), "svg") for _ in range(2))
+@pytest.mark.parametrize("name", PICTURES)
+def test_drawing_again_gives_the_same_bytes(name):
+    first, again = (render(draw(name, binary()), "svg") for _ in range(2))
     assert first == again
