@@ -10,7 +10,7 @@ from semisquares._utils.errors import UserError
 from semisquares.labeling import _journal
 from semisquares.labeling._journal import Journal
 from semisquares.labeling._session import LabelingSession
-from support.labeling_process import ABOUT, N_ROWS, killing
+from support.labeling_process import ABOUT, N_ROWS, killed_after
 from support.systems import posix_only
 
 HERE = {"target": "kind"}
@@ -195,14 +195,13 @@ def test_on_windows_a_journal_is_closed_before_it_is_deleted(path, monkeypatch):
 @pytest.mark.parametrize("kills", [8, pytest.param(50, marks=pytest.mark.slow)])
 def test_kills_lose_no_acknowledged_answer(path, kills):
     told = []
-    with killing() as killed_after:
-        for kill in range(kills):
-            told += killed_after(path, kill % 7)
-            with Journal(path, ABOUT) as journal:
-                session = LabelingSession([None] * N_ROWS, journal, order="random")
-                stored = [(answer.row, answer.label) for answer in session.answers]
-            assert stored[: len(told)] == told
-            assert len(stored) <= len(told) + 1  # the answer in flight
-            told = stored
+    for kill in range(kills):
+        told += killed_after(path, kill % 7)
+        with Journal(path, ABOUT) as journal:
+            session = LabelingSession([None] * N_ROWS, journal, order="random")
+            stored = [(answer.row, answer.label) for answer in session.answers]
+        assert stored[: len(told)] == told
+        assert len(stored) <= len(told) + 1  # the answer in flight
+        told = stored
     assert len(told) >= kills
     assert len({row for row, _ in told}) == len(told)

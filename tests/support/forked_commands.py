@@ -16,10 +16,10 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from signal import SIGKILL
 from threading import Thread
 
-from semisquares import cli
 from support import command_line
 
 IMPORTED = (
@@ -42,12 +42,16 @@ def begin_forked(*words, folder, **options):
 
 
 class ForkedCommand:
-    """A running command, with what tests use of `subprocess.Popen`; one runs at a time."""
+    """A running command, with what tests use of `subprocess.Popen`; one runs at a time.
 
-    def __init__(self, words, folder, stdout=None, stderr=None):
+    `run` is the function that gets the words in ``sys.argv``.
+    """
+
+    def __init__(self, words, folder, stdout=None, stderr=None, run="semisquares.cli:main"):
         connection, self._answers = _server()
         (out, its_out), (err, its_err) = os.pipe(), os.pipe()
-        asked = json.dumps({"words": [str(word) for word in words], "folder": str(folder)})
+        words = [str(word) for word in words]
+        asked = json.dumps({"words": words, "folder": str(folder), "run": run})
         printed_to = its_out if stdout is None else stdout.fileno()
         errors_to = printed_to if stderr == subprocess.STDOUT else its_err
         socket.send_fds(connection, [asked.encode()], [printed_to, errors_to])
@@ -111,7 +115,10 @@ def _server():
 
 
 def serve(connection):
-    """Fork a process for each command that is asked for, and report its end; return in the fork."""
+    """Fork a process for each command that is asked for, and report its end.
+
+    In the fork, return what to run.
+    """
     _import_all()
     while True:
         content, streams, _, _ = socket.recv_fds(connection, 65536, 2)
@@ -138,16 +145,16 @@ def _import_all():
     worker.WorkerProcess = import_module("semisquares.labeling._updates").SameProcess
 
 
-def _become(streams, words, folder):
-    """Turn this process into that of a command."""
+def _become(streams, words, folder, run):
+    """Turn this process into that of a command, and return its function."""
     os.setsid()
     os.chdir(folder)
     for number, stream in enumerate(streams, start=1):
         os.dup2(stream, number)
         os.close(stream)
     sys.argv = ["semisquares", *words]
+    return resolve_name(run)
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
-    cli.main()
+    serve(socket.socket(fileno=int(sys.argv[1])))()

@@ -1,14 +1,14 @@
-"""Processes that answer row after row until they are killed, forked from one that is ready."""
+"""Processes that answer row after row until they are killed."""
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from pathlib import Path
 
 from semisquares.labeling._journal import Journal
 from semisquares.labeling._session import LabelingSession
+from support.forked_commands import ForkedCommand
 
 N_ROWS = 4_000
 ABOUT = {"target": "kind", "rows": N_ROWS}
@@ -19,11 +19,11 @@ def say(*what):
     os.write(1, json.dumps(what).encode() + b"\n")
 
 
-def answer_until_killed(path):
+def answer_until_killed():
     """Open the journal, and answer row after row; print each answer when it is stored."""
-    journal = Journal(path, ABOUT)
+    journal = Journal(sys.argv[1], ABOUT)
     session = LabelingSession([None] * N_ROWS, journal, order="random")
-    say("open", os.getpid())
+    say("open")
     while session.current is not None:
         row, turn = session.current.row, session.turn
         label = LABELS[turn % len(LABELS)]
@@ -31,41 +31,25 @@ def answer_until_killed(path):
         say(row, label)
 
 
-def serve():
-    """Fork a process for each path on standard input, and print "gone" when it has ended."""
-    for line in sys.stdin:
-        child = os.fork()
-        if not child:
-            answer_until_killed(json.loads(line))
-            os._exit(0)
-        os.waitpid(child, 0)
-        say("gone")
+def started(path):
+    """Start such a process; a new one if this system does not fork well."""
+    if sys.platform == "linux":
+        run = f"{__name__}:{answer_until_killed.__name__}"
+        return ForkedCommand([path], path.parent, run=run)
+    command = [sys.executable, "-m", __name__, str(path)]
+    folder = Path(__file__).parents[1]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
 
 
-@contextmanager
-def killing():
-    """Yield a function that runs such a process, kills it, and returns what it has printed."""
-    with subprocess.Popen(
-        [sys.executable, "-W", "ignore", __file__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as ready:
-
-        def killed_after(path, n_answers):
-            ready.stdin.write(json.dumps(str(path)) + "\n")
-            ready.stdin.flush()
-            said, pid = json.loads(ready.stdout.readline())
-            assert said == "open"
-            answers = [json.loads(ready.stdout.readline()) for _ in range(n_answers)]
-            os.kill(pid, signal.SIGKILL)
-            while (answer := json.loads(ready.stdout.readline())) != ["gone"]:
-                answers.append(answer)  # printed before the signal arrived
-            return [tuple(answer) for answer in answers]
-
-        yield killed_after
-        ready.stdin.close()
+def killed_after(path, n_answers):
+    """Run such a process, kill it, and return what it has printed."""
+    with started(path) as process:
+        assert json.loads(process.stdout.readline()) == ["open"]
+        answers = [json.loads(process.stdout.readline()) for _ in range(n_answers)]
+        process.kill()
+        answers += map(json.loads, process.stdout)  # printed before the signal arrived
+    return [tuple(answer) for answer in answers]
 
 
 if __name__ == "__main__":
-    serve()
+    answer_until_killed()

@@ -3,6 +3,7 @@
 import ast
 import pickle
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,14 @@ def code_of(call):
     return next((word.value for word in call.keywords if word.arg == "code"), None)
 
 
+@cache
 def errors_of_all_files():
-    for path in sorted(FOLDER.rglob("*.py")):
-        for call in errors_of(path.read_text(encoding="utf-8")):
-            yield path.relative_to(FOLDER).as_posix(), call
+    """Return the file of each of these calls, and the call."""
+    return [
+        (path.relative_to(FOLDER).as_posix(), call)
+        for path in sorted(FOLDER.rglob("*.py"))
+        for call in errors_of(path.read_text(encoding="utf-8"))
+    ]
 
 
 def without_code(errors):
