@@ -48,6 +48,7 @@ ORDERS = {
     "soft": FitOptions("soft", folds=2, repeats=1),
     "soft, given": FitOptions("soft", alpha=2.0, weight=0.5, folds=2, repeats=1),
     "hard": FitOptions("hard", folds=2, repeats=1),
+    "hard, given": FitOptions("hard", alpha=2.0, weight=0.5, folds=2, repeats=1),
     "ridge": FitOptions("ridge", folds=2, repeats=1),
 }
 
@@ -56,8 +57,8 @@ ORDERS = {
     ("name", "group"),
     [
         ("soft", None),
-        *((name, "clinic") for name in ORDERS if name != "soft"),
-        pytest.param("soft", "clinic", marks=pytest.mark.slow),
+        *((name, "clinic") for name in ("soft, given", "hard, given", "ridge")),
+        *(pytest.param(name, "clinic", marks=pytest.mark.slow) for name in ("soft", "hard")),
     ],
 )
 def test_a_table_in_chunks_gives_the_model_of_the_whole_table(folder, name, group):

@@ -147,7 +147,7 @@ def assert_as_in_memory(parts, frame, **options):
     return streamed
 
 
-@pytest.mark.parametrize("seed", [1, 2, 5])
+@pytest.mark.parametrize("seed", [1, 5, pytest.param(2, marks=pytest.mark.slow)])
 def test_parts_are_prepared_as_the_whole_table_is(seed):
     frame, rng = table(seed=seed), np.random.default_rng(seed)
     places = [0, N // 2, *rng.integers(0, N, seed), N - 2]

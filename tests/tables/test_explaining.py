@@ -70,11 +70,11 @@ def fitted(method, n_classes=2):
 def every_change(model, frame):
     """Return the change of each column in each row, by the strongest reasons of the model."""
     found = model.predict(frame, explain=99).explanation
-    changes = pd.DataFrame(0.0, index=range(len(frame)), columns=found.columns)
+    changes = np.zeros((len(frame), len(found.columns)))
     for row, (names, numbers) in enumerate(zip(found.names, found.changes, strict=True)):
         for name, number in zip(names, numbers, strict=True):
-            changes.loc[row, name or found.columns[0]] += number
-    return changes
+            changes[row, list(found.columns).index(name or found.columns[0])] += number
+    return pd.DataFrame(changes, columns=found.columns)
 
 
 # -- typical rows -------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """ONNX graphs of every method and every member of an average predict what the model predicts."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -69,7 +70,9 @@ def run(path, frame):
     return session.run(["label", "probabilities"], columns)
 
 
+@cache
 def averaged(n_classes, **options):
+    """Fit an average, once for all tests."""
     rows = prepare(table(n_classes), "label")
     classifier = AveragedClassifier(**options).fit(rows.X, rows.codes)
     return TableModel(rows.encoder, predictor_of(classifier), "label", rows.target.classes)
