@@ -64,9 +64,13 @@ def bare(monkeypatch, tmp_path):
 
 @pytest.fixture
 def few_trees(monkeypatch):
-    """Forests of ten trees and boosting in ten rounds, for claims that hold for any number."""
+    """Ten trees in a forest, ten rounds of boosting, two penalties of logistic regression.
+
+    For claims that hold for any number of them.
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
+    monkeypatch.setattr("semisquares.tables.compare._rivals.PENALTIES", [0.1, 10.0])
     monkeypatch.setattr(
         "semisquares.tables.compare._rivals._forest",
         lambda seed: RandomForestClassifier(10, random_state=seed),

@@ -420,6 +420,7 @@ def test_two_runs_give_the_same_bytes_with_any_number_of_jobs(semisquares, table
     assert (printed, Path("page.html").read_bytes()) == compared[:2]
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_json_has_the_answers_and_check_exits_with_1(semisquares, table):
     words = ("--json", "--check", "--no-report", "--quick")
     code, printed, _ = semisquares("compare", table, *FAST, *words)
@@ -440,6 +441,7 @@ def test_comparing_a_table_loads_nothing_of_the_paper(compared):
     assert [name for name in loaded if name.startswith("semisquares.paper")] == []
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_compare_prints_the_seconds_per_fit(semisquares, table):
     _, printed, _ = semisquares("compare", table, *FAST, "--quick", "--no-report")
     assert re.search(r"^Seconds per fit: averaged cl\w+ \d\S*, .*\d\.$", printed, re.MULTILINE)
@@ -532,6 +534,7 @@ def test_the_message_about_a_wrong_delimiter_names_the_option(semisquares):
     assert "--delimiter" in message
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_fully_labeled_table_can_be_fitted_and_compared(semisquares):
     frame, truth = patients()
     frame.assign(state=truth).to_csv("t.csv", index=False)
@@ -546,6 +549,7 @@ def test_a_fully_labeled_table_can_be_fitted_and_compared(semisquares):
     assert about["metrics"]["accuracy"]["mean"] > 0.9
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_class_with_one_row_is_compared_and_fitted_but_not_tested(semisquares, monkeypatch):
     monkeypatch.setattr(_page, "_pictures", lambda comparison: {})  # which take long
     frame, _ = patients()

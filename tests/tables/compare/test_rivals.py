@@ -144,6 +144,7 @@ def test_rivals_are_the_classifiers_that_they_are_said_to_be():
         np.testing.assert_array_equal(found.fit(name).model.predict(X), known_alone.predict(X))
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_rivals_never_look_at_rows_outside_the_training_set():
     X, codes, _ = table()
     inside = np.arange(len(X)) % 5 > 0
@@ -157,6 +158,7 @@ def test_rivals_never_look_at_rows_outside_the_training_set():
         )
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_slow_rivals_get_a_sample_of_the_unlabeled_rows_and_say_so(monkeypatch):
     monkeypatch.setattr(rivals, "MOST_HARD", 20)
     X, codes, _ = table()
@@ -329,6 +331,7 @@ def test_warnings_of_fits_are_counted(monkeypatch):
     assert found.warning.startswith("No unlabeled row got the label 1")
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_unlabeled_rows_of_tested_groups_are_kept_from_the_rivals():
     X, codes, _ = table()
     found = evaluate(TableRows(X, codes, np.arange(len(X)) // 4), folds=2, repeats=1)
