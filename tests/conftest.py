@@ -1,6 +1,7 @@
 """Settings of all tests: reproducible hypothesis runs, data sets, no network, Ctrl-C."""
 
 import atexit
+import gc
 import io
 import math
 import os
@@ -11,10 +12,9 @@ import tempfile
 from types import SimpleNamespace
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
-from semisquares import cli
-from semisquares.cli import _progress
 from support import offline
 from support.reference import SHARED
 
@@ -44,6 +44,29 @@ collect_ignore_glob = [] if os.name == "posix" else ["benchmarks/*"]
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # as in a background job: the commands that tests stop by Ctrl-C would ignore it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage in what is imported and collected: it stays, and is large."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
+
+
+def pytest_runtest_protocol(item, nextitem):
+    """Send one report of a test that passes to the main process, where xdist sends six messages.
+
+    They would take longer than most tests. The fixtures that ``--durations`` lists are sent, too.
+    """
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed or report.duration > 0.1:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +109,9 @@ def few_trees(monkeypatch):
 @pytest.fixture
 def semisquares(monkeypatch, capfdbinary, tmp_path):
     """Return a function that runs a command in an empty folder: exit code, output, errors."""
+    from semisquares import cli
+    from semisquares.cli import _progress
+
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(_progress, "_SECONDS_BETWEEN_LINES", math.inf)  # as on a fast machine

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from semisquares.paper.datasets import load
+from semisquares.paper import datasets
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 
@@ -154,10 +154,10 @@ def absent(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
-def at_hand(name: str, load: Callable[..., Any] = load, **options: Any) -> Any:
+def at_hand(name: str, load: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Load a data set without the network; skip if it is not on this machine."""
     try:
-        return load(name, download=False, **options)
+        return (load or datasets.load)(name, download=False, **options)
     except FileNotFoundError as error:
         absent(str(error))
 
