@@ -99,7 +99,7 @@ mutants: $(STAMP) ## change the core in 500 random places, and see whether its t
 lint: $(STAMP) ## check style, format, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy src
+	MYPY_NUM_WORKERS=2 $(BIN)/mypy src
 	$(BIN)/lint-imports --no-logo
 
 dist: $(STAMP) ## build sdist and wheel into dist/, and try them in a clean environment elsewhere
