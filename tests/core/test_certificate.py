@@ -47,12 +47,12 @@ def norms_squared(objective):
     return objective.rows.diagonal[: objective.rows.n_features]
 
 
-# 20 problems × 60 weights
+# 20 problems × 20 weights
 @pytest.mark.parametrize(("name", "n_classes"), KINDS)
 def test_no_weights_are_further_from_the_optimum_than_their_duality_gap(name, n_classes):
     problem = problem_of(name, n_classes)
     objective, least = problem.objective(), problem.J(problem.solution)
-    for w in perturbed(problem, 60):
+    for w in perturbed(problem, 20):
         gap = duality_gap(objective, w)
         assert gap.value == pytest.approx(problem.J(w), rel=1e-12)
         assert gap.absolute >= 0.0
@@ -204,7 +204,8 @@ def test_elsewhere_the_gap_is_mostly_little_more_than_the_suboptimality(name):
 @pytest.mark.parametrize("name", list(SHORT))
 def test_every_gap_of_two_classes_is_finite(name, seed):
     problem = problem_of(name, 2, seed)
-    gaps = [duality_gap(problem.objective(), w).absolute for w in perturbed(problem, 100)]
+    objective = problem.objective()
+    gaps = [duality_gap(objective, w).absolute for w in perturbed(problem, 25)]
     assert np.isfinite(gaps).all()
 
 

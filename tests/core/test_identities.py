@@ -6,7 +6,7 @@ from itertools import cycle, pairwise
 import numpy as np
 import pytest
 import qpsolvers
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -406,6 +406,7 @@ def test_labels_that_rounding_moves_in_a_circle_end_block_descent(monkeypatch):
 
 
 @collapse_allowed
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), alpha=st.floats(0, 100), n_classes=st.integers(2, 4))
 def test_J_of_soft_labels_is_at_most_J_of_hard_ones(seed, alpha, n_classes):
     X, y = blobs(seed, n_labeled=12, n_unlabeled=15, d=2, n_classes=n_classes)
