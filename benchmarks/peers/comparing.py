@@ -6,6 +6,7 @@ splits, not for a new table; claims about tables are counted over tables.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,22 +74,23 @@ class Comparison:
     regime: str
 
     @cached_property
-    def _shares(self) -> dict[str, pd.DataFrame]:
-        """Accuracies by table: splits × methods."""
+    def _shares(self) -> dict[str, dict[str, Array]]:
+        """Accuracies in all splits, by table and method."""
+        methods = self.stored.methods
         mine = self.stored.errors[self.stored.errors["regime"] == self.regime]
         found = {}
         for table, rows in mine.groupby("table", sort=False):
-            wrong = rows[self.stored.methods].astype(float)
-            wrong.index = rows["split"]
-            found[str(table)] = 1.0 - wrong.div(rows["test_rows"].to_numpy(), axis=0)
+            wrong = rows[methods].to_numpy(dtype=float).T
+            right = 1.0 - wrong / rows["test_rows"].to_numpy()
+            found[str(table)] = dict(zip(methods, right, strict=True))
         return found
 
     @cached_property
-    def _scores(self) -> dict[str, dict[str, pd.DataFrame]]:
-        """Log loss, balanced accuracy and calibration error, each by table."""
+    def _scores(self) -> dict[str, dict[str, dict[str, Array]]]:
+        """Log loss, balanced accuracy and calibration error, each by table and method."""
         return {
             name: {
-                str(table): rows
+                str(table): {method: column.to_numpy() for method, column in rows.items()}
                 for table, rows in frame[frame["regime"] == self.regime].groupby("table")
             }
             for name, frame in self.stored.scores.items()
@@ -110,13 +112,20 @@ class Comparison:
 
         The means of others are over other splits and would mislead.
         """
-        fits = self.stored.fits
-        fits = fits[(fits["regime"] == self.regime) & (fits["method"] == method)]
-        tried = (fits["fits"] == self.stored.n_splits) | (fits["ok"] == 0)
-        tried &= fits["status"] != NOT_INSTALLED
-        return method in self.stored.methods and set(self.paper) <= set(fits.loc[tried, "table"])
+        return method in self.stored.methods and set(self.paper) <= self._tried[method]
 
-    @property
+    @cached_property
+    def _tried(self) -> dict[str, set[str]]:
+        """The tables on which a method was tried in all splits, or given up."""
+        fits = self.stored.fits
+        tried = (fits["fits"] == self.stored.n_splits) | (fits["ok"] == 0)
+        tried &= (fits["status"] != NOT_INSTALLED) & (fits["regime"] == self.regime)
+        found: dict[str, set[str]] = defaultdict(set)
+        for method, table in zip(fits.loc[tried, "method"], fits.loc[tried, "table"], strict=True):
+            found[method].add(table)
+        return found
+
+    @cached_property
     def paper(self) -> list[str]:
         """The paper's tables, over which means are taken."""
         return [table for table in self.tables if table in PAPER]
@@ -160,9 +169,8 @@ class Comparison:
 
     def score(self, name: str, method: str, table: str) -> Mean:
         """Return the mean of a stored score (`scoring.SCORES`) of a method on a table."""
-        rows = self._scores[name].get(table)
-        known = rows is not None and method in rows
-        return _mean(rows[method].to_numpy(dtype=float) if known else np.full(0, np.nan))
+        values = self._scores[name].get(table, {}).get(method, np.empty(0))
+        return _mean(values.astype(float))
 
     def mean_score(self, name: str, method: str) -> Mean:
         """Return the mean of a score over the paper's tables, NaN unless all of them have it."""
@@ -199,7 +207,7 @@ class Comparison:
         return dict(zip(methods, ranks(np.array(errors)).mean(axis=0), strict=True))
 
     def _column(self, method: str, table: str) -> Array:
-        return self._shares[table][method].to_numpy()
+        return self._shares[table][method]
 
 
 def _mean(values: Array) -> Mean:
