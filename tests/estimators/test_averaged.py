@@ -514,10 +514,10 @@ def test_units_of_columns_do_not_spoil_the_fit(kind):
 
 
 def test_a_hundred_classes_are_taken():
-    X, y, truth = clusters(n=600, d=10, n_classes=100, n_labeled=300)
+    X, y, truth = clusters(n=400, d=6, n_classes=100, n_labeled=200)
     model = AveragedClassifier((LeastSquares((0.1, 1.0)), Forest(10), Logistic((1.0,))))
     model.fit(X, y)
-    assert model.predict_proba(X).shape == (600, 100)
+    assert model.predict_proba(X).shape == (400, 100)
     assert model.score(X, truth) > 0.3
 
 

@@ -40,7 +40,7 @@ BASELINES = [
     TransductiveSVM(max_iter=1),
 ]
 MODELS = [*CORE, *BASELINES]
-SIZES = {"two classes": (3000, 2), "few": (1000, 10), "many": (400, 60)}
+SIZES = {"two classes": (3000, 2), "few": (1000, 10), "many": (300, 45)}
 MANY = (12_000, 5_000)
 
 

@@ -456,9 +456,9 @@ def test_the_error_by_chance_is_the_mean_error_of_right_probabilities():
     rng = np.random.default_rng(0)
     p = np.repeat([0.55, 0.72, 0.93], [4, 7, 30])
     proba = np.column_stack((1 - p, p))
-    drawn = [ece((rng.random(len(p)) < p).astype(int), proba, 10) for _ in range(2000)]
+    drawn = [ece((rng.random(len(p)) < p).astype(int), proba, 10) for _ in range(500)]
     shown = ReliabilityDisplay([4, 7, 30], [0.55, 0.72, 0.93], [1.0, 1.0, 1.0])
-    assert shown.chance == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / np.sqrt(2000))
+    assert shown.chance == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / np.sqrt(500))
 
 
 def test_columns_of_probabilities_belong_to_the_classes_given():

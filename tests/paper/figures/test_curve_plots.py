@@ -262,7 +262,8 @@ def test_no_other_picture_has_published_curves(view, preset):
 
 @pytest.mark.parametrize("name", ["fig6", "ridge"])
 def test_panels_are_titled_with_the_number_of_labeled_rows(name):
-    notes = [panel.get_title(loc="right") for panel in drawn(name, "error", 16).axes]
+    picture = FIGURES[name].plot(table(name, ALL), "error")
+    notes = [panel.get_title(loc="right") for panel in picture.axes]
     assert notes == [f"L = {N_LABELED[dataset]}" for dataset in ALL]
 
 
