@@ -42,6 +42,14 @@ def stored_cells(stored: Stored, part: Any, method: str) -> dict[str, tuple[byte
     }
 
 
+def stored_names(stored: Stored, part: Any, method: str) -> Collection[str]:
+    """Return the names of those cells."""
+    if part is cost:
+        rows = stored.cost[stored.cost["method"] == method]
+        return [_cost_name(row) for row in rows[["rows", "turn"]].to_dict("records")]
+    return results(stored, method)
+
+
 def results(stored: Stored, method: str) -> dict[str, accuracy.Result]:
     """Return the stored results of a method, by the name of the cell."""
     found = {}
@@ -84,8 +92,12 @@ def _cost_cells(rows: pd.DataFrame) -> dict[str, tuple[bytes, float]]:
         kept = {name: np.array(row[name]) for name in ("status", "error", *cost.MEASURES, "load")}
         for name in ("peak", "beyond"):  # integers, or NaN if there is no model
             kept[name] = kept[name].astype(int) if row[name] == row[name] else kept[name]
-        found[f"{row['rows']}/{row['turn']}"] = pack(kept), float(np.nan_to_num(row["cpu"]))
+        found[_cost_name(row)] = pack(kept), float(np.nan_to_num(row["cpu"]))
     return found
+
+
+def _cost_name(row: Mapping[str, Any]) -> str:
+    return f"{row['rows']}/{row['turn']}"
 
 
 def _record(stored: Stored, part: Any, method: str) -> Record:
@@ -98,5 +110,5 @@ def missing(
     stored: Stored, part: Any, method: str, kept: Mapping[str, Mapping[str, Any]]
 ) -> Collection[str]:
     """Return the stored cells of a method that the ledger neither has nor has given up."""
-    names = stored_cells(stored, part, method)
+    names = stored_names(stored, part, method)
     return [name for name in names if name not in kept and not part.gave_up(name, kept)]

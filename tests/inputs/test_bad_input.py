@@ -159,8 +159,11 @@ def test_infinity_in_x(any_model, X, y, value, row, form):
     error_of(lambda: any_model.fit(X, y), "Input X contains infinity")
 
 
-@pytest.mark.parametrize(("value", "dtype"), [(np.nan, np.float64), (-np.inf, np.float32)])
-@pytest.mark.parametrize("row", [40_000, 40_001], ids=["labeled", "unlabeled"])
+@pytest.mark.parametrize(
+    ("row", "value", "dtype"),
+    [(40_000, np.nan, np.float64), (40_001, -np.inf, np.float32)],
+    ids=["labeled", "unlabeled"],
+)
 def test_nan_or_infinity_far_down_in_a_large_x(any_model, large, value, row, dtype):
     X, y = large
     X = X.astype(dtype)
