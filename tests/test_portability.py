@@ -197,7 +197,7 @@ sys.stderr.write("done")
 COMMANDS = """\
 example pumps
 compare rows.csv --target kind --quick --folds 2 --repeats 1 --jobs 1 -o report.html
-fit rows.csv --target kind -o kind.model --jobs 1 --folds 2 --repeats 1
+fit rows.csv --target kind -o kind.model --jobs 1
 predict kind.model rows.csv -o predicted.csv
 inspect kind.model
 review rows.csv --target kind -o doubtful.csv

@@ -65,7 +65,7 @@ def test_the_labels_are_those_of_brute_force(
     monkeypatch, block, n_classes, n_unlabeled, d, shrinkage, priors
 ):
     monkeypatch.setattr(all_labelings, "BLOCK", block)
-    for seed in range(5):
+    for seed in range(2):
         X, y = table(n_classes, n_unlabeled, d, seed)
         model = AllLabelingsDiscriminant(shrinkage, priors=priors).fit(X, y)
         labels, value = brute_force(X, y, shrinkage, priors)

@@ -239,7 +239,7 @@ def test_pairs_are_those_of_the_condition_and_the_first_has_the_largest_slacks(s
     assert sums[down[:1], up[:1]].max(initial=0.0) == pytest.approx(largest, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", [13, 26])
+@pytest.mark.parametrize("seed", [13, pytest.param(26, marks=pytest.mark.slow)])
 def test_switches_lead_from_wrong_labels_to_the_best_of_all_labelings(seed):
     X = np.random.default_rng(seed).normal(size=(14, 2)) * [0.5, 1.0]
     X += np.repeat([[-1.5, 0.0], [1.5, 0.0]], 7, axis=0)
