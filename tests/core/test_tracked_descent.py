@@ -133,6 +133,20 @@ def test_a_start_from_weights_is_that_from_their_labels(case, narrow):
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_a_start_is_summed_in_one_pass_with_the_gram_matrix(case, narrow):
+    objective, other = problem(**CASES[case])[0], problem(**CASES[case])[0].memory_rows
+    w = np.linspace(-1.0, 1.0, other.n_weights) / np.sqrt(other.full_gram.diagonal() + 1.0)
+    start = Start(w, objective.labeling).summed(objective)
+    evenly = case not in ("weights", "unlabeled weight")  # others need the sums of some rows
+    assert ("full_gram" in vars(objective.rows)) == evenly
+    labels = Start(w, objective.labeling).labels(other)
+    np.testing.assert_array_equal(start.z, other.decisions(w))
+    np.testing.assert_array_equal(start.labels(objective.rows), labels)
+    np.testing.assert_allclose(start.moment, other.moment(labels), rtol=1e-12)
+    np.testing.assert_array_equal(objective.rows.full_gram, other.full_gram)
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_a_descent_goes_on_where_the_path_ends(case, narrow):
     objective, start = problem(**CASES[case])
     rows = objective.memory_rows

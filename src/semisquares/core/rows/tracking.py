@@ -166,6 +166,8 @@ class TrackedLabels:
         self._centre = gram[-1, :d] / total if rows.intercept else np.zeros(d)
         spread = np.maximum(squares - self._centre**2, 1e-12 * squares)
         self._scale = np.where(spread > 0.0, np.sqrt(spread), 1.0)
+        most = min(REMEMBERED, max(2, d // COLUMNS_EACH))
+        self._known = _Remembered(most, np.empty((0, d + 1)), [])
         self._levels: list[_Level] = []
         self._last: Array | None = None
         self._read = 0
@@ -199,6 +201,10 @@ class TrackedLabels:
         self.piece = np.where(labels > 0.5, 1, -1).astype(np.int8)
         self.piece[self.rows.labeled] = -1
         self._ones = moment - self.rows.labeled_moment
+
+    def remember(self, w: Array, z: Array) -> None:
+        """Keep the decision values z of all rows at w, to estimate those at other weights."""
+        self._known.remember(self._coordinates(w), z)
 
     def borders(self) -> tuple[float, float]:
         """Return the decision values up to which labels are 0, and above which they are 1."""
@@ -267,9 +273,7 @@ class TrackedLabels:
                 piece[rows.labeled] = -1
                 return piece
         z = rows.decisions(w) if self._levels else self._first_pass(w, len(v))
-        known = self._levels[0].estimates
-        assert isinstance(known, _Remembered)
-        known.remember(v, z)
+        self._known.remember(v, z)
         self._read = 0
         piece = _piece(z, *borders)
         piece[rows.labeled] = -1
@@ -281,9 +285,7 @@ class TrackedLabels:
         z, squares = rows.design.decisions_and_distances(w, self._centre, 1.0 / self._scale**2)
         norms = np.sqrt(1.0 + squares).astype(np.float32)
         norms[rows.labeled] = 0.0  # they have no piece that could change
-        most = min(REMEMBERED, max(2, rows.n_features // COLUMNS_EACH))
-        none = _Remembered(most, np.empty((0, size)), [])
-        self._levels.append(_Level(None, norms, none, nowhere, nowhere, np.inf))
+        self._levels.append(_Level(None, norms, self._known, nowhere, nowhere, np.inf))
         return z
 
     def _is_precise(self, known: _Remembered | _Copy, v: Array) -> bool:
@@ -416,7 +418,8 @@ class TrackedLabels:
             if not sign:
                 return moment
             gram = design.block_gram(block, None if weight is None else share)
-            return np.concatenate((moment, design.combine(block, share), gram.ravel()))
+            total = gram[-1] if rows.intercept else design.combine(block, share)
+            return np.concatenate((moment, total, gram.ravel()))
 
         sums = rows.unlabeled_weight * design.sum_at(index, work)
         self._ones += sums[:p]

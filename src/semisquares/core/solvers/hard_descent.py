@@ -47,12 +47,11 @@ def hard_descent(
 
     `bound` is a lower bound for all labelings that the caller knows, for the solution to report.
     """
-    factor = full_curvature(objective).factor
     ends: Ends = []
     for batch in batches:
         starts = _starts(batch)
-        if isinstance(batch, Start) or len(starts) == 1 or factor is None:
-            # collinear columns need least-norm fits
+        factor = full_curvature(objective).factor if len(starts) > 1 else None
+        if factor is None or isinstance(batch, Start):  # collinear columns need least-norm fits
             ends += _one_by_one(objective, starts, max_iter, tol, callback)
         else:
             ends += _together(objective, factor, batch, max_iter, tol, callback)
@@ -77,9 +76,10 @@ def _one_by_one(
     objective: Objective, starts: list[Any], max_iter: int, tol: float, callback: Callback | None
 ) -> Ends:
     ends: Ends = []
-    tracked = callback is None and can_track(objective)
     for start in starts:
-        if tracked:
+        if callback is None and isinstance(start, Start):
+            start = start.summed(objective)
+        if callback is None and can_track(objective):
             found = tracked_descent(objective, start, max_iter=max_iter, tol=tol)
         else:
             start = start.labels(objective.rows) if isinstance(start, Start) else start

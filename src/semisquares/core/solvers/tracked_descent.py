@@ -8,7 +8,7 @@ at the steps is not known; a last pass over all rows checks every label and eval
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,21 +33,40 @@ class Start:
     labeling: Labeling
     tracked: TrackedLabels | None = None
     """Tracks these labels already, if there is one."""
+    z: Array | None = None
+    """The decision values at w, if they are known."""
+    moment: Array | None = None
+    """The moment of the labels, if it is known."""
 
     def labels(self, rows: RowSums) -> Array:
         """Return the labels of all rows."""
-        return rows.imputed(rows.decisions(self.w), self.labeling)
+        z = rows.decisions(self.w) if self.z is None else self.z
+        return rows.imputed(z, self.labeling)
+
+    def summed(self, objective: Objective) -> Start:
+        """Pass over all rows for the decision values and the moment, if it will pay.
+
+        If X'X is not known yet, the same pass sums it: so call this before `can_track`.
+        """
+        if self.tracked is not None or not _is_large(objective):
+            return self
+        z, moment = objective.memory_rows.decisions_and_moment(self.w, self.labeling)
+        return replace(self, z=z, moment=moment)
 
 
 def can_track(objective: Objective) -> bool:
     """Return whether labels can be tracked, and a pass over the rows is slow enough for it."""
+    return _is_large(objective) and full_curvature(objective).factor is not None
+
+
+def _is_large(objective: Objective) -> bool:
+    """Return whether `can_track` holds if X'X is regular."""
     rows = objective.rows.in_memory
     return bool(
         rows is not None
         and isinstance(objective.labeling, HardLabels | DialLabels)
         and rows.table.n_values >= SMALLEST
         and objective.direct
-        and full_curvature(objective).factor is not None
     )
 
 
@@ -65,8 +84,13 @@ def tracked_descent(
     most = tol * rows.n_unlabeled
     if isinstance(start, Start):
         tracked = start.tracked or TrackedLabels(rows, objective.labeling)
-        moment, _ = tracked.relabel(start.w)
-        tracked.turn(objective.labeling)
+        if start.z is None or start.moment is None:
+            moment, _ = tracked.relabel(start.w)
+            tracked.turn(objective.labeling)
+        else:
+            moment = start.moment
+            tracked.remember(start.w, start.z)
+            tracked.start(start.labeling.impute(start.z), moment)
     else:
         tracked, moment = TrackedLabels(rows, objective.labeling), rows.moment(start)
         if ((start == 0.0) | (start == 1.0)).all():
