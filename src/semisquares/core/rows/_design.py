@@ -19,6 +19,8 @@ from .table import CACHED_SHARE, DenseTable, NumberTable
 CACHED_ROWS = 1024
 CACHED_BYTES = 3 << 18
 """The size of a block that stays in the fastest cache of a core."""
+READ_OFTEN = 4
+"""Blocks that are read several times have one of this many parts of the usual rows."""
 
 
 class Design:
@@ -51,7 +53,21 @@ class Design:
 
     def sum_at(self, index: Array, work: Callable[[Any, slice], Any]) -> Any:
         """Return Σ work(rows, part) over blocks of some rows; `part` is their slice of `index`."""
-        return self.sum(lambda a, b: work(self.table.take(index[a:b]), slice(a, b)), len(index))
+
+        def taken(start: int, stop: int) -> Any:
+            return work(self.table.take(index[start:stop]), slice(start, stop))
+
+        return self.sum_often(taken, len(index))
+
+    def sum_often(self, work: Callable[[int, int], Any], n_items: int) -> Any:
+        """Return Σ work(start, stop) over blocks that stay in a fast cache.
+
+        For blocks that are copied, or read several times: these blocks are smaller than those of
+        `sum`, so that there are more calls.
+        """
+        n_values = self.table.n_values * (n_items / max(1, self.n_rows))
+        step = max(32, self.table.block_rows // READ_OFTEN)
+        return sum_blocks(work, n_items, block_rows=step, n_values=n_values)
 
     def decide(self, block: Any, w: Array) -> Array:
         """Return the decision values x'w of a block."""
@@ -106,15 +122,12 @@ class Design:
         if not len(index):
             return np.zeros((self.n_weights, self.n_weights))
 
-        def work(start: int, stop: int) -> Array:
-            part = None if weight is None else weight[start:stop]
-            if len(index) == self.n_rows:
-                block = self.table.slice(start, stop)
-            else:
-                block = self.table.take(index[start:stop])
-            return self.block_gram(block, part)
+        def of_block(block: Any, part: slice) -> Array:
+            return self.block_gram(block, None if weight is None else weight[part])
 
-        return self.sum(work, len(index))
+        if len(index) < self.n_rows:
+            return self.sum_at(index, of_block)
+        return self.sum(lambda a, b: of_block(self.table.slice(a, b), slice(a, b)), self.n_rows)
 
     def block_gram(self, block: Any, weight: Array | None) -> Array:
         """Return Σ weight x x' over a block; None stands for weights of 1."""

@@ -17,7 +17,7 @@ from ..labelings import ConvexLabeling, Labeling
 from ..linalg import EPS, Inverse
 from ._design import Design
 from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
-from .reduce import check_finite, sum_blocks
+from .reduce import check_finite
 from .table import NumberTable
 from .targets import Targets, differs, times
 
@@ -653,9 +653,7 @@ class MemoryRows:
                 return moment
             return np.append(moment, self.design.block_gram(block, None))
 
-        # three products with each block: smaller blocks than usual stay in a faster cache
-        step = max(1, self.table.block_rows // 4)
-        total = sum_blocks(work, self.n_rows, block_rows=step, n_values=self.table.n_values)
+        total = self.design.sum_often(work, self.n_rows)
         if adds_gram:
             gram = self.unlabeled_weight * total[p:].reshape(p, p)
             check_finite(gram.trace())
