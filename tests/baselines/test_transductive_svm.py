@@ -9,7 +9,7 @@ from scipy.sparse import csc_matrix
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from semisquares.baselines._squared_hinge import solve
+from semisquares.baselines._squared_hinge import ActiveCurvature, solve
 from semisquares.baselines.transductive_svm import FIRST_COST, TransductiveSVM, _pairs
 
 SHAPES = [(60, 3, 12), (200, 10, 20), (30, 50, 10)]  # the last is wider than it is long
@@ -111,6 +111,27 @@ def test_starts_from_which_plain_newton_steps_go_round_in_a_circle_end_at_the_mi
     found = solve(X, sign, cost, start)[1]
     np.testing.assert_allclose(found, machine_by_qp(X, sign, cost)[0], rtol=1e-6)
     np.testing.assert_allclose(found, solve(X, sign, cost, np.zeros(d + 1))[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("d", [5, 140])  # wide factors are updated
+def test_the_curvature_follows_doubled_costs_and_rows_that_come_and_go(d):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(300, d))
+    X1 = np.column_stack((X, np.ones(len(X))))
+    parts = np.arange(50), np.arange(50, 300)
+    curvature = ActiveCurvature(X, parts)
+    active = rng.random(len(X)) < 0.8
+    weight = np.r_[np.ones(50), np.where(rng.random(250) < 0.5, 1e-3, 3e-3)]
+    for turn in range(12):
+        H = (weight * active * X1.T) @ X1 + np.diag(np.r_[np.ones(d), 0.0])
+        b = rng.normal(size=d + 1)
+        np.testing.assert_allclose(
+            curvature.factor(weight, active).solve(b), np.linalg.solve(H, b), rtol=1e-8
+        )
+        if turn % 3 == 2:
+            weight[parts[1]] = np.minimum(2.0 * weight[parts[1]], 0.02)
+        moved = rng.choice(len(X), 4 if turn % 4 else 290, replace=False)
+        active[moved] = ~active[moved]
 
 
 def test_columns_of_very_different_size_are_fitted_exactly():

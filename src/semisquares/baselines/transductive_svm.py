@@ -15,7 +15,7 @@ from .._inputs.labels import Labels
 from .._utils.typing import Array
 from ..core import _dense as dense
 from ._base import NOT_NEGATIVE, STEPS, LinearClassifier
-from ._squared_hinge import decide, solve
+from ._squared_hinge import ActiveCurvature, decide, solve
 
 __all__ = ["SwitchStep", "TransductiveSVM"]
 
@@ -218,9 +218,10 @@ class TransductiveSVM(LinearClassifier):
         sign[free[ranks[:n_positive]]], sign[free[ranks[n_positive:]]] = 1.0, -1.0
         odds = n_positive / max(1, len(free) - n_positive) or 1.0
         costs = np.minimum(FIRST_COST * np.array([odds, 1.0]), 1.0) * self.C_unlabeled
+        curvature = ActiveCurvature(X, (known, free))
         for level in range(LEVELS if len(free) and self.C_unlabeled > 0.0 else 0):
             step = SwitchStep(positive, level, *costs.tolist())
-            w, value, sign = self._fit_level(X, sign, free, w, step)
+            w, value, sign = self._fit_level(X, sign, free, w, step, curvature)
             # 5. the next costs
             if costs.min() >= self.C_unlabeled:
                 break
@@ -229,7 +230,13 @@ class TransductiveSVM(LinearClassifier):
         return w, sign
 
     def _fit_level(
-        self, X: Array, sign: Array, free: Array, w: Array, step: SwitchStep
+        self,
+        X: Array,
+        sign: Array,
+        free: Array,
+        w: Array,
+        step: SwitchStep,
+        curvature: ActiveCurvature,
     ) -> tuple[Array, float, Array]:
         """Fit and switch at one cost level, until there is no pair to switch."""
 
@@ -237,7 +244,7 @@ class TransductiveSVM(LinearClassifier):
             self.n_iter_ += 1
             cost = np.full(len(X), float(self.C))
             cost[free] = np.where(sign[free] > 0.0, step.cost_positive, step.cost_negative)
-            return solve(X, sign, cost, w)
+            return solve(X, sign, cost, w, curvature)
 
         w, value = fit(sign)  # 3.
         self.path_.append(replace(step, objective=value))
