@@ -11,6 +11,7 @@ from semisquares.core.linalg import (
     dependent_columns,
     factor,
     least_norm_step,
+    ridge_factors,
     row_space,
     updated_factor,
 )
@@ -50,6 +51,20 @@ def test_a_factor_solves_the_bordered_system(seed, alpha, intercept):
     expected = np.linalg.solve(H, b.reshape(len(H), -1)).reshape(b.shape)
     np.testing.assert_allclose(found.solve(b), expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.solve(b[:, 0, 0]), expected[:, 0, 0], rtol=1e-9, atol=1e-12)
+
+
+@INTERCEPT
+def test_one_decomposition_gives_the_factors_of_several_ridges(intercept):
+    A = columns(1, 30, 6, intercept)
+    b = np.random.default_rng(2).normal(size=(A.shape[1], 3))
+    alphas = np.array([0.01, 2.0, 1e6])
+    for alpha, found in zip(alphas, ridge_factors(A.T @ A, alphas, intercept), strict=True):
+        known = factor(A.T @ A, alpha, intercept)
+        np.testing.assert_allclose(found.solve(b), known.solve(b), rtol=1e-9)
+        np.testing.assert_allclose(
+            found.inverse_forms(A[:9, :6]), known.inverse_forms(A[:9, :6]), rtol=1e-9
+        )
+    assert ridge_factors(A.T @ A, np.array([1e-9, 1.0]), intercept) is None
 
 
 @INTERCEPT

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold
 
 from semisquares import LeastSquaresClassifier, SoftLabelClassifier, SoftLabelClassifierCV
+from semisquares.core import objective
 from semisquares.core.rows._design import Design
 from semisquares.estimators import _leave_one_out
 from semisquares.estimators._cross_validation import best_choices, clearly_positive
@@ -239,6 +240,17 @@ def test_leaving_rows_out_is_the_search_over_splits_of_one_row():
     assert closed.n_splits_ == fitted.n_splits_ == 20
 
 
+def test_with_many_columns_one_decomposition_leads_to_the_same_rows_left_out(monkeypatch):
+    X, y, _ = table(n_labels=160, n_rows=172, d=130)
+    problem = SoftLabelClassifierCV()._read(X, y, None, unlabeled_weight=1.0, ridge=True)
+    choices = np.array([3.0, 30.0]), np.array(WEIGHTS)
+    found = _leave_one_out.left_out_decisions(problem, *choices, np.random.default_rng(0))
+    monkeypatch.setattr(objective, "ridge_factors", lambda *given: None)
+    expected = _leave_one_out.left_out_decisions(problem, *choices, np.random.default_rng(0))
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
+    assert not np.allclose(found[2], found[0])
+
+
 def test_where_no_unlabeled_row_is_outside_nothing_is_fitted_anew(monkeypatch):
     X, y, _ = table()
     problem = SoftLabelClassifierCV()._read(X, y, None, unlabeled_weight=1.0, ridge=True)
@@ -249,7 +261,7 @@ def test_where_no_unlabeled_row_is_outside_nothing_is_fitted_anew(monkeypatch):
     )
     alphas, rng = np.array([0.1, 1e4, 1e5]), np.random.default_rng(0)
     found = _leave_one_out.left_out_decisions(problem, alphas, np.array(WEIGHTS), rng)
-    assert {objective.alpha for objective, *_ in fits} == {0.1}
+    assert {given[0].alpha for given in fits} == {0.1}
     np.testing.assert_array_equal(found[1, 1:], found[0, 1:])
     assert not np.allclose(found[2, 0], found[0, 0])
 

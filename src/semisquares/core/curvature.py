@@ -18,6 +18,7 @@ import numpy as np
 from .._utils.typing import Array
 from . import linalg
 from .objective import Objective
+from .rows import RowSums
 
 MAX_PRODUCTS = 2000
 UPDATED_COLUMNS, UPDATED_SHARE = 128, 8
@@ -149,6 +150,12 @@ def active_curvature(objective: Objective, piece: Array, active_gram: Array | No
     )
 
 
+def few_enough(rows: RowSums, moved: Array) -> bool:
+    """Tell whether updating a factor for rows that moved (a mask) is cheaper than a new one."""
+    most = rows.n_weights // UPDATED_SHARE if rows.n_weights >= UPDATED_COLUMNS else -1
+    return int(np.count_nonzero(moved)) <= most
+
+
 def updated_curvature(
     objective: Objective, piece: Array, before: Array, known: Curvature
 ) -> Curvature | None:
@@ -157,18 +164,19 @@ def updated_curvature(
     The known one may be that of fewer rows with the same labeled ones.
     """
     rows, other = objective.rows.in_memory, known.objective
-    if rows is None or not isinstance(known.factor, linalg.Factor):
+    if rows is None or not isinstance(known.factor, linalg.Factor | linalg.RidgeFactor):
         return None
-    if rows.n_weights < UPDATED_COLUMNS or other.alpha != objective.alpha:
+    if other.alpha != objective.alpha:
         return None
     if other.rows.labeled_gram is not rows.labeled_gram or rows.row_weight is not None:
         return None
     if other.rows.unlabeled_weight != rows.unlabeled_weight:
         return None
     now = rows.active_mask(piece)
-    moved = np.flatnonzero(now != rows.active_mask(before))
-    if UPDATED_SHARE * len(moved) > rows.n_weights:
+    differs = now != rows.active_mask(before)
+    if not few_enough(rows, differs):
         return None
+    moved = np.flatnonzero(differs)
     columns = rows.columns_of(moved)
     factor = linalg.updated_factor(known.factor, columns, np.where(now[moved], 1.0, -1.0))
     if factor is None:

@@ -26,6 +26,8 @@ PLAIN = 1e-8
 """One solve is enough to show that the reciprocal condition number is above this."""
 MOST_LOST = 1e3
 """An update of a factor may lose this share of the digits: a new factor has more."""
+PLAIN_RIDGE = 1e-7
+"""A ridge of this share of the trace keeps the digits of a Gram matrix that a solve needs."""
 SAFE_PIVOT = 1e-5
 """A smaller pivot that is not rounding leaves the rank unclear."""
 RANK_TOLERANCE = 1e-11
@@ -89,10 +91,59 @@ class Inverse(Protocol):
 
 
 @dataclass(frozen=True)
+class RidgeFactor:
+    """The inverse of H = Gram + αD by the eigenvectors of the Gram matrix, intercept eliminated."""
+
+    vectors: Array
+    values: Array
+    """The eigenvalues of H."""
+    border: Array | None
+    total: float
+
+    @property
+    def dead(self) -> Array:
+        """With a ridge, no column."""
+        return np.zeros(len(self.values), dtype=bool)
+
+    @property
+    def rcond(self) -> float:
+        """The reciprocal condition number."""
+        return float(self.values[0] / self.values[-1])
+
+    def solve(self, b: Array) -> Array:
+        """Solve ``H x = b`` for one right-hand side or many."""
+        return _eliminate_intercept(b, self.border, self.total, self._solve_features)
+
+    def inverse_forms(self, X: Array) -> Array:
+        """Return ``x'H⁻¹x`` for the rows x of X; with an intercept, x ends with a further 1."""
+        centred = X if self.border is None else X - self.border / self.total
+        squares = dense.product(centred, self.vectors)
+        np.square(squares, out=squares)
+        forms = squares @ (1.0 / self.values)
+        return forms if self.border is None else forms + 1.0 / self.total
+
+    def _solve_features(self, b: Array) -> Array:
+        return self.vectors @ ((self.vectors.T @ b) / self.values[:, None])
+
+
+def ridge_factors(gram: Array, alphas: Array, intercept: bool) -> list[RidgeFactor] | None:
+    """Return the inverses for several ridges; None if one is too small for the digits."""
+    d = len(gram) - intercept
+    border, total = (gram[:d, d], float(gram[d, d])) if intercept else (None, 1.0)
+    spread = float(gram.diagonal()[:d].sum())
+    if not d or total <= 0.0 or not alphas.min() > PLAIN_RIDGE * spread:
+        return None
+    inner = gram if border is None else gram[:d, :d] - np.outer(border, border / total)
+    values, vectors = dense.eigh(inner)
+    values = np.maximum(values, 0.0)
+    return [RidgeFactor(vectors, values + alpha, border, total) for alpha in alphas]
+
+
+@dataclass(frozen=True)
 class UpdatedFactor:
     """The inverse of H + USU' by a factor of H (Woodbury); S is diagonal, 1 and -1."""
 
-    base: Factor
+    base: Factor | RidgeFactor
     columns: Array
     """U, of shape (p, k)."""
     solved: Array
@@ -107,12 +158,18 @@ class UpdatedFactor:
 
     def inverse_forms(self, X: Array) -> Array:
         """Return ``x'(H + USU')⁻¹x`` for the rows x of X, as `Factor.inverse_forms`."""
+        return self.base.inverse_forms(X) - self.fall_of_forms(X)
+
+    def fall_of_forms(self, X: Array) -> Array:
+        """Return by how much these forms are below those of H."""
         d = X.shape[1]
         moved = X @ self.solved[:d] + self.solved[d:].sum(axis=0)
-        return self.base.inverse_forms(X) - np.einsum("ij,ij->i", moved @ self.inner, moved)
+        return np.einsum("ij,ij->i", moved @ self.inner, moved)
 
 
-def updated_factor(base: Factor, columns: Array, signs: Array) -> UpdatedFactor | None:
+def updated_factor(
+    base: Factor | RidgeFactor, columns: Array, signs: Array
+) -> UpdatedFactor | None:
     """Add or subtract (signs) the squares of columns; None if digits would be lost."""
     if base.dead.any():
         return None

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._utils.typing import Array
 from .labelings import ConvexLabeling, Labeling
-from .linalg import Factor, factor
+from .linalg import Factor, RidgeFactor, factor, ridge_factors
 from .rows import MemoryRows, NumberTable, RowSums, Sweep
 
 MAX_DIRECT = 4096
@@ -108,6 +108,19 @@ class Objective:
         """Return the objective with another ridge."""
         return replace(self, alpha=alpha)
 
+    def with_alphas(self, alphas: Array) -> list[Objective]:
+        """Return the objective with several ridges.
+
+        With as many labeled rows as columns, one decomposition of their Gram matrix serves all.
+        """
+        found = [self.with_alpha(float(alpha)) for alpha in alphas]
+        rows = self.memory_rows
+        if rows.n_features <= len(rows.labeled):
+            factors = ridge_factors(rows.labeled_gram, alphas, rows.intercept)
+            for objective, known in zip(found, factors or (), strict=factors is not None):
+                vars(objective)["labeled_factor"] = known
+        return found
+
     def reweighted(self, unlabeled_weight: float) -> Objective:
         """Return the objective with another weight of the unlabeled rows."""
         return self._with_rows(self.rows.reweighted(unlabeled_weight=unlabeled_weight))
@@ -127,7 +140,7 @@ class Objective:
         return other
 
     @cached_property
-    def labeled_factor(self) -> Factor | None:
+    def labeled_factor(self) -> Factor | RidgeFactor | None:
         """The factor of X'X + λD over the labeled rows; None if it is singular.
 
         A column that is constant over the labeled rows, but not over all rows, is a direction that

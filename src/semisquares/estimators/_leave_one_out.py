@@ -23,7 +23,7 @@ from .._inputs.untested import rows_to_test
 from .._utils.typing import Array
 from ..core import _dense as dense
 from ..core import linalg
-from ..core.curvature import active_curvature, fit_labeled
+from ..core.curvature import active_curvature, few_enough, fit_labeled, labeled_curvature
 from ..core.labelings import soft
 from ..core.objective import Objective
 from ..core.rows import MemoryRows, Sweep
@@ -76,14 +76,16 @@ def left_out_decisions(
     """
     rows = _sampled(problem.rows, rng)
     labeling = soft(problem.n_classes)
-    alone = [Objective(rows, labeling, float(alpha)) for alpha in alphas]
+    alone = Objective(rows, labeling, 1.0).with_alphas(alphas)
     supervised = [fit_labeled(objective) for objective in alone]
     z = np.moveaxis(rows.decisions(np.stack(supervised, axis=1)), 1, 0)
     found = np.full((len(weights), len(alphas), *rows.y.shape), np.nan)
+    leverages = np.full((len(alphas), len(rows.y)), np.nan)
     for j, objective in enumerate(alone):
         factor = objective.labeled_factor
         if factor is not None:
-            found[0, j] = _left_out(rows, z[j], factor)
+            leverages[j] = rows.leverages(factor)
+            found[0, j] = _left_out(rows, z[j], leverages[j])
     inside = np.array([_all_inside(rows, labeling, one) for one in z])
     found[1:, inside] = found[0, inside]  # the soft solution is the supervised one for every u
     for i, weight in enumerate(weights[1:], start=1):
@@ -91,10 +93,27 @@ def left_out_decisions(
         w = None
         for j in np.flatnonzero(~inside)[::-1]:
             objective = alone[j].reweighted(float(weight) * rows.unlabeled_weight)
-            solution = rough_solution(objective, supervised[j] if w is None else w, active)
+            if w is None:
+                w = supervised[j]
+            solution = rough_solution(objective, w, _with_labeled_factor(objective, active))
             w, active = solution.w, solution.state.active
-            found[i, j] = _soft_left_out(objective, solution)
+            found[i, j] = _soft_left_out(objective, solution, leverages[j])
     return found
+
+
+def _with_labeled_factor(objective: Objective, active: ActiveSet | None) -> ActiveSet | None:
+    """Return the active set of a similar fit; if it is small, that of the labeled rows alone.
+
+    Their factor is known for all alphas, and a few active rows update it.
+    """
+    rows, known = objective.memory_rows, objective.labeled_factor
+    if not isinstance(known, linalg.RidgeFactor) or objective.labeling.per_class:
+        return active
+    if active is not None and not few_enough(rows, rows.active_mask(active.piece)):
+        return active
+    none = np.zeros(rows.n_rows, dtype=objective.convex_labeling.piece(np.zeros(0)).dtype)
+    summed = none, np.zeros((rows.n_weights, rows.n_weights))
+    return ActiveSet(none, summed, None, labeled_curvature(objective))
 
 
 def _sampled(rows: MemoryRows, rng: np.random.Generator) -> MemoryRows:
@@ -110,22 +129,29 @@ def _all_inside(rows: MemoryRows, labeling: Any, z: Array) -> bool:
     return bool(np.abs(away).max() <= 16.0 * linalg.EPS)
 
 
-def _left_out(rows: MemoryRows, z: Array, factor: linalg.Inverse) -> Array:
-    """Leave each labeled row out of a fit with factored H and decision values z."""
-    kept = 1.0 - rows.leverages(factor)
+def _left_out(rows: MemoryRows, z: Array, leverages: Array) -> Array:
+    """Leave each labeled row out of a fit with decision values z."""
+    kept = 1.0 - leverages
     kept[kept < LEAST_KEPT] = np.nan
     return rows.y + ((z[rows.labeled] - rows.y).T / kept).T
 
 
-def _soft_left_out(objective: Objective, solution: Solution) -> Array:
-    """Leave each labeled row out of a soft solution, with its active set held fixed."""
+def _soft_left_out(objective: Objective, solution: Solution, alone: Array) -> Array:
+    """Leave each labeled row out of a soft solution, with its active set held fixed.
+
+    `alone` are the leverages without unlabeled rows.
+    """
     rows, sweep = objective.memory_rows, solution.state.sweep
     if sweep is None:
         return np.full(rows.y.shape, np.nan)
     if objective.labeling.per_class:
         return _left_out_by_class(objective, sweep)
     factor = _active_factor(objective, sweep.piece, solution.state.active)
-    return np.full(rows.y.shape, np.nan) if factor is None else _left_out(rows, sweep.z, factor)
+    if factor is None:
+        return np.full(rows.y.shape, np.nan)
+    if isinstance(factor, linalg.UpdatedFactor) and factor.base is objective.labeled_factor:
+        return _left_out(rows, sweep.z, rows.updated_leverages(factor, alone))
+    return _left_out(rows, sweep.z, rows.leverages(factor))
 
 
 def _active_factor(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling
-from ..linalg import EPS, Inverse
+from ..linalg import EPS, Inverse, UpdatedFactor
 from ._design import Design
 from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
 from .reduce import check_finite
@@ -290,10 +290,17 @@ class MemoryRows:
 
     def leverages(self, factor: Inverse) -> Array:
         """Return a x'H⁻¹x of the labeled rows, with the factor of H."""
+        return self._labeled_forms(factor.inverse_forms)
+
+    def updated_leverages(self, factor: UpdatedFactor, before: Array) -> Array:
+        """Return the leverages with an updated factor, from those `before` the update."""
+        return before - self._labeled_forms(factor.fall_of_forms)
+
+    def _labeled_forms(self, forms_of: Callable[[Array], Array]) -> Array:
         forms = np.empty(len(self.labeled))
 
         def work(block: Any, part: slice) -> int:
-            forms[part] = factor.inverse_forms(self.table.dense(block))
+            forms[part] = forms_of(self.table.dense(block))
             return 0
 
         self._sum_labeled(work)
