@@ -171,7 +171,7 @@ def table(n_rows, n_columns, n_labeled, n_classes=2):
 
 
 TALL, WIDE = (200, 90, 150), (110, 150, 60)
-FEW = (160, 76, 60)  # labels that do not span the columns
+FEW = (220, 90, 60)  # labels that do not span the columns
 SOLVERS = {
     "supervised": (LeastSquaresClassifier(), TALL),
     "supervised, least norm": (LeastSquaresClassifier(0.0), FEW),
