@@ -20,6 +20,7 @@ from semisquares.core.labelings import (
     hard,
     project_simplex,
     soft,
+    soft_labels,
 )
 from support.problems import make_problem, project_by_sorting
 
@@ -225,3 +226,73 @@ def test_ties_share_the_label_evenly(n_classes, size):
 def test_two_classes_that_sum_to_one_are_clipped():
     u = project_simplex(np.stack((1.0 - Z, Z), axis=1))
     np.testing.assert_allclose(u[:, 1], SoftLabels().impute(Z), atol=1e-15)
+
+
+def random_supports(n, n_classes, seed=0):
+    return np.asfortranarray(np.random.default_rng(seed).random((n, n_classes)) < 0.5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 150])
+@pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
+def test_wrong_predictions_of_supports_change_no_residual(n_classes, share):
+    """Few wrong ones are corrected apart from the other rows, many together with them."""
+    z = random_z(n_classes, n=400)
+    u = project_by_sorting(z)
+    predicted = u > 0.0
+    wrong = np.random.default_rng(1).random(400) < share
+    predicted[wrong] = random_supports(400, n_classes)[wrong]
+    predicted[~predicted.any(axis=1), 0] = True
+    residual, piece = SimplexLabels().residual(z, predicted)
+    np.testing.assert_allclose(residual, z - u, atol=1e-13)
+    np.testing.assert_array_equal(piece, u > 0.0)
+
+
+def test_the_residuals_of_a_support_are_equal_to_the_last_bit_and_the_largest():
+    """This is what makes them a dual point."""
+    z = random_z(10, n=400)
+    residual, piece = SimplexLabels().residual(z)
+    top = np.where(piece, residual, np.inf).min(axis=1)
+    assert np.array_equal(np.where(piece, residual, -np.inf).max(axis=1), top)
+    assert np.all(residual <= top[:, None])
+
+
+def test_a_row_without_a_predicted_support_keeps_its_decision_values():
+    z, predicted = random_z(3), np.ones((200, 3), dtype=bool)
+    predicted[::2] = False
+    residual, piece = SimplexLabels().residual(z, predicted)
+    np.testing.assert_array_equal(residual[::2], z[::2])
+    assert not piece[::2].any()
+    np.testing.assert_allclose(residual[1::2], (z - project_by_sorting(z))[1::2], atol=1e-13)
+
+
+def test_a_value_that_is_not_finite_leaves_a_residual_that_is_not():
+    z = np.array([[np.nan, 0.0, 1.0], [np.inf, 0.0, 1.0], [0.2, 0.3, 0.5]])
+    with np.errstate(invalid="ignore"):
+        residual, _ = SimplexLabels().residual(z)
+    assert np.isfinite(residual).all(axis=1).tolist() == [False, False, True]
+
+
+def test_single_precision_stays_single():
+    z = random_z(5).astype(np.float32)
+    residual, _ = SimplexLabels().residual(z, random_supports(200, 5))
+    assert residual.dtype == SimplexLabels().curve(z > 0.0, z).dtype == np.float32
+
+
+@pytest.mark.parametrize("n_classes", [3, 10])
+def test_soft_labels_are_the_same_with_and_without_known_pieces(n_classes):
+    z = random_z(n_classes)
+    piece = SimplexLabels().piece(z)
+    np.testing.assert_allclose(soft_labels(z, piece), project_by_sorting(z), atol=1e-13)
+    np.testing.assert_allclose(soft_labels(z), project_by_sorting(z), atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "z",
+    [[1 / 3, -2 / 3], [-2 / 3, 5 / 6, 0.5, 7 / 6, -1 / 12], [0.05, 0.05, -1 / 30, 0.15, 0.3, 0.6]],
+)
+def test_a_class_on_the_border_of_its_support_to_rounding_ends_the_search(z):
+    """Rounding may put the threshold above and below its value in turn."""
+    z = np.array([z])
+    residual, piece = SimplexLabels().residual(z)
+    np.testing.assert_allclose(residual, z - project_by_sorting(z), atol=1e-15)
+    assert piece.any()

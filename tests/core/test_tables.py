@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from semisquares.core.rows import ArrayTable, DenseTable, SparseTable
+from semisquares.core.rows import table as tables
 from semisquares.core.rows.table import store_zeros
 from support.devices import on, strict_device
 
@@ -64,3 +65,70 @@ def test_squares_are_summed_column_by_column(table):
     block = table.slice(0, 10)
     expected = (table.dense(block) ** 2).sum(axis=0)
     np.testing.assert_allclose(table.column_squares(block), expected, rtol=1e-14)
+
+
+# -- products with several columns -----------------------------------------------------------------
+
+
+@pytest.fixture(params=["C", "F", "shifted", "sparse", "device"])
+def table(request):
+    X = numbers(dtype=np.float64)
+    return {
+        "C": lambda: DenseTable(X),
+        "F": lambda: DenseTable(np.asfortranarray(X)),
+        "shifted": lambda: DenseTable(X, np.arange(3.0)),
+        "sparse": lambda: SparseTable(sparse.csr_array(X)),
+        "device": lambda: ArrayTable(on(strict_device(), X)),
+    }[request.param]()
+
+
+@pytest.mark.parametrize("most", [1, 8, 10**6])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_in_parts_are_those_of_whole_blocks(table, most, order, monkeypatch):
+    monkeypatch.setattr(tables, "SMALL_PRODUCT", most)
+    monkeypatch.setattr(tables, "FEWEST_TIMES", 1)
+    rng = np.random.default_rng(1)
+    W, V = (np.asarray(rng.normal(size=(n, 2)), order=order) for n in (3, 10))
+    block = table.slice(0, 10)
+    X = table.dense(block)
+    out = np.full((14, 2), np.nan, order="F")
+    np.testing.assert_allclose(table.times(block, W), X @ W, atol=1e-14)
+    assert table.times(block, W, out[2:12]).base is out
+    np.testing.assert_allclose(out[2:12], X @ W, atol=1e-14)
+    assert np.isnan(out[[0, 1, 12, 13]]).all()
+    np.testing.assert_allclose(table.transpose_times(block, V), X.T @ V, atol=1e-14)
+
+
+# -- single precision ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shift", [None, np.arange(3.0)], ids=["as they are", "shifted"])
+@pytest.mark.parametrize("most", [0, 100], ids=["each time", "once"])
+def test_rows_in_single_precision_are_rounded_after_the_shift(order, shift, most, monkeypatch):
+    monkeypatch.setattr(tables, "COPIED_VALUES", most)
+    X = numbers(order, np.float64) + 1e6
+    single, index = DenseTable(X, shift).in_single(), np.array([7, 2])
+    expected = (X - (0.0 if shift is None else shift)).astype(np.float32)
+    found = (single.slice(2, 7), single.take(index), single.subset(index).slice(0, 2))
+    for rows, part in zip(found, (slice(2, 7), index, index), strict=True):
+        np.testing.assert_array_equal(rows, expected[part])
+        assert rows.dtype == single.dtype == np.float32
+
+
+def test_rows_in_single_precision_are_copied_only_if_they_are_not_yet_in_it():
+    X = numbers()
+    assert np.shares_memory(DenseTable(X).in_single().slice(0, 10), X)
+
+
+def test_sums_of_products_in_single_precision_are_in_double():
+    single = DenseTable(numbers(dtype=np.float64)).in_single()
+    block = single.slice(0, 10)
+    assert single.times(block, np.ones((3, 2))).dtype == np.float32
+    assert single.transpose_times(block, np.ones((10, 2))).dtype == np.float64
+    assert single.gram(block, np.ones(10)).dtype == np.float32
+
+
+def test_numbers_beyond_single_precision_become_infinite_without_a_warning():
+    single = DenseTable(np.array([[1e200, 1.0]])).in_single()
+    np.testing.assert_array_equal(single.slice(0, 1), [[np.inf, 1.0]])

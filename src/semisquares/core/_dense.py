@@ -25,6 +25,7 @@ __all__ = [
     "eigh",
     "eigvalsh",
     "inv",
+    "inverse_of_positive",
     "lstsq",
     "pivoted_cholesky",
     "pivoted_qr",
@@ -86,8 +87,9 @@ def eigvalsh(matrix: Array) -> Array:
 
 
 def inv(matrix: Array) -> Array:
-    """Return the inverse of a matrix."""
-    return interruptible(lambda: np.linalg.inv(matrix), 3.0 * _cubic(matrix))
+    """Return the inverse of a matrix, or of each matrix of a stack."""
+    n_matrices = matrix[..., 0, 0].size
+    return interruptible(lambda: np.linalg.inv(matrix), 3.0 * n_matrices * _cubic(matrix))
 
 
 def solve(matrix: Array, b: Array) -> Array:
@@ -111,7 +113,8 @@ def cholesky(matrix: Array) -> tuple[Array, bool]:
     The factor is below the diagonal; the entries above it are kept.
     """
     if _cubic(matrix) / 3.0 <= interrupts.LONG:
-        triangle, info = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+        potrf = lapack.spotrf if matrix.dtype == np.float32 else lapack.dpotrf
+        triangle, info = potrf(matrix, lower=1, clean=0, overwrite_a=1)
         return triangle, info != 0
     try:
         lower = cholesky_factor(matrix)
@@ -120,10 +123,29 @@ def cholesky(matrix: Array) -> tuple[Array, bool]:
     return np.asfortranarray(lower + np.triu(matrix, 1)), False
 
 
+def inverse_of_positive(matrix: Array) -> Array | None:
+    """Return the inverse of a positive definite matrix below its diagonal, or None.
+
+    The matrix may be overwritten; float32 stays float32.
+    """
+    if 2.0 * _cubic(matrix) > interrupts.LONG:
+        try:
+            return np.asfortranarray(inv(matrix))
+        except np.linalg.LinAlgError:
+            return None
+    triangle, failed = cholesky(matrix)
+    if failed:
+        return None
+    potri = lapack.spotri if matrix.dtype == np.float32 else lapack.dpotri
+    inverse, info = potri(triangle, lower=1, overwrite_c=1)
+    return None if info else np.asarray(inverse)
+
+
 def solve_cholesky(triangle: Array, b: Array) -> Array:
     """Solve ``LL' x = b`` for the columns of b, with L from `cholesky`."""
+    potrs = lapack.spotrs if triangle.dtype == np.float32 else lapack.dpotrs
     return _by_columns(
-        lambda part: np.asarray(lapack.dpotrs(triangle, part, lower=1)[0]),
+        lambda part: np.asarray(potrs(triangle, part, lower=1)[0]),
         b,
         2.0 * len(triangle) * b.size,
     )
@@ -198,5 +220,5 @@ def _by_columns(work: Callable[[Array], Array], b: Array, operations: float) -> 
 
 def _cubic(matrix: Array) -> float:
     """Return m n min(m, n): decompositions take a multiple of this number of operations."""
-    m, n = matrix.shape
+    m, n = matrix.shape[-2:]
     return float(m) * n * min(m, n)

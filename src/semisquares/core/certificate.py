@@ -49,8 +49,6 @@ JOINT_WORK = 1e9
 """Matrices of all classes together are factored if that takes at most this many operations."""
 EXACT_VALUES = 200_000
 """Sums of up to this many products are computed without rounding if no other proof suffices."""
-SIMPLEX_ROUNDING = 8e-15
-"""Projections on the simplex sum to 1 up to this error for each class."""
 
 
 def gradient_bound(objective: Objective) -> Callable[[Array], float]:
@@ -227,13 +225,19 @@ class _Rounding:
             far = 0.0 if shift is None else np.abs(shift) @ np.abs(self.w[:d])
             moved += digits * self.total * float(np.linalg.norm(far + np.abs(self.w[d]) + 1.0))
         if self.objective.labeling.per_class:
-            moved += self.simplex + SIMPLEX_ROUNDING * self.w.shape[1] * self.total
+            moved += self.simplex
         return moved * SLACK
 
     @property
     def simplex(self) -> float:
-        """A bound of the rounding of labels on the simplex, over all rows."""
-        return 16.0 * UNIT * (self.reach + self.total * np.sqrt(self.w.shape[1]))
+        """A bound of the rounding of labels on the simplex, over all rows.
+
+        The threshold t of a row with the support S is wrong by γ (Σ|z| + 1) / |S|, so its label
+        sums to 1 up to γ (√K ‖z‖ + 1). A class that rounding drops from the support has a share
+        below twice the error of t, and there are at most K of them.
+        """
+        n_classes = self.w.shape[1]
+        return 4.0 * _gamma(n_classes + 4) * np.sqrt(n_classes) * (self.reach + self.total)
 
     def of_value(self, value: float) -> float:
         """Bound the error of J, whose loss is the square of a norm."""

@@ -34,6 +34,9 @@ import numpy as np
 
 from .._utils.typing import Array
 
+GATHERED = 4
+"""Rows whose support is not settled yet are copied if they are at most one of this many."""
+
 Borders = Mapping[float, tuple[int, int]]
 """Decision values at which two pieces meet, each with the pieces below and above."""
 
@@ -150,32 +153,57 @@ class DialLabels:
 def project_simplex(z: Array) -> Array:
     """Project the last axis onto the probability simplex: ``max(z - t, 0)`` that sums to 1.
 
-    The sum of ``max(z - t, 0)`` is convex and decreasing in t, so Newton's method from below finds
-    t in a few monotone steps, without sorting.
-
     >>> project_simplex(np.array([[0.2, 0.9, 0.5], [3.0, 0.0, 0.0]])).round(3)
     array([[0. , 0.7, 0.3],
            [1. , 0. , 0. ]])
     """
-    n_classes = z.shape[-1]
     z = z - z.max(axis=-1, keepdims=True)  # now t is in [-1, 0), whatever the size of z
-    threshold = np.maximum((z.sum(axis=-1) - 1.0) / n_classes, -1.0)
-    narrow = np.int8 if n_classes < 128 else np.int32  # bytes are added fastest
-    above = np.empty_like(z)
-    for _ in range(n_classes):
-        np.subtract(z, threshold[..., None], out=above)
-        size = (above > 0.0).view(np.int8).sum(axis=-1, dtype=narrow)
-        np.maximum(above, 0.0, out=above)
-        step = (above.sum(axis=-1) - 1.0) / size
-        threshold += step
-        if not (step > 1e-15).any():
+    rows = z.reshape(-1, z.shape[-1])
+    t, _ = simplex_threshold(rows, np.ones(rows.shape, dtype=bool, order="F"))
+    return np.maximum(z - t.reshape(z.shape[:-1])[..., None], 0.0)
+
+
+def simplex_threshold(z: Array, support: Array) -> tuple[Array, Array]:
+    """Return t with ``Σ max(z - t, 0) = 1`` for each row, and its support, the classes with z > t.
+
+    The classes S of the support determine ``t = (Σ z - 1) / |S|``, and t determines S. Going from
+    one to the other is Newton's method for the sum, which is convex and decreasing in t: after the
+    first step t only increases, so S only shrinks, until it stays the same. It starts at the
+    `support` that is predicted, and ends there in all rows for which the prediction is right. A row
+    that is predicted to have no support, a labeled one, has none.
+    """
+    shrinks = False
+    while True:
+        size = _sum_of_classes(support)
+        t = np.multiply(z, support).sum(axis=1)
+        t -= 1.0
+        with np.errstate(divide="ignore"):
+            t /= size
+        t[size == 0] = np.inf
+        new = z > t[:, None]
+        if shrinks:  # rounding must not bring a class back
+            new &= support
+        changed = np.flatnonzero((new != support).any(axis=1))
+        if not len(changed):
+            return t, new
+        if GATHERED * len(changed) <= len(z):
             break
-    z -= threshold[..., None]
-    return np.maximum(z, 0.0, out=z)
+        support, shrinks = new, True
+    columns, kept = z.T.take(changed, axis=1), new.T.take(changed, axis=1)
+    t[changed], new[changed] = simplex_threshold(columns.T, kept.T)
+    return t, new
 
 
-def soft_labels(z: Array) -> Array:
+def _sum_of_classes(support: Array) -> Array:
+    """Return the number of classes in the support of each row; bytes are added fastest."""
+    narrow = np.int8 if support.shape[1] < 128 else np.int32
+    return np.add.reduce(support.view(np.int8), axis=1, dtype=narrow)
+
+
+def soft_labels(z: Array, piece: Array | None = None) -> Array:
     """Return the soft labels for decision values z, one column per class.
+
+    With more than two classes, pieces that are known from a sweep save time.
 
     >>> soft_labels(np.array([-0.3, 0.25, 1.2]))
     array([[1.  , 0.  ],
@@ -183,7 +211,7 @@ def soft_labels(z: Array) -> Array:
            [0.  , 1.  ]])
     """
     if z.ndim == 2:
-        return project_simplex(z)
+        return project_simplex(z) if piece is None else z - SimplexLabels().residual(z, piece)[0]
     u = np.empty((len(z), 2))
     np.clip(z, 0.0, 1.0, out=u[:, 1])
     np.subtract(1.0, u[:, 1], out=u[:, 0])
@@ -208,12 +236,18 @@ class SimplexLabels:
         # the support of the label: its classes with u > 0
         return (project_simplex(z) if u is None else u) > 0.0
 
+    def residual(self, z: Array, predicted: Array | None = None) -> tuple[Array, Array]:
+        """Return z - impute(z) and the pieces; right predictions of these save most of the time."""
+        if predicted is None:
+            predicted = np.ones(z.shape, dtype=bool, order="F")
+        t, piece = simplex_threshold(z, predicted)
+        return np.minimum(z, t[:, None]), piece
+
     def curve(self, piece: Array, v: Array) -> Array:
         # impute' is v - mean of v over the support, on the support, and 0 elsewhere
-        ones = np.ones(v.shape[-1])
-        shared = piece.astype(np.float64)
-        mean = ((shared * v) @ ones) / np.maximum(shared @ ones, 1.0)
-        return v - shared * (v - mean[..., None])
+        mean = np.multiply(v, piece).sum(axis=1)
+        mean /= np.maximum(_sum_of_classes(piece), 1)
+        return np.where(piece, mean[:, None], v)
 
     def support(self, theta: Array) -> Array:
         return theta.max(axis=-1)

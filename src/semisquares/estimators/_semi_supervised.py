@@ -45,7 +45,7 @@ class SemiSupervised(LinearLeastSquares):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-    _arrays = 5.0
+    _arrays = 4.0
     _solvers: ClassVar[tuple[str, ...]]
     _starts: ClassVar[tuple[str, ...]]
     _advice: ClassVar[str]

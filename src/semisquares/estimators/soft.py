@@ -218,7 +218,9 @@ class SoftLabelClassifier(SemiSupervised):
             if isinstance(problem, DaskProblem):
                 self._set_lazy_labels(problem, _impute)
             else:
-                self._set_labels(problem, soft_labels(solution.state.z))
+                sweep = solution.state.sweep
+                pieces = None if sweep is None else sweep.piece
+                self._set_labels(problem, soft_labels(solution.state.z, pieces))
             set_path(self, progress.path)
         self._warn(problem, dependent)
         return self

@@ -17,8 +17,8 @@ from .reduce import check_finite, longest_chain, sum_blocks
 from .table import CACHED_SHARE, DenseTable, NumberTable
 
 CACHED_ROWS = 1024
-CACHED_BYTES = 3 << 18
-"""The size of a block that stays in the fastest cache of a core."""
+FEWEST_ROWS, CACHED_BYTES = 256, 1 << 19
+"""The fewest rows of a block, and the size of its decision values that a fast cache holds."""
 READ_OFTEN = 4
 """Blocks that are read several times have one of this many parts of the usual rows."""
 
@@ -41,14 +41,13 @@ class Design:
     def sum(self, work: Callable[[int, int], Any], n_items: int, n_classes: int = 1) -> Any:
         """Return Σ work(start, stop) over blocks of `n_items` rows.
 
-        With several classes, a dense block and its values of all classes fit the fastest cache:
-        products with X are then faster, and so is everything that is computed for each class.
+        With several classes, the values of all classes of a block fit the fastest cache.
         """
         n_values = self.table.n_values * (n_items / max(1, self.n_rows))
         block_rows = self.table.block_rows
         if n_classes > 1 and isinstance(self.table, DenseTable):
-            per_row = 8 * (self.n_features + 2 * n_classes)
-            block_rows = min(block_rows, max(CACHED_ROWS // 4, CACHED_BYTES // per_row))
+            per_row = n_classes * self.table.dtype.itemsize
+            block_rows = min(block_rows, max(FEWEST_ROWS, CACHED_BYTES // per_row))
         return sum_blocks(work, n_items, block_rows=block_rows, n_values=n_values)
 
     def sum_at(self, index: Array, work: Callable[[Any, slice], Any]) -> Any:
@@ -69,15 +68,17 @@ class Design:
         step = max(32, self.table.block_rows // READ_OFTEN)
         return sum_blocks(work, n_items, block_rows=step, n_values=n_values)
 
-    def decide(self, block: Any, w: Array) -> Array:
-        """Return the decision values x'w of a block."""
+    def decide(self, block: Any, w: Array, out: Array | None = None) -> Array:
+        """Return the decision values x'w of a block; `out` may take them if w is a matrix."""
         d = self.n_features
         if w.ndim == 1:
             z = block @ w[:d]
+        elif w.ndim == 2:
+            z = self.table.times(block, w[:d], out)
         else:
             z = self.table.times(block, w[:d].reshape(d, -1)).reshape(-1, *w.shape[1:])
         if self.intercept:
-            z += w[d]
+            z += w[d].astype(self.table.dtype)
         return z
 
     def combine(self, block: Any, r: Array) -> Array:

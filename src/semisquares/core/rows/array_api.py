@@ -177,6 +177,8 @@ class ArrayTable:
         Subtracted from every row.
     """
 
+    dtype = np.dtype(np.float64)
+
     def __init__(self, X: DeviceMatrix, shift: Array | None = None) -> None:
         self.X = X
         self.shift = shift
@@ -210,9 +212,13 @@ class ArrayTable:
         return 0.5 * (gram + gram.T)  # symmetric to the last bit, as NumPy's is
 
     # The long axis of the product is contiguous: sums over classes are much faster then.
-    def times(self, matrix: DeviceMatrix, W: Array) -> Array:
+    def times(self, matrix: DeviceMatrix, W: Array, out: Array | None = None) -> Array:
         device = matrix.device
-        return device.get(device.put(W.T) @ matrix.values.T).T
+        product = device.get(device.put(W.T) @ matrix.values.T).T
+        if out is None:
+            return product
+        out[:] = product
+        return out
 
     def transpose_times(self, matrix: DeviceMatrix, V: Array) -> Array:
         return matrix.T @ V

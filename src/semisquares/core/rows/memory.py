@@ -13,12 +13,12 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from ..._utils.typing import Array
-from ..labelings import ConvexLabeling, Labeling
+from ..labelings import ConvexLabeling, Labeling, SimplexLabels
 from ..linalg import EPS, Inverse, UpdatedFactor
 from ._design import Design
 from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
 from .reduce import check_finite
-from .table import NumberTable
+from .table import DenseTable, NumberTable
 from .targets import Targets, differs, times
 
 P = ParamSpec("P")
@@ -186,6 +186,14 @@ class MemoryRows:
     def written_in(self, table: NumberTable) -> MemoryRows:
         """Return the same rows in another table, with other columns."""
         return MemoryRows.of(table, self.targets, self.intercept)
+
+    def in_single(self) -> MemoryRows | None:
+        """Return the same rows in single precision; None if they are not dense."""
+        if not isinstance(self.table, DenseTable):
+            return None
+        other = self.written_in(self.table.in_single())
+        other._share_labeled_sums(self)
+        return other
 
     def training(self, inside: Array) -> MemoryRows:
         """Return the same rows, with weight 0 outside a training set (a mask)."""
@@ -379,17 +387,20 @@ class MemoryRows:
 
     def sweep(self, w: Array, labeling: ConvexLabeling, predicted: Array | None = None) -> Sweep:
         """Pass over the rows once: decision values, pieces, loss and gradient at w."""
-        z = np.empty((self.n_rows, *w.shape[1:]), order="F")
+        z = np.empty((self.n_rows, *w.shape[1:]), order="F", dtype=self.table.dtype)
         piece = np.empty(z.shape, dtype=labeling.piece(z[:0]).dtype, order="F")
 
         def work(start: int, stop: int) -> Array:
             block = self.table.slice(start, stop)
-            value = z[start:stop] = self.design.decide(block, w)
+            value = z[start:stop]
+            if w.ndim == 1:
+                value[:] = self.design.decide(block, w)
+            else:
+                self.design.decide(block, w, value)
             squares = 0.0 if known else self.table.sum_of_squares(block)
-            if labeling.per_class:
-                imputed = labeling.impute(value)
-                piece[start:stop] = labeling.piece(value, imputed)
-                residual = value - imputed
+            if isinstance(labeling, SimplexLabels):
+                before = None if predicted is None else predicted[start:stop]
+                residual, piece[start:stop] = labeling.residual(value, before)
                 loss = self.targets.weigh(start, stop, value, residual)
                 piece[self.targets.labeled_between(start, stop)[0]] = labeling.pinned
             else:
@@ -520,15 +531,8 @@ class MemoryRows:
 
         V sums to 0 over the classes, and the result is right up to a term that all classes share.
         """
-        classes = np.ones(now.shape[1])
-
-        def outside(support: Array, v: Array) -> Array:
-            # less the mean over the support, the values on it vanish
-            left = np.where(support, 0.0, v)
-            size = support.astype(np.float64) @ classes
-            return left + np.where(support, 0.0, ((left @ classes) / size)[:, None])
-
-        return self._product(V, lambda part, v: outside(now[part], v) - outside(before[part], v))
+        curve = SimplexLabels().curve
+        return self._product(V, lambda part, v: curve(now[part], v) - curve(before[part], v))
 
     def outside_grams(self, support: Array) -> Array:
         """Return, for each class, Σ a (1 + 1/s) x x' over the rows with the class outside S."""

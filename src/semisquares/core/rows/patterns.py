@@ -13,6 +13,9 @@ import numpy as np
 from ..._utils.typing import Array
 from .memory import MemoryRows
 
+TOGETHER = 1 << 20
+"""Gram matrices with about this many entries together are returned at a time."""
+
 
 class Patterns:
     """The unlabeled rows, grouped by the support of their labels.
@@ -53,6 +56,13 @@ class Patterns:
         return np.flatnonzero(~self.support[self.groups[k][0]])
 
     def grams(self) -> Iterator[tuple[Array, Array]]:
-        """Yield, for each pattern, the classes outside its support and Σ a x x'."""
-        for k, group in enumerate(self.groups):
-            yield self.outside(k), self.rows.unlabeled_gram(group)
+        """Yield, for some patterns at a time, the classes outside each (1 or 0), and Σ a x x'."""
+        rows, p = self.rows, self.rows.n_weights
+        step = max(1, TOGETHER // p**2)
+        for start in range(0, len(self.groups), step):
+            groups = self.groups[start : start + step]
+            outside = np.array([~self.support[group[0]] for group in groups], dtype=np.float64)
+            grams = np.empty((len(groups), p * p), dtype=rows.table.dtype)
+            for gram, group in zip(grams, groups, strict=True):
+                gram[:] = rows.unlabeled_gram(group).ravel()
+            yield outside, grams

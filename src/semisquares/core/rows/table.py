@@ -15,6 +15,11 @@ from ..._utils.typing import Array
 
 BLOCK_BYTES = 1 << 23
 """About the size of a block: it stays in the cache while several sums are taken over it."""
+COPIED_VALUES = 1 << 26
+"""A table of more values is not copied to single precision as a whole."""
+SMALL_PRODUCT, FEWEST_TIMES = 1_000_000, 256
+"""Operations of a product that are few enough for BLAS to use X as it is, and the fewest rows of
+products in parts."""
 CACHED_SHARE = 10
 """One of this many parts of a block stays in the fastest cache of a core."""
 
@@ -50,8 +55,11 @@ class NumberTable(Protocol):
     def gram(self, matrix: Any, weight: Array | None) -> Array:
         """Return the weighted Gram matrix of a block (a matrix made by `slice` or `take`)."""
 
-    def times(self, matrix: Any, W: Array) -> Array:
-        """Multiply a block by a matrix with several columns."""
+    dtype: Any
+    """The type of the numbers in blocks."""
+
+    def times(self, matrix: Any, W: Array, out: Array | None = None) -> Array:
+        """Multiply a block by a matrix with several columns, into `out` if it is given."""
 
     def transpose_times(self, matrix: Any, V: Array) -> Array:
         """Multiply the transpose of a block by a matrix with several columns."""
@@ -73,12 +81,20 @@ class DenseTable:
     """A dense X; a block is a view of X if it is float64 and not shifted.
 
     A converted `slice` is written to `scratch`, a float64 array, if there is one: it is valid until
-    the next one, and only one thread may read the table.
+    the next one, and only one thread may read the table. Blocks of another `dtype` are for
+    solutions from which others start (`in_single`).
     """
 
-    def __init__(self, X: Array, shift: Array | None = None, scratch: Array | None = None) -> None:
+    def __init__(
+        self,
+        X: Array,
+        shift: Array | None = None,
+        scratch: Array | None = None,
+        dtype: Any = np.float64,
+    ) -> None:
         self.X = X
         self.shift = shift
+        self.dtype = np.dtype(dtype)
         self._scratch = scratch
         self.squares_sum: float | None = None
         self.n_rows, self.n_columns = X.shape
@@ -86,9 +102,17 @@ class DenseTable:
         self.gram_columns = np.inf
         self.block_rows = max(32, BLOCK_BYTES // (8 * max(1, self.n_columns)))
 
+    def in_single(self) -> DenseTable:
+        """Return the same rows in single precision: a copy, or blocks of X converted each time."""
+        single = DenseTable(self.X, self.shift, dtype=np.float32)
+        if self.X.size > COPIED_VALUES:
+            return single
+        with np.errstate(over="ignore"):  # sums over rows will notice
+            return DenseTable(single._shifted(self.X), dtype=np.float32)
+
     def slice(self, start: int, stop: int) -> Array:
         block = self.X[start:stop]
-        is_view = self.shift is None and block.dtype == np.float64
+        is_view = self.shift is None and block.dtype == self.dtype
         if is_view or self._scratch is None or block.size > self._scratch.size:
             return self._shifted(block)
         written = self._scratch[: block.size].reshape(
@@ -103,7 +127,7 @@ class DenseTable:
         return self._shifted(take_rows(self.X, index))
 
     def subset(self, index: Array) -> DenseTable:
-        return DenseTable(take_rows(self.X, index), self.shift)
+        return DenseTable(take_rows(self.X, index), self.shift, dtype=self.dtype)
 
     def standardised(self, index: Array, centre: Array, scale: Array) -> tuple[Array, Array]:
         matrix = np.empty((len(index), self.n_columns), dtype=np.float32)
@@ -118,17 +142,31 @@ class DenseTable:
 
     def gram(self, matrix: Array, weight: Array | None) -> Array:
         if weight is not None:
-            matrix = matrix * np.sqrt(weight)[:, None]
+            matrix = matrix * np.sqrt(weight).astype(self.dtype, copy=False)[:, None]
         return matrix.T @ matrix
 
     # With few columns, BLAS is faster, and sums over classes much faster, if the long axis of the
     # result is contiguous.
 
-    def times(self, matrix: Array, W: Array) -> Array:
-        return (W.T @ matrix.T).T
+    def times(self, matrix: Array, W: Array, out: Array | None = None) -> Array:
+        by_class = np.ascontiguousarray(W, dtype=self.dtype).T  # twice as fast as in other orders
+        if out is None:
+            out = np.empty((len(matrix), len(by_class)), dtype=self.dtype, order="F")
+        for part in self._parts(matrix, len(by_class)):
+            np.matmul(by_class, matrix[part].T, out=out.T[:, part])
+        return out
 
     def transpose_times(self, matrix: Array, V: Array) -> Array:
-        return (V.T @ matrix).T
+        by_class = V.T.astype(self.dtype, copy=False)
+        total = np.zeros((len(by_class), self.n_columns))
+        for part in self._parts(matrix, len(by_class)):
+            total += by_class[:, part] @ matrix[part]
+        return total.T
+
+    def _parts(self, matrix: Array, n_classes: int) -> list[Any]:
+        """Return slices of a block whose products are small enough for BLAS not to rearrange X."""
+        step = max(FEWEST_TIMES, SMALL_PRODUCT // max(1, self.n_columns * n_classes))
+        return [np.s_[k : k + step] for k in range(0, len(matrix), step)]
 
     def squares(self, matrix: Array) -> Array:
         return matrix * matrix
@@ -147,8 +185,8 @@ class DenseTable:
 
     def _shifted(self, block: Array) -> Array:
         if self.shift is not None:
-            return np.subtract(block, self.shift, dtype=np.float64)
-        return block.astype(np.float64, copy=False)
+            block = np.subtract(block, self.shift, dtype=np.float64)
+        return block.astype(self.dtype, copy=False)
 
 
 def take_rows(X: Array, index: Array) -> Array:
@@ -161,6 +199,8 @@ class SparseTable:
 
     Only columns that store all their entries may be shifted: a shifted zero is not zero.
     """
+
+    dtype = np.dtype(np.float64)
 
     def __init__(self, X: Any, shift: Array | None = None) -> None:
         self.X = X
@@ -205,8 +245,11 @@ class SparseTable:
             matrix = sparse.diags_array(np.sqrt(weight)) @ matrix
         return (matrix.T @ matrix).toarray()
 
-    def times(self, matrix: Any, W: Array) -> Array:
-        return matrix @ W
+    def times(self, matrix: Any, W: Array, out: Array | None = None) -> Array:
+        if out is None:
+            return matrix @ W
+        out[:] = matrix @ W
+        return out
 
     def transpose_times(self, matrix: Any, V: Array) -> Array:
         return matrix.T @ V

@@ -52,6 +52,12 @@ class Targets:
         weight[self.labeled] = self.labeled_weight
         return weight
 
+    @cached_property
+    def _is_unweighted(self) -> bool:
+        """Whether every row has the weight 1."""
+        even = self.row_weight is None and self.unlabeled_weight == 1.0
+        return even and bool((self.labeled_weight == 1.0).all())
+
     def weight_at(self, rows: Array | slice) -> Array | float:
         """Return the weights of unlabeled rows; one number if they are all the same."""
         if self.row_weight is None:
@@ -68,8 +74,9 @@ class Targets:
         """Return the labeled rows of a block, and their positions among all labeled rows."""
         if stop - start == self.n_rows:
             return self.labeled, slice(None)
-        first, last = np.searchsorted(self.labeled, (start, stop))
-        return self.labeled[first:last], slice(int(first), int(last))
+        first = int(self.labeled.searchsorted(start))
+        last = first + int(self.labeled[first:].searchsorted(stop))
+        return self.labeled[first:last], slice(first, last)
 
     @property
     def labeled_total(self) -> float:
@@ -97,6 +104,8 @@ class Targets:
 
     def times_weights(self, values: Array, start: int = 0) -> Array:
         """Multiply the values of all rows, or of a block from `start` on, by the rows' weights."""
+        if self._is_unweighted:
+            return values
         stop = start + len(values)
         index, which = self.labeled_between(start, stop)
         known = index - start
@@ -136,7 +145,8 @@ class Targets:
         residual[known] = 0.0
         weight = self.weight_at(slice(start, stop))
         if self.row_weight is None:
-            loss = float(weight * np.vdot(residual, residual))
+            flat = residual.ravel(order="K")  # copies neither C nor Fortran order
+            loss = float(weight * (flat @ flat))
             if weight != 1.0:
                 residual *= weight
         else:

@@ -8,12 +8,13 @@ whose label has s classes in its support S has the curvature
 so only the classes outside S matter: few, if classes overlap. The last class is eliminated
 (v_K = -Σ v_k); what is left is one positive definite matrix. It is summed from the Gram matrices
 of patterns (`Patterns`). Rows of rare patterns, and rows that changed their pattern since, are
-added to products with the matrix, and its factor is the preconditioner.
+added to products with the matrix, and its inverse is the preconditioner.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import blas
 
 from ..._utils.typing import Array
 from .. import _dense as dense
@@ -41,28 +42,25 @@ class JointCurvature:
         self.objective = objective
         self.reference = patterns.reference()
         p, n_classes = rows.weights_shape
-        blocks = np.zeros((n_classes, n_classes, p, p))
-        size = support[[group[0] for group in patterns.groups]].sum(axis=1)
-        for (outside, gram), s in zip(patterns.grams(), size, strict=True):
-            shared = gram / s
-            for k in outside:
-                blocks[k, k] += gram
-                for other in outside[outside <= k]:
-                    blocks[k, other] += shared
+        first, second = np.tril_indices(n_classes - 1)
         labeled = rows.labeled_gram.copy()
         features = np.arange(rows.n_features)
         labeled[features, features] += objective.alpha
-        last = blocks[-1, -1] + labeled
-        matrix = np.empty((n_classes - 1, p, n_classes - 1, p))
-        for k in range(n_classes - 1):
-            for other in range(k + 1):
-                # blocks[k, l] is symmetric, so the order of its classes does not matter
-                block = blocks[k, other] - blocks[-1, k] - blocks[-1, other] + last
-                if k == other:
-                    block = block + labeled
-                matrix[k, :, other] = matrix[other, :, k] = block
+        # the last class is v_K = -Σ v_k, which counts in all pairs of the others
+        blocks = np.multiply.outer(1.0 + (first == second), labeled.ravel())
+        blocks = blocks.astype(rows.table.dtype, copy=False)
+        for outside, grams in patterns.grams():
+            size = n_classes - outside.sum(axis=1)
+            own = outside[:, first] * (first == second) + outside[:, -1:]
+            rest = outside[:, :-1] - outside[:, -1:]
+            shared = rest[:, first] * rest[:, second] / size[:, None]
+            blocks += (own + shared).T.astype(grams.dtype) @ grams
+        matrix = np.empty((n_classes - 1, p, n_classes - 1, p), dtype=rows.table.dtype)
+        for k, other, block in zip(first, second, blocks, strict=True):
+            matrix[k, :, other] = matrix[other, :, k] = block.reshape(p, p)
         self.matrix = matrix.reshape((n_classes - 1) * p, -1)
-        self.triangle, self.failed = dense.cholesky(self.matrix.copy())
+        self.inverse = dense.inverse_of_positive(self.matrix.copy())
+        """Below its diagonal; None if the matrix is not positive definite."""
         self._few: MemoryRows | None = None
         self.move(support)
 
@@ -74,25 +72,34 @@ class JointCurvature:
             rows = self.rows
             targets = rows.targets.unlabeled_at(apart)
             self._few = MemoryRows.of(rows.table.subset(apart), targets, rows.intercept)
-            self._supports = support[apart], self.reference[apart]
+            # the long axis stays contiguous: sums over classes are much faster then
+            self._supports = support.T[:, apart].T, self.reference.T[:, apart].T
         return len(apart)
 
     def product(self, x: Array) -> Array:
         """Multiply by the curvature, without the last class: x is (p, K - 1)."""
-        image = (self.matrix @ x.T.ravel()).reshape(x.T.shape).T
+        image = (self.matrix @ x.T.ravel().astype(self.matrix.dtype)).reshape(x.T.shape).T
         if self._few is not None:
             image = image + reduce(self._few.pattern_change(expand(x), *self._supports))
         return image
 
     def precondition(self, r: Array) -> Array:
         """Solve with the matrix."""
-        x = dense.solve_cholesky(self.triangle, r.T.reshape(-1, 1))
+        assert self.inverse is not None
+        symv = blas.ssymv if self.inverse.dtype == np.float32 else blas.dsymv
+        x = symv(1.0, self.inverse, r.T.ravel().astype(self.inverse.dtype), lower=1)
         return x.reshape(r.T.shape).T
 
 
 def reduce(g: Array) -> Array:
     """Return a gradient in all classes but the last."""
     return g[:, :-1] - g[:, -1:]
+
+
+def lift(r: Array) -> Array:
+    """Return the gradient in all classes, which sums to 0 over them, from that of `reduce`."""
+    last = -r.sum(axis=1, keepdims=True) / (r.shape[1] + 1)
+    return np.hstack((r + last, last))
 
 
 def expand(x: Array) -> Array:
@@ -118,4 +125,4 @@ def joint_curvature(objective: Objective, support: Array) -> JointCurvature | No
     if MOST_APART * apart > rows.n_rows or n_blocks * p**2 > budget:
         return None
     found = JointCurvature(objective, support, patterns)
-    return None if found.failed else found
+    return None if found.inverse is None else found

@@ -8,7 +8,9 @@ find the step by products with the curvature (`ConjugateSteps`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +28,14 @@ from ..curvature import (
 from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Sweep
-from ._joint import MOST_APART, JointCurvature, expand, joint_curvature, reduce
+from ._joint import MOST_APART, JointCurvature, expand, joint_curvature, lift, reduce
 from .solution import ActiveSet, StoppingTest
 
 MAX_TURNS = 16
 """Boundary rows are given up if they still change their piece after this many corrections."""
 
+SINGLE_DIGITS = 1e-6
+"""The relative accuracy of steps with a curvature in single precision."""
 LAST = 1e-3
 """If at most this share of the rows changed their piece, the next step is probably the last."""
 
@@ -129,12 +133,21 @@ class Coarse:
     sweep: Sweep
 
 
+def summing_to_one(w: Array) -> Array:
+    """Shift weights so that decision values sum to one over the classes, which lowers J."""
+    w = w - w.mean(axis=1, keepdims=True)
+    w[-1] += 1.0 / w.shape[1]
+    return w
+
+
 class ConjugateSteps:
     """Steps by conjugate gradients, for many classes or too many columns for a Gram matrix.
 
     Products with the curvature are passes over the rows, with two exceptions. The first step uses
     the curvature of the sample from which the solver started: most of its error is that of the
     pieces, which change. Later steps use the matrix of all classes (`_joint`) if that is cheaper.
+
+    A curvature in single precision (`_single`) is enough for steps to be correct to six digits.
     """
 
     active = None
@@ -146,6 +159,12 @@ class ConjugateSteps:
         self.test = test
         # a sample says nothing about the many columns of wide tables in which it has only zeros
         self.coarse = coarse if objective.direct else None
+        self.curved = objective
+        """The objective on the rows whose curvature is used."""
+        self.piece: Any = None
+        """The pieces at the last step."""
+        self.moved = 1.0
+        """How many classes outside a support changed before the last step, as a share of all."""
         self._joint: JointCurvature | None = None
         self._may_join = objective.labeling.per_class
         self.products = 0.0
@@ -153,39 +172,87 @@ class ConjugateSteps:
         self._first = 0.0
         self._precondition: Callable[[Array], Array] | None = None
 
+    def refined(self, objective: Objective, test: StoppingTest | None) -> ConjugateSteps:
+        """Return steps for the same rows in double precision, with the curvature of these."""
+        other = copy(self)
+        other.objective, other.test, other.products = objective, test, 0.0
+        return other
+
     def __call__(self, sweep: Sweep) -> Array:
         objective = self.objective
         gradient = objective.gradient(sweep)
+        self._look(sweep)
         coarse, self.coarse = self.coarse, None
         if coarse is None and self._join(sweep):
             return self._joint_step(sweep, gradient)
-        at = Coarse(objective, sweep) if coarse is None else coarse
+        at = Coarse(self.curved, sweep) if coarse is None else coarse
         if coarse is not None or self._precondition is None:
             self._precondition = _preconditioner(at, objective.rows.n_rows)
-        size = float(np.linalg.norm(gradient))
-        self._first = self._first or size
-        # inexact steps suffice far from the solution; near it they are almost exact
-        enough = size * min(0.1, max(1e-10, size / max(self._first, 1e-300)))
-        if sweep.changed == 0:
-            enough = 1e-10 * size
-        enough = max(enough, self._rounding(sweep))
-        test = self.test
 
         def product(V: Array) -> Array:
             labeling = objective.convex_labeling
             curved = at.objective.rows.curvature_product(V, at.sweep.piece, labeling)
             return curved + objective.ridge_gradient(V)
 
+        step, products, self.solved = linalg.conjugate_gradient(
+            product,
+            -self._summing_to_zero(gradient),
+            precondition=self._precondition,
+            done=self._accept(self._enough(sweep, float(np.linalg.norm(gradient)))),
+            max_iter=MAX_PRODUCTS,
+        )
+        self.products += products * at.objective.rows.n_rows / objective.rows.n_rows
+        return self._summing_to_zero(step)
+
+    def _look(self, sweep: Sweep) -> None:
+        """Compare the pieces with those of the last step."""
+        last, self.piece = self.piece, sweep.piece
+        if self._is_single and last is not None:
+            n_outside = self.curved.rows.n_outside(sweep.piece)
+            self.moved = np.count_nonzero(last != sweep.piece) / max(1, n_outside)
+
+    @property
+    def _is_single(self) -> bool:
+        """Whether products with the curvature are in single precision."""
+        rows = self.curved.rows.in_memory
+        return rows is not None and bool(rows.table.dtype == np.float32)
+
+    def _enough(self, sweep: Sweep, size: float) -> float:
+        """Return the norm of the residual at which steps for a gradient of a size end."""
+        if self._is_single:
+            # what moves after the step limits how good it can be
+            return size * max(SINGLE_DIGITS, 0.1 * min(1.0, self.moved))
+        self._first = self._first or size
+        # inexact steps suffice far from the solution; near it they are almost exact
+        enough = size * min(0.1, max(1e-10, size / max(self._first, 1e-300)))
+        if sweep.changed == 0:
+            enough = 1e-10 * size
+        return max(enough, self._rounding(sweep))
+
+    def _accept(
+        self, enough: float, gradient_of: Callable[[Array], Array] | None = None
+    ) -> Callable[[Array], bool]:
+        """Return a test of residuals: their norm, or what they leave of the gap, is small.
+
+        `gradient_of` turns a residual into a gradient.
+        """
+        test = self.test
+
         def done(residual: Array) -> bool:
             if np.linalg.norm(residual) <= enough:
                 return True
-            return test is not None and test.bound(residual) <= 0.1 * test.target
+            if test is None:
+                return False
+            gradient = residual if gradient_of is None else gradient_of(residual)
+            return test.bound(gradient) <= 0.1 * test.target
 
-        step, products, self.solved = linalg.conjugate_gradient(
-            product, -gradient, precondition=self._precondition, done=done, max_iter=MAX_PRODUCTS
-        )
-        self.products += products * at.objective.rows.n_rows / objective.rows.n_rows
-        return step
+        return done
+
+    def _summing_to_zero(self, v: Array) -> Array:
+        """Return a gradient or step without its mean over the classes, which is only rounding."""
+        if not (self.objective.labeling.per_class and self.objective.rows.intercept):
+            return v
+        return v - v.mean(axis=1, keepdims=True)
 
     def _join(self, sweep: Sweep) -> bool:
         """Return whether the matrix of all classes is known, with the supports at a sweep."""
@@ -195,33 +262,39 @@ class ConjugateSteps:
             apart = self._joint.move(sweep.piece)
             if MOST_APART * apart <= self.objective.rows.n_rows:
                 return True
-        self._joint = joint_curvature(self.objective, sweep.piece)
+        self._joint = joint_curvature(self.curved, sweep.piece)
         self._may_join = self._joint is not None
         self.products += self._may_join
         return self._may_join
 
     def _joint_step(self, sweep: Sweep, gradient: Array) -> Array:
-        """Solve with the matrix of all classes, almost exactly if few rows change their piece."""
+        """Solve with the matrix of all classes."""
         assert self._joint is not None
         b = -reduce(gradient)
-        # rows that changed their piece will change it again, which limits how good a step can be
-        share = sweep.changed / self.objective.rows.n_rows
-        digits = 1e-11 if share <= LAST else max(1e-5, min(1e-3, 1e-2 * share))
-        # products with a matrix have smaller errors than the bound for sums over rows
-        enough = max(digits * float(np.linalg.norm(b)), self._rounding(sweep) / 64.0)
         x, _, self.solved = linalg.conjugate_gradient(
             self._joint.product,
             b,
             precondition=self._joint.precondition,
-            done=lambda r: bool(np.linalg.norm(r) <= enough),
+            done=self._accept(self._enough_joined(sweep, float(np.linalg.norm(b))), lift),
             max_iter=MAX_PRODUCTS,
         )
         return expand(x)
 
+    def _enough_joined(self, sweep: Sweep, size: float) -> float:
+        """Return the norm of the residual at which a joint step ends; almost 0 for the last one."""
+        if self._is_single:
+            return self._enough(sweep, size)
+        # rows that changed their piece will change it again, which limits how good a step can be
+        share = sweep.changed / self.objective.rows.n_rows
+        digits = 1e-11 if share <= LAST else max(1e-5, min(1e-3, 1e-2 * share))
+        # products with a matrix have smaller errors than the bound for sums over rows
+        return max(digits * size, self._rounding(sweep) / 64.0)
+
     def _rounding(self, sweep: Sweep) -> float:
         """Return the rounding error of the gradient at a sweep."""
         loss = max(sweep.loss, 1e-10 * self.objective.scale)
-        return 64.0 * EPS * float(np.sqrt(loss * self.objective.rows.diagonal.sum()))
+        squares = sweep.squares + self.objective.rows.total_weight
+        return 64.0 * EPS * float(np.sqrt(loss * squares))
 
 
 def _preconditioner(at: Coarse, n_rows: int) -> Callable[[Array], Array]:
@@ -243,27 +316,39 @@ def _preconditioner(at: Coarse, n_rows: int) -> Callable[[Array], Array]:
             cheap = n_outside * rows.n_weights <= 4 * n_rows * n_classes
         cheap = cheap and rows.n_weights**2 <= 20 * rows.n_rows
     if rows.intercept and cheap:
-        by_class = [
-            linalg.factor(gram, objective.alpha, True) for gram in rows.outside_grams(sweep.piece)
-        ]
-        # the inverses are summed below, so each must be well conditioned and have all columns
-        if all(f is not None and f.rcond > 1e-6 and not f.dead.any() for f in by_class):
-            return _solve_by_class([f.solve(np.eye(rows.n_weights)) for f in by_class if f])
+        grams = rows.outside_grams(sweep.piece)
+        features = np.arange(rows.n_features)
+        grams[:, features, features] += objective.alpha
+        by_class = _solve_by_class(grams)
+        if by_class is not None:
+            return by_class
     full = full_curvature(objective).factor
     return jacobi(objective) if full is None else full.solve
 
 
-def _solve_by_class(inverses: list[Array]) -> Callable[[Array], Array]:
+def _solve_by_class(grams: Array) -> Callable[[Array], Array] | None:
     """Solve with one matrix per class, for steps that sum to 0 over the classes.
 
-    With an intercept, decision values always sum to one, so steps sum to 0.
+    With an intercept, decision values always sum to one, so steps sum to 0. None if a matrix is too
+    badly conditioned: the inverses are summed.
     """
-    together = dense.inv(sum(inverses[1:], inverses[0]))
+    norms = np.sqrt(np.einsum("kii->ki", grams))
+    if not norms.all():
+        return None
+    scaled = grams / norms[:, :, None] / norms[:, None, :]
+    try:
+        inverses = dense.inv(scaled)
+    except np.linalg.LinAlgError:
+        return None
+    largest = np.abs(scaled).sum(axis=1).max() * np.abs(inverses).sum(axis=1).max()
+    if not largest < 1e6:
+        return None
+    inverses = inverses / norms[:, :, None] / norms[:, None, :]
+    together = dense.inv(inverses.sum(axis=0))
 
     def solve(r: Array) -> Array:
-        r = r - r.mean(axis=1, keepdims=True)
-        apart = np.stack([inverse @ r[:, k] for k, inverse in enumerate(inverses)], axis=1)
-        excess = together @ apart.sum(axis=1)
-        return apart - np.stack([inverse @ excess for inverse in inverses], axis=1)
+        apart = np.matmul(inverses, r.T[:, :, None])[:, :, 0]
+        excess = together @ apart.sum(axis=0)
+        return (apart - inverses @ excess).T
 
     return solve

@@ -12,7 +12,8 @@ from .._exact_sums import exact_products
 from ..curvature import fit_labeled
 from ..objective import Objective
 from ..rows import DenseTable, to_own_columns
-from ._steps import Coarse
+from ._single import in_single, single_steps
+from ._steps import Coarse, ConjugateSteps
 from .least_norm import leaves_weights_open, vanishing_ridge
 from .newton import newton
 from .solution import ActiveSet, Callback, Solution, State, Status, StoppingTest
@@ -47,12 +48,13 @@ def minimise(
     if leaves_weights_open(objective):
         found = vanishing_ridge(objective, w, max_iter=max_iter, callback=callback)
         return in_even_columns(objective, found) if found.status is Status.ROUNDING else found
-    spent, coarse = 0.0, None
+    spent, coarse, single = 0.0, None, None
     if rng is not None:
-        w, spent, coarse = multilevel_start(objective, w, rng, test)
+        w, spent, coarse, single = start(objective, w, rng, test)
     found = newton(
-        objective, w, max_iter=max_iter, test=test, callback=callback, active=active, coarse=coarse
-    )
+        objective, w, max_iter=max_iter, test=test, callback=callback, active=active,
+        coarse=coarse, single=single,
+    )  # fmt: skip
     return replace(found, n_passes=found.n_passes + spent)
 
 
@@ -114,6 +116,24 @@ def with_rounded_intercept(objective: Objective, found: Solution) -> Solution:
     sweep = objective.sweep(w.reshape(found.w.shape))
     state = replace(found.state, z=sweep.z, sweep=sweep)
     return replace(found, w=sweep.w, value=objective.value(sweep), state=state)
+
+
+def start(
+    objective: Objective, w: Array, rng: np.random.Generator, test: StoppingTest | None
+) -> tuple[Array, float, Coarse | None, ConjugateSteps | None]:
+    """Solve on samples, then take steps in single precision if that pays.
+
+    Returns the weights and the number of passes, then the sample or the steps that led to them.
+    """
+    single = in_single(objective)
+    if single is not None:
+        try:
+            w_sample, spent, coarse = multilevel_start(single, w, rng, test)
+            w_single, more, steps = single_steps(single, w_sample, coarse, test)
+            return w_single, spent + more, None, steps
+        except FloatingPointError:
+            pass  # beyond the range of single precision
+    return *multilevel_start(objective, w, rng, test), None
 
 
 def multilevel_start(

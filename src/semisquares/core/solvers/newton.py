@@ -16,17 +16,21 @@ The same numbers mark the steps in the code.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 
 from ..._utils.typing import Array
 from ..objective import Objective
 from ..rows import Sweep
-from ._steps import Coarse, ConjugateSteps, DirectSteps
+from ._steps import Coarse, ConjugateSteps, DirectSteps, summing_to_one
 from .solution import ActiveSet, Callback, Solution, State, Status, Step, StoppingTest
 
 NEGLIGIBLE = 1e-24
 """Steps that would lower J by less, relative to its scale, are rounding."""
+SETTLED = 1e-20
+"""After a full step that moved no row, a gap bounded by this share of the scale is rounding."""
 SMALL = 1e-11
 """Steps that would lower J by more, relative to its scale, are not rounding yet."""
 
@@ -40,31 +44,39 @@ def newton(
     callback: Callback | None = None,
     active: ActiveSet | None = None,
     coarse: Coarse | None = None,
+    single: ConjugateSteps | None = None,
 ) -> Solution:
     """Minimise a convex objective exactly, from the weights w.
 
     Ends when every row is on its predicted piece after a full step, or when the caller's stopping
     test is met; never because a step is small. `active` is the active set of a similar fit to the
-    same rows: only the rows that differ are then summed. `coarse` is the sample that w minimises.
+    same rows: only the rows that differ are then summed. `coarse` is the sample that w minimises;
+    `single` are steps that were taken to w in single precision.
     """
     steps: DirectSteps | ConjugateSteps
-    if objective.labeling.per_class or not objective.direct:
+    predicted: Any = None
+    if single is not None:
+        steps, predicted = single.refined(objective, test), single.piece
+    elif objective.labeling.per_class or not objective.direct:
         steps = ConjugateSteps(objective, test, coarse)
     else:
         steps = DirectSteps(objective, active)
     if objective.labeling.per_class and objective.rows.intercept:
-        w = _summing_to_one(w)
+        w = summing_to_one(w)
     scale = objective.scale
-    sweep = objective.sweep(w)  # 2
+    sweep = objective.sweep(w, predicted)  # 2
     value = objective.value(sweep)
     n_passes, n_iter, status = 1, 0, Status.MAX_ITER
     smallest = np.inf
     settled = False
     while n_iter < max_iter:
         gradient = objective.gradient(sweep)
-        if test is not None and not settled and test.met(gradient):
-            status = Status.GAP
-            break
+        if test is not None:
+            bound = test.bound(gradient)
+            if bound <= test.target:
+                exact = settled and steps.solved and bound <= SETTLED * scale
+                status = Status.EXACT if exact else Status.GAP
+                break
         direction = steps(sweep)  # 3
         decrease = -float(np.vdot(gradient, direction))
         stalled = settled and 0.25 * smallest <= decrease <= SMALL * scale
@@ -101,13 +113,6 @@ def newton(
     return Solution(
         sweep.w, value, status, "newton", max(1, n_iter), n_passes + steps.products, state
     )
-
-
-def _summing_to_one(w: Array) -> Array:
-    """Shift weights so that decision values sum to one over the classes, which lowers J."""
-    w = w - w.mean(axis=1, keepdims=True)
-    w[-1] += 1.0 / w.shape[1]
-    return w
 
 
 def _exact_search(objective: Objective, first: Sweep, second: Sweep) -> float:

@@ -1,0 +1,153 @@
+"""Steps in single precision change where Newton starts, and nothing else."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from semisquares.core.certificate import duality_gap, gradient_bound
+from semisquares.core.curvature import fit_labeled
+from semisquares.core.labelings import SimplexLabels, SoftLabels
+from semisquares.core.objective import Objective
+from semisquares.core.rows import DenseTable, MemoryRows, SparseTable
+from semisquares.core.solvers import Status, StoppingTest, _single, minimise, newton
+from semisquares.core.solvers._single import in_single, single_steps
+from support.watching import watch
+
+N, D, K, LABELED = 3000, 4, 5, 60
+WAYS = {
+    "plain": {},
+    "weighted": {"weighted": True},
+    "no intercept": {"intercept": False},
+    "shifted": {"shift": np.full(D, 100.0)},
+    "float32": {"dtype": np.float32},
+}
+
+
+def problem(
+    *,
+    n_classes=K,
+    n_labeled=LABELED,
+    alpha=1.0,
+    weighted=False,
+    intercept=True,
+    shift=None,
+    dtype=np.float64,
+    size=1.0,
+):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(n_classes, size=N)
+    X = rng.standard_normal((N, D)) + rng.standard_normal((n_classes, D))[truth]
+    labeled = np.sort(rng.choice(N, n_labeled, replace=False))
+    table = DenseTable((size * X + (0.0 if shift is None else shift)).astype(dtype), shift)
+    rows = MemoryRows(
+        table,
+        labeled,
+        truth[labeled].astype(float) if n_classes == 2 else np.eye(n_classes)[truth[labeled]],
+        labeled_weight=rng.uniform(0.5, 2.0, n_labeled) if weighted else np.ones(n_labeled),
+        row_weight=rng.uniform(0.5, 2.0, N) if weighted else None,
+        unlabeled_weight=0.7 if weighted else 1.0,
+        intercept=intercept,
+    )
+    return Objective(rows, SoftLabels() if n_classes == 2 else SimplexLabels(), alpha)
+
+
+@pytest.fixture(autouse=True)
+def small_tables(monkeypatch):
+    monkeypatch.setattr(_single, "SMALLEST", 0)
+
+
+def solve(objective, *, rng=True):
+    test = StoppingTest(gradient_bound(objective), 1e-20 * objective.scale)
+    drawn = np.random.default_rng(0) if rng else None
+    return minimise(objective, fit_labeled(objective), test=test, rng=drawn)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+def test_the_minimiser_is_that_of_double_precision(way):
+    objective = problem(**way)
+    assert in_single(objective) is not None
+    found, expected = solve(objective), solve(objective, rng=False)
+    assert found.status.converged
+    assert found.value == pytest.approx(expected.value, rel=1e-13)
+    np.testing.assert_allclose(found.w, expected.w, atol=1e-9)
+    assert duality_gap(objective, found.w).relative < 1e-14
+
+
+def test_few_passes_are_left_to_double_precision(monkeypatch):
+    objective, types, changed = problem(), [], []
+    sweep = MemoryRows.sweep
+
+    def recorded(rows, *args):
+        found = sweep(rows, *args)
+        types.append(str(rows.table.dtype))
+        changed.append(found.changed)
+        return found
+
+    monkeypatch.setattr(MemoryRows, "sweep", recorded)
+    solve(objective)
+    n_single = types.count("float32")
+    assert changed[n_single] < N // 100  # the pieces are known
+    assert types == ["float32"] * n_single + ["float64"] * (len(types) - n_single)
+    assert n_single >= 3
+    assert len(types) - n_single <= 3
+
+
+def test_steps_in_single_precision_end_close_to_the_minimiser():
+    objective = problem()
+    w, n_passes, steps = single_steps(in_single(objective), fit_labeled(objective), None, None)
+    expected = solve(objective, rng=False).w
+    np.testing.assert_allclose(w, expected, atol=1e-7)
+    assert 3 <= n_passes <= _single.MOST_STEPS + steps.products
+    again = newton(objective, w, single=steps)
+    np.testing.assert_allclose(again.w, expected, atol=1e-9)
+    assert again.status is Status.EXACT
+
+
+def test_a_step_that_does_not_lower_J_is_the_last(monkeypatch):
+    """In single precision nothing searches along a step."""
+    objective = problem()
+    start = fit_labeled(objective)
+    monkeypatch.setattr(
+        _single.ConjugateSteps, "__call__", lambda steps, sweep: 0.0 * sweep.w + 9.0
+    )
+    w, n_passes, _ = single_steps(in_single(objective), start, None, None)
+    np.testing.assert_allclose(w, start, atol=1e-12)
+    assert n_passes == 2
+
+
+def test_numbers_beyond_single_precision_are_fitted_in_double(monkeypatch):
+    objective = problem(size=1e45)
+    began = watch(monkeypatch, _single.ConjugateSteps, "__call__")
+    with pytest.raises(FloatingPointError):
+        single_steps(in_single(objective), fit_labeled(objective), None, None)
+    found, expected = solve(objective), solve(objective, rng=False)
+    np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
+    assert began
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        problem(n_classes=2),
+        problem(alpha=0.0, n_labeled=D),
+    ],
+    ids=["two classes", "labeled rows that do not determine the weights"],
+)
+def test_it_is_not_worth_it_for(other):
+    assert in_single(other) is None
+
+
+def test_sparse_rows_stay_in_double_precision():
+    rows = problem().memory_rows
+    other = rows.written_in(SparseTable(sparse.csr_array(rows.table.X)))
+    assert in_single(Objective(other, SimplexLabels(), 1.0)) is None
+
+
+@pytest.mark.parametrize(("name", "limit"), [("SMALLEST", N * D), ("LEAST_RCOND", None)])
+def test_small_or_ill_conditioned_tables_stay_in_double_precision(name, limit, monkeypatch):
+    objective = problem()
+    limit = objective.labeled_factor.rcond if limit is None else limit
+    monkeypatch.setattr(_single, name, limit)
+    assert in_single(objective) is not None
+    monkeypatch.setattr(_single, name, np.nextafter(float(limit), np.inf))
+    assert in_single(objective) is None
