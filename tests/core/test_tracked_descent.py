@@ -1,19 +1,29 @@
 """A descent that reads only rows that may change their label takes the steps of block descent."""
 
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from semisquares.core.curvature import full_curvature
-from semisquares.core.labelings import DialLabels, HardLabels, SimplexDialLabels, SoftLabels
+from semisquares.core.curvature import fit_labeled, full_curvature
+from semisquares.core.labelings import DialLabels, HardLabels, SimplexDialLabels, SoftLabels, soft
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, SparseTable, tracking
-from semisquares.core.solvers import Start, batch_size, block_descent, tracked_descent, turn_dial
+from semisquares.core.solvers import (
+    Start,
+    batch_size,
+    block_descent,
+    hard_descent,
+    minimise,
+    tracked_descent,
+    turn_dial,
+)
 from semisquares.core.solvers.block_descent import _differ_by_rounding
 from semisquares.core.solvers.solution import Status
 from support.problems import make_problem
+from support.watching import watch
 
 module = import_module("semisquares.core.solvers.tracked_descent")
 
@@ -21,11 +31,19 @@ N, D, LABELED = 3000, 8, 30
 
 
 def problem(
-    *, intercept=True, weighted=False, is_sparse=False, shift=None, seed=0, share=1.0, empty=()
+    *,
+    intercept=True,
+    weighted=False,
+    is_sparse=False,
+    shift=None,
+    seed=0,
+    share=1.0,
+    empty=(),
+    apart=0.25,
 ):
     rng = np.random.default_rng(seed)
     truth = rng.integers(2, size=N)
-    X = (rng.standard_normal((N, D)) + 0.25 * (2 * truth - 1)[:, None]) * 10.0 ** np.arange(-3, 5)
+    X = (rng.standard_normal((N, D)) + apart * (2 * truth - 1)[:, None]) * 10.0 ** np.arange(-3, 5)
     X[:, 1] += 1e-1
     X[:, list(empty)] = 0.0
     labeled = np.sort(rng.choice(N, LABELED, replace=False))
@@ -243,6 +261,98 @@ def test_the_dial_of_three_classes_is_that_of_their_simplex():
         turned = objective.with_labeling(SimplexDialLabels(tau))
         expected = block_descent(turned, expected, max_iter=5).state.labels
     np.testing.assert_allclose(turn_dial(objective, start, (0.2, 0.6), 5), expected, atol=1e-12)
+
+
+# -- the path of large tables ----------------------------------------------------------------------
+
+TAUS = (0.2, 0.5, 0.8)
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    monkeypatch.setattr(module, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(module, "SAMPLE_PER_WEIGHT", 1)
+    monkeypatch.setattr(module, "SAMPLE_SHARE", 4)
+
+
+def soft_start(objective):
+    """Return J with soft labels, and its minimiser."""
+    relaxed = objective.with_labeling(soft(2 if len(objective.rows.weights_shape) == 1 else 3))
+    return relaxed, Start(minimise(relaxed, fit_labeled(relaxed)).w, relaxed.labeling)
+
+
+def end_of(objective, start, **options):
+    """Return where a hard descent from the end of the path stops."""
+    relaxed, soft = start
+    turned = turn_dial(relaxed, soft, TAUS, 20, **options)
+    batch = turned if isinstance(turned, Start) else turned[:, None]
+    return hard_descent(objective, [batch])
+
+
+def drawn():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("case", ["plain", "weights", "no intercept", "sparse"])
+def test_the_path_of_a_sample_ends_near_that_of_all_rows(case, narrow, small_samples):
+    objective, _ = problem(**CASES[case], apart=0.6)
+    start = soft_start(objective)
+    expected, found = end_of(objective, start), end_of(objective, start, rng=drawn())
+    assert found.status is Status.STABLE
+    assert found.value < 1.01 * expected.value
+    assert (found.state.labels == expected.state.labels).mean() > 0.98
+
+
+def test_all_rows_are_read_for_the_last_tau_alone(narrow, small_samples, monkeypatch):
+    objective, _ = problem()
+    relaxed, soft = soft_start(objective)
+    turned, turn = [], tracking.TrackedLabels.turn
+
+    def recorded(tracked, labeling):
+        turned.append((tracked.rows.n_rows, labeling.tau))
+        return turn(tracked, labeling)
+
+    monkeypatch.setattr(tracking.TrackedLabels, "turn", recorded)
+    end = turn_dial(relaxed, soft, TAUS, 20, rng=drawn())
+    assert turned == [(530, 0.2), (530, 0.5), (530, 0.8), (N, 0.8)]
+    sample = replace(relaxed, rows=relaxed.rows.sample(500, drawn()))
+    there = turn_dial(sample, Start(soft.w, DialLabels(0.2)), TAUS, 20).w
+    expected = turn_dial(relaxed, Start(there, DialLabels(0.8)), (0.8,), 20)
+    np.testing.assert_array_equal(end.w, expected.w)
+    assert end.labeling == DialLabels(0.8)
+
+
+def test_a_table_that_is_not_much_larger_than_the_sample_is_read_as_a_whole(narrow, monkeypatch):
+    objective, _ = problem()
+    relaxed, soft = soft_start(objective)
+    monkeypatch.setattr(module, "SAMPLE_PER_WEIGHT", 1)
+    for size, sampled in ((objective.rows.n_unlabeled // 16, True), (N // 16, False)):
+        monkeypatch.setattr(module, "SAMPLE_ROWS", size)
+        drawn_rows = watch(monkeypatch, MemoryRows, "sample")
+        turn_dial(relaxed, soft, TAUS, 2, rng=drawn())
+        assert bool(drawn_rows) is sampled
+
+
+def test_a_sample_with_dependent_columns_is_given_up(narrow, small_samples, monkeypatch):
+    objective, _ = problem()
+    relaxed, soft = soft_start(objective)
+    expected = turn_dial(relaxed, soft, TAUS, 20)
+
+    def singular_on_samples(objective):
+        found = full_curvature(objective)
+        return found if objective.rows.n_rows == N else replace(found, factor=None)
+
+    monkeypatch.setattr(module, "full_curvature", singular_on_samples)
+    found = turn_dial(relaxed, soft, TAUS, 20, rng=drawn())
+    np.testing.assert_array_equal(found.w, expected.w)
+
+
+def test_the_path_of_three_classes_is_sampled_as_well(small_samples):
+    few = make_problem(0, n_classes=3, n_features=2, n_labeled=60, n_unlabeled=2400)
+    objective = few.objective("hard")
+    start = soft_start(objective)
+    expected, found = end_of(objective, start), end_of(objective, start, rng=drawn())
+    assert found.value < 1.01 * expected.value
 
 
 def test_a_batch_holds_as_many_starts_as_its_memory():

@@ -250,8 +250,8 @@ class HardLabelClassifier(SemiSupervised):
             return self._given_start(problem, labeling, supervised), bound
         if self.init == "soft":
             return problem.rows.imputed(found.state.z, labeling), bound
-        labels = problem.rows.imputed(found.state.z, relaxed.labeling)
-        return turn_dial(relaxed, labels, DIAL, DIAL_STEPS), bound
+        soft = Start(found.w, relaxed.labeling, z=found.state.z)
+        return turn_dial(relaxed, soft, DIAL, DIAL_STEPS, rng=self._rng()), bound
 
     def _given_start(
         self, problem: Problem, labeling: Labeling, supervised: Array

@@ -130,14 +130,13 @@ class DenseTable:
         return DenseTable(take_rows(self.X, index), self.shift, dtype=self.dtype)
 
     def standardised(self, index: Array, centre: Array, scale: Array) -> tuple[Array, Array]:
-        matrix = np.empty((len(index), self.n_columns), dtype=np.float32)
+        matrix, inverse = np.empty((len(index), self.n_columns), dtype=np.float32), 1.0 / scale
         step = self.block_rows // CACHED_SHARE + 1
         for first in range(0, len(index), step):
             part = slice(first, first + step)
-            centred = self.take(index[part])
-            centred -= centre
-            centred /= scale
-            matrix[part] = centred
+            rows = self.take(index[part])
+            rows -= centre
+            np.multiply(rows, inverse, out=matrix[part], casting="same_kind")
         return matrix, centre
 
     def gram(self, matrix: Array, weight: Array | None) -> Array:

@@ -214,10 +214,11 @@ class Targets:
 
     def class_counts(self, labels: Array) -> Array:
         """Count the unlabeled rows of each class, given decision values or labels."""
-        free = labels[self.unlabeled]
-        if free.ndim == 2:
+        if labels.ndim == 2:
+            free = labels[self.unlabeled]
             return np.bincount(free.argmax(axis=1), minlength=free.shape[1])
-        return np.bincount((free > 0.5).view(np.int8), minlength=2)
+        ones = np.count_nonzero(labels > 0.5) - np.count_nonzero(labels[self.labeled] > 0.5)
+        return np.array([self.n_unlabeled - ones, ones])
 
     @property
     def codes(self) -> Array:

@@ -55,37 +55,40 @@ SLACK = 1.0 - 1e-6
 """Covers the rounding of the bounds: rows are compared with a radius that is larger by 1e-6."""
 
 
-@dataclass(eq=False)
 class _Remembered:
-    """Decision values of all rows at earlier weights, which estimate those at new ones."""
+    """Decision values of all rows at earlier weights, which estimate those at new ones.
 
-    most: int
-    """The number of weights that are kept."""
-    weights: Array
-    """Earlier weights, one in each line."""
-    values: list[Array]
-    """The decision values at each of these weights."""
+    Those at `most` weights are kept, in single precision.
+    """
+
+    def __init__(self, most: int, n_rows: int, n_weights: int) -> None:
+        self._weights = np.empty((most, n_weights))
+        self._values = np.empty((most, n_rows), dtype=np.float32)  # no memory until it is written
+        self._n_seen = 0
+
+    @property
+    def n_kept(self) -> int:
+        """The number of weights whose decision values are kept."""
+        return min(self._n_seen, len(self._weights))
 
     def remember(self, v: Array, z: Array) -> None:
         """Keep the decision values at weights, in the place of the oldest ones."""
-        kept = slice(int(len(self.values) >= self.most), None)
-        self.weights = np.vstack((self.weights[kept], v))
-        self.values = [*self.values[kept], z.astype(np.float32)]
+        place = self._n_seen % len(self._weights)
+        self._weights[place], self._values[place] = v, z
+        self._n_seen += 1
 
     def at(self, v: Array) -> tuple[Estimates, float]:
         """Estimate by the combination of earlier weights, and of a constant, closest to v."""
         constant = np.zeros(len(v))
         constant[-1] = 1.0
-        basis = np.vstack((self.weights, constant))
+        basis = np.vstack((self._weights[: self.n_kept], constant))
         c = np.linalg.lstsq(basis.T, v, rcond=1e-6)[0]
         size = 1.0 + float(np.abs(c) @ np.linalg.norm(basis, axis=1))
         left = float(np.linalg.norm(v - c @ basis))
-        factors = c.astype(np.float32)
+        values, factors = self._values[: self.n_kept], c.astype(np.float32)
 
         def estimate(part: slice) -> Array:
-            z = factors[0] * self.values[0][part]
-            for factor, values in zip(factors[1:], self.values[1:], strict=False):
-                z += factor * values[part]
+            z = factors[:-1] @ values[:, part]
             z += factors[-1]
             return z
 
@@ -167,7 +170,7 @@ class TrackedLabels:
         spread = np.maximum(squares - self._centre**2, 1e-12 * squares)
         self._scale = np.where(spread > 0.0, np.sqrt(spread), 1.0)
         most = min(REMEMBERED, max(2, d // COLUMNS_EACH))
-        self._known = _Remembered(most, np.empty((0, d + 1)), [])
+        self._known = _Remembered(most, rows.n_rows, d + 1)
         self._levels: list[_Level] = []
         self._last: Array | None = None
         self._read = 0
@@ -292,7 +295,7 @@ class TrackedLabels:
         """Return whether estimates at v are precise enough to narrow a tube around them."""
         if isinstance(known, _Copy):
             return True
-        if len(known.values) < 2:
+        if known.n_kept < 2:
             return False
         return self._last is None or known.at(v)[1] <= float(np.linalg.norm(v - self._last))
 

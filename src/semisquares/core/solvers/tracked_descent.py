@@ -23,6 +23,11 @@ from .solution import Solution, State, Status
 
 SMALLEST = 1 << 20
 """In smaller tables, in values of X, a pass is so fast that tracking does not pay."""
+SAMPLE_ROWS = 1 << 15
+SAMPLE_PER_WEIGHT = 100
+"""A sample on which labels follow the dial has this many rows at least, and for each weight."""
+SAMPLE_SHARE = 16
+"""The sample must be at most one of this many of the unlabeled rows, or it saves no time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +109,9 @@ def tracked_descent(
             break
     tracked.forget()
     found, z = tracked.labels, rows.decisions(w)
-    if (objective.labeling.impute(z) != found)[rows.unlabeled].any():
+    differs = objective.labeling.impute(z) != found
+    differs[rows.labeled] = False
+    if differs.any():
         return block_descent(objective, found, max_iter=max_iter, tol=tol)
     status = Status.MAX_ITER if changed > most else Status.TOLERATED
     status = status if changed else Status.STABLE
@@ -113,17 +120,31 @@ def tracked_descent(
 
 
 def turn_dial(
-    objective: Objective, labels: Array, taus: Sequence[float], max_iter: int
+    objective: Objective,
+    labels: Array | Start,
+    taus: Sequence[float],
+    max_iter: int,
+    *,
+    rng: np.random.Generator | None = None,
 ) -> Array | Start:
     """Follow block descent from soft labels towards hard ones, a few steps for each τ.
 
     Returns the labels of all rows after the last step, or a start that has them, from which a
     descent with hard labels goes on; `objective` may have any labeling.
+
+    `rng` draws a sample of large tables, if the labels are given by a `Start`. The path is then
+    followed on the sample, and on all rows only at the last τ, from the weights where it ended.
     """
     rows = objective.rows
     n_classes = 2 if len(rows.weights_shape) == 1 else rows.weights_shape[1]
     dials = [dial(n_classes, tau) for tau in taus]
+    if rng is not None and isinstance(labels, Start):
+        w = _end_on_sample(objective, labels.w, dials[0], taus, max_iter, rng)
+        if w is not None:
+            taus, dials, labels = taus[-1:], dials[-1:], Start(w, dials[-1])
     if not can_track(objective.with_labeling(dials[0])):
+        if isinstance(labels, Start):
+            labels = labels.labels(rows)
         for labeling in dials:
             turned = objective.with_labeling(labeling)
             labels = block_descent(turned, labels, max_iter=max_iter).state.labels
@@ -131,7 +152,7 @@ def turn_dial(
     factor = full_curvature(objective).factor
     assert factor is not None
     tracked = TrackedLabels(objective.memory_rows, DialLabels(taus[0]))
-    w = factor.solve(rows.moment(labels))
+    w = labels.w if isinstance(labels, Start) else factor.solve(rows.moment(labels))
     for tau in taus:
         tracked.turn(DialLabels(tau))
         for _ in range(max_iter):
@@ -140,3 +161,24 @@ def turn_dial(
             if abs(w - last).max() <= EPS * abs(w).max():
                 break
     return Start(last, dials[-1], tracked)
+
+
+def _end_on_sample(
+    objective: Objective,
+    w: Array,
+    first: Labeling,
+    taus: Sequence[float],
+    max_iter: int,
+    rng: np.random.Generator,
+) -> Array | None:
+    """Return the weights at the end of the path from w on a sample; None if it does not pay."""
+    rows = objective.rows
+    size = min(max(SAMPLE_ROWS, SAMPLE_PER_WEIGHT * rows.n_weights), rows.most_sampled)
+    if rows.n_unlabeled < SAMPLE_SHARE * size:
+        return None
+    sample = replace(objective, rows=rows.sample(size, rng))
+    factor = full_curvature(sample).factor
+    if factor is None:
+        return None
+    end = turn_dial(sample, Start(w, first), taus, max_iter)
+    return end.w if isinstance(end, Start) else factor.solve(sample.rows.moment(end))
