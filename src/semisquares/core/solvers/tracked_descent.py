@@ -143,12 +143,11 @@ def turn_dial(
         if w is not None:
             taus, dials, labels = taus[-1:], dials[-1:], Start(w, dials[-1])
     if not can_track(objective.with_labeling(dials[0])):
-        if isinstance(labels, Start):
-            labels = labels.labels(rows)
+        found = labels.labels(rows) if isinstance(labels, Start) else labels
         for labeling in dials:
             turned = objective.with_labeling(labeling)
-            labels = block_descent(turned, labels, max_iter=max_iter).state.labels
-        return labels
+            found = block_descent(turned, found, max_iter=max_iter).state.labels
+        return found
     factor = full_curvature(objective).factor
     assert factor is not None
     tracked = TrackedLabels(objective.memory_rows, DialLabels(taus[0]))
