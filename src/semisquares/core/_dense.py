@@ -88,7 +88,7 @@ def eigvalsh(matrix: Array) -> Array:
 
 def inv(matrix: Array) -> Array:
     """Return the inverse of a matrix, or of each matrix of a stack."""
-    n_matrices = matrix[..., 0, 0].size
+    n_matrices = float(np.prod(matrix.shape[:-2]))
     return interruptible(lambda: np.linalg.inv(matrix), 3.0 * n_matrices * _cubic(matrix))
 
 

@@ -81,12 +81,21 @@ class Design:
             z += w[d].astype(self.table.dtype)
         return z
 
-    def combine(self, block: Any, r: Array) -> Array:
-        """Return Σ x r over a block, flattened."""
+    def combine(self, block: Any, r: Array, *more: float) -> Array:
+        """Return Σ x r over a block, flattened, and more numbers after it."""
         if r.ndim > 2:
             r = r.reshape(len(r), -1)
         features = block.T @ r if r.ndim == 1 else self.table.transpose_times(block, r).ravel()
-        return np.append(features, r.sum(axis=0)) if self.intercept else features
+        if not (self.intercept or more):
+            return features
+        n_classes = r.shape[1] if r.ndim == 2 else 1
+        sums = np.empty(self.n_weights * n_classes + len(more))
+        sums[: features.size] = features
+        if self.intercept:
+            sums[features.size : self.n_weights * n_classes] = r.sum(axis=0)
+        if more:
+            sums[-len(more) :] = more
+        return sums
 
     def decisions(self, w: Array) -> Array:
         """Return the decision values x'w of all rows."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, wraps
@@ -32,6 +33,8 @@ BOUNDARY_SHARE = 8
 """Track boundary rows separately only if they are ≤ 1/8 of all rows."""
 BOUNDARY_WIDTH = 4
 """With more columns than √(this · rows), correcting a step costs more than a pass."""
+WHOLE_ROWS = 2048
+"""In a block of at most this many rows, taking out the active ones takes longer than it saves."""
 MOST_UNDECIDED = 64
 """If more rows than this changed their piece, rounding is not the reason."""
 
@@ -388,7 +391,7 @@ class MemoryRows:
     def sweep(self, w: Array, labeling: ConvexLabeling, predicted: Array | None = None) -> Sweep:
         """Pass over the rows once: decision values, pieces, loss and gradient at w."""
         z = np.empty((self.n_rows, *w.shape[1:]), order="F", dtype=self.table.dtype)
-        piece = np.empty(z.shape, dtype=labeling.piece(z[:0]).dtype, order="F")
+        piece = np.empty(z.shape, dtype=bool if labeling.per_class else np.int8, order="F")
 
         def work(start: int, stop: int) -> Array:
             block = self.table.slice(start, stop)
@@ -402,15 +405,18 @@ class MemoryRows:
                 before = None if predicted is None else predicted[start:stop]
                 residual, piece[start:stop] = labeling.residual(value, before)
                 loss = self.targets.weigh(start, stop, value, residual)
-                piece[self.targets.labeled_between(start, stop)[0]] = labeling.pinned
+            elif len(value) <= WHOLE_ROWS:
+                piece[start:stop] = labeling.piece(value)
+                residual = value - labeling.impute(value)
+                loss = self.targets.weigh(start, stop, value, residual)
             else:
-                side = labeling.piece(value)
+                side = piece[start:stop] = labeling.piece(value)
                 block, residual, loss = self._active_residual(start, block, value, side, labeling)
-                piece[start:stop] = side
-            return np.append(self.design.combine(block, residual), (loss, squares))
+            return self.design.combine(block, residual, loss, squares)
 
         known = self.table.squares_sum is not None
         total = self.design.sum(work, self.n_rows, w[0].size)
+        piece[self.labeled] = labeling.pinned
         loss = float(total[-2])
         check_finite(loss)
         if self.table.squares_sum is None:  # summed in the first sweep, with blocks in the cache
@@ -467,10 +473,15 @@ class MemoryRows:
         """
         if not borders or not 0 < len(moved) <= MOST_UNDECIDED:
             return moved
+        value = z[moved]
+        away = min(float(np.abs(value - border).min()) for border in borders)
+        longest = math.sqrt(self.table.squares_sum or 0.0) + self.intercept
+        if away > 16.0 * EPS * (1.0 + longest * math.sqrt(w @ w)):
+            return moved
         reach = abs(self.table.take(moved)) @ np.abs(w[: self.n_features])
         reach = reach + (np.abs(w[-1]) if self.intercept else 0.0)
         rounding = 16.0 * EPS * (1.0 + reach)
-        value, before, now = z[moved], predicted[moved], piece[moved]
+        before, now = predicted[moved], piece[moved]
         undecided = np.zeros(len(moved), dtype=bool)
         for border, (below, above) in borders.items():
             close = np.abs(value - border) <= rounding

@@ -141,11 +141,15 @@ class Targets:
         index, which = self.labeled_between(start, stop)
         known = index - start
         error = z[known] - self.y[which]
+        if self._is_unweighted:
+            residual[known] = error
+            flat = residual.ravel(order="K")  # copies neither C nor Fortran order
+            return float(flat @ flat)
         weighted = times(self.labeled_weight[which], error)
         residual[known] = 0.0
         weight = self.weight_at(slice(start, stop))
         if self.row_weight is None:
-            flat = residual.ravel(order="K")  # copies neither C nor Fortran order
+            flat = residual.ravel(order="K")
             loss = float(weight * (flat @ flat))
             if weight != 1.0:
                 residual *= weight

@@ -75,12 +75,8 @@ def descend(
     1. Fit all rows with their labels. 2. Fill in the labels. 3. Drop the runs that have converged.
     """
     n_runs = labels.shape[1]
-    squares = np.sum(labeled**2, axis=0) + np.sum(unlabeled**2, axis=0)
-    known = labeled.T @ y
-    if n_runs == 1:
-        labels = labels[:, 0]  # on few rows a step is mostly overhead, and vectors have less
-    else:
-        squares, known = squares[:, None], known[:, None]
+    squares = (np.sum(labeled**2, axis=0) + np.sum(unlabeled**2, axis=0))[:, None]
+    known = (labeled.T @ y)[:, None]
     transposed = np.ascontiguousarray(unlabeled.T)
     weights = np.empty((len(known), n_runs))
     steps = np.full(n_runs, max_steps)
@@ -94,13 +90,43 @@ def descend(
         ended = np.add.reduce(np.abs(moved, out=moved)) <= tol
         labels = imputed
         if ended.any():  # 3
-            ended = np.atleast_1d(ended)
-            weights[:, running[ended]] = w[:, ended] if n_runs > 1 else w[:, None]
+            weights[:, running[ended]] = w[:, ended]
             steps[running[ended]] = step
             running = running[~ended]
             if not len(running):
                 break
             labels, w = labels[:, ~ended], w[:, ~ended]
     if len(running):
-        weights[:, running] = w if n_runs > 1 else w[:, None]
+        weights[:, running] = w
     return Descents(weights, steps, ~np.isin(np.arange(n_runs), running))
+
+
+def descend_once(
+    labeled: Array,
+    y: Array,
+    unlabeled: Array,
+    labels: Array,
+    labeling: Labeling,
+    *,
+    tol: float,
+    max_steps: int,
+) -> Array:
+    """Return the weights at the end of one run of `descend`, from labels of shape (rows,).
+
+    On few rows a step is mostly overhead: fitting labels u and evaluating the fit are one affine
+    map, ``z = S u + z₀``.
+    """
+    squares = np.sum(labeled**2, axis=0) + np.sum(unlabeled**2, axis=0)
+    known = labeled.T @ y / squares
+    fit = np.ascontiguousarray((unlabeled / squares).T)
+    smooth = unlabeled @ fit if len(unlabeled) <= len(squares) else None
+    offset = unlabeled @ known
+    change = np.empty(len(unlabeled))
+    for _ in range(max_steps):
+        z = unlabeled @ (fit @ labels) if smooth is None else smooth @ labels
+        z += offset
+        last, labels = labels, labeling.impute(z)
+        np.subtract(labels, last, out=change)
+        if np.add.reduce(np.abs(change, out=change)) <= tol:
+            break
+    return np.asarray(known + fit @ last)

@@ -24,7 +24,7 @@ from ...core.objective import Objective
 from ...core.rows import DenseTable, MemoryRows
 from ...core.solvers import block_descent, newton
 from ...core.solvers.least_norm import leaves_weights_open, vanishing_ridge
-from ._descent import descend
+from ._descent import descend_once
 
 METHODS = ("supervised", "soft", "hard", "oracle")
 
@@ -114,11 +114,10 @@ def authors_solution(objective: Objective, start: Array, *, max_steps: int = 100
     axes = vectors[:, squares > 1e-13 * squares[-1]]
     table = rows.table.slice(0, rows.n_rows) @ axes
     L = len(rows.labeled)
-    labels = objective.labeling.impute(rows.decisions(start)[L:, None])
-    found = descend(
+    labels = objective.labeling.impute(rows.decisions(start)[L:])
+    return axes @ descend_once(
         table[:L], rows.y, table[L:], labels, objective.labeling, tol=1e-8, max_steps=max_steps
     )
-    return axes @ found.weights[:, 0]
 
 
 def _hard(objective: Objective, start: Array) -> Array:
