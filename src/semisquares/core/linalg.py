@@ -228,6 +228,11 @@ def _eliminate_intercept(
     columns = b.reshape(len(b), -1)
     if border is None:
         return solve_features(columns).reshape(b.shape)
+    if b.ndim == 1:  # one right-hand side is the usual case, and has less overhead
+        x = np.empty(len(b))
+        features = solve_features((b[:-1] - (b[-1] / total) * border)[:, None])[:, 0]
+        x[:-1], x[-1] = features, (b[-1] - border @ features) / total
+        return x
     top, last = columns[:-1], columns[-1]
     x = np.empty(columns.shape)
     x[:-1] = features = solve_features(top - np.multiply.outer(border, last / total))

@@ -76,11 +76,13 @@ class Objective:
 
     def value(self, sweep: Sweep) -> float:
         """Return J at a sweep's weights."""
-        return sweep.loss + float(self.ridge(sweep.w))
+        return sweep.loss if self.alpha == 0.0 else sweep.loss + float(self.ridge(sweep.w))
 
     def gradient(self, sweep: Sweep) -> Array:
         """Return half the gradient of J at a sweep's weights."""
-        return sweep.gradient + self.ridge_gradient(sweep.w)
+        return (
+            sweep.gradient if self.alpha == 0.0 else sweep.gradient + self.ridge_gradient(sweep.w)
+        )
 
     def slope(self, first: Sweep, second: Sweep, t: float) -> float:
         """Return half the derivative of J along the segment between two sweeps."""
