@@ -42,6 +42,15 @@ def test_no_certificate_is_false_and_no_end_is_called_exact_unproven(first):
     assert np.median(tally.tame) < 1e-14
 
 
+@needs_long_double
+@pytest.mark.parametrize("number", [4047, 15351])
+def test_weights_that_prove_less_than_a_constant_give_way_to_it(number):
+    """Columns are so far from the origin that J of the weights is rounding."""
+    found = check(generate(number))
+    assert found.faults == ()
+    assert found.certificate <= 1.0 + 1e-6
+
+
 def test_the_problems_of_a_run_are_of_every_kind_and_format():
     drawn = [generate(number) for number in range(PER_RUN)]
     assert {(p.kind, p.format) for p in drawn} == {(k, f) for k in KINDS for f in FORMATS}

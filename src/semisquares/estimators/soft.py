@@ -211,10 +211,15 @@ class SoftLabelClassifier(SemiSupervised):
             check_scale(objective)
             supervised = fit_labeled(objective)
             solution = self._minimise(problem, objective, supervised, progress)
+            certificate = self._certify(problem, objective, solution)
+            if certificate > 1.0 + ROUNDED and solution.status.converged:
+                # the gap of the best constant is at most J there, a relative gap of 1
+                solution = best_constant(objective)
+                certificate = self._certify(problem, objective, solution)
             dependent = copied_columns(objective)
             progress.end()
             self.supervised_ = self._supervised_classifier(problem, objective, supervised)
-            self._set_solution(problem, solution, self._certify(problem, objective, solution))
+            self._set_solution(problem, solution, certificate)
             if isinstance(problem, DaskProblem):
                 self._set_lazy_labels(problem, _impute)
             else:
