@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from semisquares import (
     HardLabelClassifier,
@@ -353,10 +354,11 @@ def test_every_form_of_weights_gives_the_same(model, X, y, write):
 
 
 def peak_of_fit(model, X, y):
-    """Return how many bytes a fit holds at most, besides X and y."""
+    """Return how many bytes a fit holds at most, besides X and y; each thread holds blocks."""
     tracemalloc.start()
     try:
-        model.fit(X, y)
+        with threadpool_limits(1):
+            model.fit(X, y)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
