@@ -10,6 +10,7 @@ from semisquares.core.linalg import (
     conjugate_gradient,
     dependent_columns,
     factor,
+    forms_of_ridges,
     least_norm_step,
     ridge_factors,
     row_space,
@@ -58,12 +59,14 @@ def test_one_decomposition_gives_the_factors_of_several_ridges(intercept):
     A = columns(1, 30, 6, intercept)
     b = np.random.default_rng(2).normal(size=(A.shape[1], 3))
     alphas = np.array([0.01, 2.0, 1e6])
-    for alpha, found in zip(alphas, ridge_factors(A.T @ A, alphas, intercept), strict=True):
+    factors = ridge_factors(A.T @ A, alphas, intercept)
+    forms = forms_of_ridges(factors, A[:9, :6])
+    for alpha, found, of_ridge in zip(alphas, factors, forms.T, strict=True):
         known = factor(A.T @ A, alpha, intercept)
         np.testing.assert_allclose(found.solve(b), known.solve(b), rtol=1e-9)
-        np.testing.assert_allclose(
-            found.inverse_forms(A[:9, :6]), known.inverse_forms(A[:9, :6]), rtol=1e-9
-        )
+        expected = known.inverse_forms(A[:9, :6])
+        np.testing.assert_allclose(found.inverse_forms(A[:9, :6]), expected, rtol=1e-9)
+        np.testing.assert_allclose(of_ridge, expected, rtol=1e-9)
     assert ridge_factors(A.T @ A, np.array([1e-9, 1.0]), intercept) is None
 
 
@@ -90,6 +93,13 @@ def test_an_updated_factor_is_that_of_the_rows_now_there(alpha, intercept):
     np.testing.assert_allclose(updated.solve(b[:, 0]), inverse @ b[:, 0], rtol=1e-9)
     forms = np.einsum("ij,jk,ik->i", now, inverse, now)
     np.testing.assert_allclose(updated.inverse_forms(now[:, :6]), forms, rtol=1e-9)
+
+
+def test_an_update_by_no_row_changes_nothing():
+    A = columns(1, 30, 6, intercept=True)
+    base = factor(A.T @ A, 1.0, intercept=True)
+    updated = updated_factor(base, np.empty((7, 0)), np.empty(0))
+    np.testing.assert_array_equal(updated.solve(A[0]), base.solve(A[0]))
 
 
 def test_a_factor_is_not_updated_by_the_loss_of_a_row_that_alone_determines_a_weight():

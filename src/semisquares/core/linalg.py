@@ -7,7 +7,7 @@ features.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Protocol
@@ -116,11 +116,7 @@ class RidgeFactor:
 
     def inverse_forms(self, X: Array) -> Array:
         """Return ``x'H⁻¹x`` for the rows x of X; with an intercept, x ends with a further 1."""
-        centred = X if self.border is None else X - self.border / self.total
-        squares = dense.product(centred, self.vectors)
-        np.square(squares, out=squares)
-        forms = squares @ (1.0 / self.values)
-        return forms if self.border is None else forms + 1.0 / self.total
+        return forms_of_ridges([self], X)[:, 0]
 
     def _solve_features(self, b: Array) -> Array:
         return self.vectors @ ((self.vectors.T @ b) / self.values[:, None])
@@ -137,6 +133,19 @@ def ridge_factors(gram: Array, alphas: Array, intercept: bool) -> list[RidgeFact
     values, vectors = dense.eigh(inner)
     values = np.maximum(values, 0.0)
     return [RidgeFactor(vectors, values + alpha, border, total) for alpha in alphas]
+
+
+def forms_of_ridges(factors: Sequence[RidgeFactor], X: Array) -> Array:
+    """Return ``x'H⁻¹x`` for the rows x of X and each of the factors from `ridge_factors`.
+
+    They have the same eigenvectors, so a single product with X serves all.
+    """
+    border, total = factors[0].border, factors[0].total
+    centred = X if border is None else X - border / total
+    squares = dense.product(centred, factors[0].vectors)
+    np.square(squares, out=squares)
+    forms = squares @ np.column_stack([1.0 / factor.values for factor in factors])
+    return forms if border is None else forms + 1.0 / total
 
 
 @dataclass(frozen=True)

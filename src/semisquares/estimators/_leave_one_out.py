@@ -14,6 +14,7 @@ close approximation for u > 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -80,12 +81,9 @@ def left_out_decisions(
     supervised = [fit_labeled(objective) for objective in alone]
     z = np.moveaxis(rows.decisions(np.stack(supervised, axis=1)), 1, 0)
     found = np.full((len(weights), len(alphas), *rows.y.shape), np.nan)
-    leverages = np.full((len(alphas), len(rows.y)), np.nan)
-    for j, objective in enumerate(alone):
-        factor = objective.labeled_factor
-        if factor is not None:
-            leverages[j] = rows.leverages(factor)
-            found[0, j] = _left_out(rows, z[j], leverages[j])
+    leverages = _leverages(rows, [objective.labeled_factor for objective in alone])
+    for j in range(len(alphas)):
+        found[0, j] = _left_out(rows, z[j], leverages[j])
     inside = np.array([_all_inside(rows, labeling, one) for one in z])
     found[1:, inside] = found[0, inside]  # the soft solution is the supervised one for every u
     for i, weight in enumerate(weights[1:], start=1):
@@ -99,6 +97,15 @@ def left_out_decisions(
             w, active = solution.w, solution.state.active
             found[i, j] = _soft_left_out(objective, solution, leverages[j])
     return found
+
+
+def _leverages(rows: MemoryRows, factors: Sequence[linalg.Inverse | None]) -> Array:
+    """Return the leverages of the labeled rows for each factor; NaN if there is none."""
+    ridges = [factor for factor in factors if isinstance(factor, linalg.RidgeFactor)]
+    if len(ridges) == len(factors):  # of one Gram matrix
+        return rows.ridge_leverages(ridges)
+    missing = np.full(len(rows.y), np.nan)
+    return np.stack([missing if factor is None else rows.leverages(factor) for factor in factors])
 
 
 def _with_labeled_factor(objective: Objective, active: ActiveSet | None) -> ActiveSet | None:

@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from ..._utils.typing import Array
 from ..labelings import ConvexLabeling, Labeling, SimplexLabels
-from ..linalg import EPS, Inverse, UpdatedFactor
+from ..linalg import EPS, Inverse, RidgeFactor, UpdatedFactor, forms_of_ridges
 from ._design import Design
 from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
 from .reduce import check_finite
@@ -303,19 +303,24 @@ class MemoryRows:
         """Return a x'H⁻¹x of the labeled rows, with the factor of H."""
         return self._labeled_forms(factor.inverse_forms)
 
+    def ridge_leverages(self, factors: Sequence[RidgeFactor]) -> Array:
+        """Return the leverages for each factor from `ridge_factors`, of shape (factors, rows)."""
+        return self._labeled_forms(partial(forms_of_ridges, factors), len(factors)).T
+
     def updated_leverages(self, factor: UpdatedFactor, before: Array) -> Array:
         """Return the leverages with an updated factor, from those `before` the update."""
         return before - self._labeled_forms(factor.fall_of_forms)
 
-    def _labeled_forms(self, forms_of: Callable[[Array], Array]) -> Array:
-        forms = np.empty(len(self.labeled))
+    def _labeled_forms(self, forms_of: Callable[[Array], Array], *axes: int) -> Array:
+        """Return a times the forms of the labeled rows, an array of shape (rows, *axes)."""
+        forms = np.empty((len(self.labeled), *axes))
 
         def work(block: Any, part: slice) -> int:
             forms[part] = forms_of(self.table.dense(block))
             return 0
 
         self._sum_labeled(work)
-        return self.labeled_weight * forms
+        return times(self.labeled_weight, forms)
 
     def _sum_labeled(self, work: Callable[[Any, slice], Any]) -> Any:
         return self.design.sum_at(self.labeled, work)
