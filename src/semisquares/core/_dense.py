@@ -25,7 +25,6 @@ __all__ = [
     "eigh",
     "eigvalsh",
     "inv",
-    "inverse_of_positive",
     "lstsq",
     "pivoted_cholesky",
     "pivoted_qr",
@@ -125,30 +124,14 @@ def cholesky(matrix: Array) -> tuple[Array, bool]:
     return np.asfortranarray(lower + np.triu(matrix, 1)), False
 
 
-def inverse_of_positive(matrix: Array) -> Array | None:
-    """Return the inverse of a positive definite matrix below its diagonal, or None.
-
-    The matrix may be overwritten; float32 stays float32.
-    """
-    if 2.0 * _cubic(matrix) > interrupts.LONG:
-        try:
-            return np.asfortranarray(inv(matrix))
-        except np.linalg.LinAlgError:
-            return None
-    triangle, failed = cholesky(matrix)
-    if failed:
-        return None
-    potri = lapack.spotri if matrix.dtype == np.float32 else lapack.dpotri
-    inverse, info = potri(triangle, lower=1, overwrite_c=1)
-    return None if info else np.asarray(inverse)
-
-
 def solve_cholesky(triangle: Array, b: Array) -> Array:
     """Solve ``LL' x = b`` for the columns of b, with L from `cholesky`."""
-    if b.size == len(triangle) >= TRSV and triangle.dtype == np.float64:
-        x = blas.dtrsv(triangle, b.reshape(-1), lower=1)
-        return np.asarray(blas.dtrsv(triangle, x, lower=1, trans=1, overwrite_x=1)).reshape(b.shape)
-    potrs = lapack.spotrs if triangle.dtype == np.float32 else lapack.dpotrs
+    single = triangle.dtype == np.float32
+    if b.size == len(triangle) >= TRSV:
+        trsv = blas.strsv if single else blas.dtrsv
+        x = trsv(triangle, b.reshape(-1), lower=1)
+        return np.asarray(trsv(triangle, x, lower=1, trans=1, overwrite_x=1)).reshape(b.shape)
+    potrs = lapack.spotrs if single else lapack.dpotrs
     return _by_columns(
         lambda part: np.asarray(potrs(triangle, part, lower=1)[0]),
         b,

@@ -8,13 +8,12 @@ whose label has s classes in its support S has the curvature
 so only the classes outside S matter: few, if classes overlap. The last class is eliminated
 (v_K = -Σ v_k); what is left is one positive definite matrix. It is summed from the Gram matrices
 of patterns (`Patterns`). Rows of rare patterns, and rows that changed their pattern since, are
-added to products with the matrix, and its inverse is the preconditioner.
+added to products with the matrix, and solving with the matrix is the preconditioner.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas
 
 from ..._utils.typing import Array
 from .. import _dense as dense
@@ -59,8 +58,8 @@ class JointCurvature:
         for k, other, block in zip(first, second, blocks, strict=True):
             matrix[k, :, other] = matrix[other, :, k] = block.reshape(p, p)
         self.matrix = matrix.reshape((n_classes - 1) * p, -1)
-        self.inverse = dense.inverse_of_positive(self.matrix.copy())
-        """Below its diagonal; None if the matrix is not positive definite."""
+        # symmetric; LAPACK does not copy the transpose again
+        self.triangle, self.failed = dense.cholesky(self.matrix.copy().T)
         self._few: MemoryRows | None = None
         self.move(support)
 
@@ -85,9 +84,7 @@ class JointCurvature:
 
     def precondition(self, r: Array) -> Array:
         """Solve with the matrix."""
-        assert self.inverse is not None
-        symv = blas.ssymv if self.inverse.dtype == np.float32 else blas.dsymv
-        x = symv(1.0, self.inverse, r.T.ravel().astype(self.inverse.dtype), lower=1)
+        x = dense.solve_cholesky(self.triangle, r.T.ravel().astype(self.triangle.dtype))
         return x.reshape(r.T.shape).T
 
 
@@ -125,4 +122,4 @@ def joint_curvature(objective: Objective, support: Array) -> JointCurvature | No
     if MOST_APART * apart > rows.n_rows or n_blocks * p**2 > budget:
         return None
     found = JointCurvature(objective, support, patterns)
-    return None if found.inverse is None else found
+    return None if found.failed else found
