@@ -265,6 +265,40 @@ def test_a_row_without_a_predicted_support_keeps_its_decision_values():
     np.testing.assert_allclose(residual[1::2], (z - project_by_sorting(z))[1::2], atol=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1e17, 0.0, 0.0], [1.0, 0.0, 0.0]),
+        ([1e17, 1e17, -1e17], [0.5, 0.5, 0.0]),
+        ([1e300, 1e300, 1e300], [1 / 3, 1 / 3, 1 / 3]),
+        ([-1e17, -1e17 - 64.0, -2e17], [1.0, 0.0, 0.0]),
+    ],
+)
+@pytest.mark.parametrize("n_others", [0, 20])
+def test_decision_values_from_which_one_can_not_be_subtracted_have_labels(
+    values, expected, n_others
+):
+    z = np.vstack(([values], random_z(3, n=200)[:n_others]))
+    residual, piece = SimplexLabels().residual(z)
+    assert piece[0].tolist() == [share > 0.0 for share in expected]
+    top = residual[0][piece[0]]
+    assert (top == top[0]).all()
+    assert top[0] == pytest.approx(values[0])
+    assert (residual[0] <= top[0]).all()
+    again, same = SimplexLabels().residual(z, piece)
+    np.testing.assert_array_equal(again, residual)
+    np.testing.assert_array_equal(same, piece)
+    np.testing.assert_allclose(soft_labels(z, piece)[0], expected, rtol=1e-15)
+    np.testing.assert_allclose(soft_labels(z)[0], expected, rtol=1e-15)
+
+
+def test_in_single_precision_this_happens_to_smaller_values():
+    z = np.array([[3e7, 0.0, 0.0], [0.2, 0.3, 0.5]], dtype=np.float32)
+    assert SimplexLabels().residual(z)[1].tolist() == [[True, False, False], [True, True, True]]
+    tied = np.full((2, 120), 1e4, dtype=np.float32)
+    assert SimplexLabels().residual(tied)[1].any(axis=1).all()
+
+
 def test_a_value_that_is_not_finite_leaves_a_residual_that_is_not():
     z = np.array([[np.nan, 0.0, 1.0], [np.inf, 0.0, 1.0], [0.2, 0.3, 0.5]])
     with np.errstate(invalid="ignore"):

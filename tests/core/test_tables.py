@@ -86,7 +86,7 @@ def table(request):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_products_in_parts_are_those_of_whole_blocks(table, most, order, monkeypatch):
     monkeypatch.setattr(tables, "SMALL_PRODUCT", most)
-    monkeypatch.setattr(tables, "FEWEST_TIMES", 1)
+    monkeypatch.setattr(tables, "FEWEST_PART_ROWS", 1)
     rng = np.random.default_rng(1)
     W, V = (np.asarray(rng.normal(size=(n, 2)), order=order) for n in (3, 10))
     block = table.slice(0, 10)

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-TRSV = 64
+TRSV_ROWS = 64
 """For one column, LAPACK takes twice as long as BLAS to solve with this many rows or more."""
 PANEL = 128
 """Columns of a pivoted Cholesky factor that are found before the others are updated."""
@@ -127,7 +127,7 @@ def cholesky(matrix: Array) -> tuple[Array, bool]:
 def solve_cholesky(triangle: Array, b: Array) -> Array:
     """Solve ``LL' x = b`` for the columns of b, with L from `cholesky`."""
     single = triangle.dtype == np.float32
-    if b.size == len(triangle) >= TRSV:
+    if b.size == len(triangle) >= TRSV_ROWS:
         trsv = blas.strsv if single else blas.dtrsv
         x = trsv(triangle, b.reshape(-1), lower=1)
         return np.asarray(trsv(triangle, x, lower=1, trans=1, overwrite_x=1)).reshape(b.shape)

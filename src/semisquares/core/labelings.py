@@ -35,7 +35,7 @@ import numpy as np
 from .._utils.typing import Array
 
 GATHERED = 4
-"""Rows whose support is not settled yet are copied if they are at most one of this many."""
+"""Rows whose support is not settled yet are copied if they are at most 1/4 of all."""
 
 Borders = Mapping[float, tuple[int, int]]
 """Decision values at which two pieces meet, each with the pieces below and above."""
@@ -64,8 +64,8 @@ class ConvexLabeling(Labeling, Protocol):
     def borders(self) -> Borders:
         """Where pieces meet; empty if they do not meet in single values."""
 
-    def piece(self, z: Array, u: Array | None = None) -> Array:
-        """Return the affine piece of `impute` that each row is on; u is ``impute(z)`` if known."""
+    def piece(self, z: Array) -> Array:
+        """Return the affine piece of `impute` that each row is on."""
 
     def curve(self, piece: Array, v: Array) -> Array:
         """Multiply by the curvature on the pieces: ``v - impute'(z) v``."""
@@ -88,7 +88,7 @@ class SoftLabels:
     def penalty(self, u: Array) -> Array:
         return np.zeros(u.shape)
 
-    def piece(self, z: Array, u: Array | None = None) -> Array:
+    def piece(self, z: Array) -> Array:
         # -1 below 0, 0 inside, +1 above 1
         return (z > 1.0).view(np.int8) - (z < 0.0).view(np.int8)
 
@@ -113,7 +113,7 @@ class FreeLabels:
     def penalty(self, u: Array) -> Array:
         return np.zeros(u.shape)
 
-    def piece(self, z: Array, u: Array | None = None) -> Array:
+    def piece(self, z: Array) -> Array:
         return np.zeros(z.shape, dtype=np.int8)
 
     def curve(self, piece: Array, v: Array) -> Array:
@@ -150,8 +150,10 @@ class DialLabels:
         return self.tau * u * (1.0 - u)
 
 
-def project_simplex(z: Array) -> Array:
+def project_simplex(z: Array, support: Array | None = None) -> Array:
     """Project the last axis onto the probability simplex: ``max(z - t, 0)`` that sums to 1.
+
+    A `support` that is predicted is that of `simplex_threshold`.
 
     >>> project_simplex(np.array([[0.2, 0.9, 0.5], [3.0, 0.0, 0.0]])).round(3)
     array([[0. , 0.7, 0.3],
@@ -159,7 +161,9 @@ def project_simplex(z: Array) -> Array:
     """
     z = z - z.max(axis=-1, keepdims=True)  # now t is in [-1, 0), whatever the size of z
     rows = z.reshape(-1, z.shape[-1])
-    t, _ = simplex_threshold(rows, np.ones(rows.shape, dtype=bool, order="F"))
+    if support is None:
+        support = np.ones(rows.shape, dtype=bool, order="F")
+    t, _ = simplex_threshold(rows, support.reshape(rows.shape))
     return np.maximum(z - t.reshape(z.shape[:-1])[..., None], 0.0)
 
 
@@ -172,6 +176,20 @@ def simplex_threshold(z: Array, support: Array) -> tuple[Array, Array]:
     `support` that is predicted, and ends there in all rows for which the prediction is right. A row
     that is predicted to have no support, a labeled one, has none.
     """
+    t, new = _newton_threshold(z, support)
+    empty = np.flatnonzero(~new.any(axis=1))
+    lost = empty[support[empty].any(axis=1)]
+    if len(lost):  # z is so large that z - 1 was rounded to z
+        rows = z[lost]
+        top = rows.max(axis=1)
+        low, kept = _newton_threshold(rows - top[:, None], np.ones(rows.shape, dtype=bool))
+        t[lost] = np.minimum(low + top, np.where(kept, rows, np.inf).min(axis=1))
+        new[lost] = kept
+    return t, new
+
+
+def _newton_threshold(z: Array, support: Array) -> tuple[Array, Array]:
+    """Return what `simplex_threshold` does, but no support for rows whose t was rounded up."""
     shrinks = False
     while True:
         size = _sum_of_classes(support)
@@ -190,7 +208,7 @@ def simplex_threshold(z: Array, support: Array) -> tuple[Array, Array]:
             break
         support, shrinks = new, True
     columns, kept = z.T.take(changed, axis=1), new.T.take(changed, axis=1)
-    t[changed], new[changed] = simplex_threshold(columns.T, kept.T)
+    t[changed], new[changed] = _newton_threshold(columns.T, kept.T)
     return t, new
 
 
@@ -211,7 +229,7 @@ def soft_labels(z: Array, piece: Array | None = None) -> Array:
            [0.  , 1.  ]])
     """
     if z.ndim == 2:
-        return project_simplex(z) if piece is None else z - SimplexLabels().residual(z, piece)[0]
+        return project_simplex(z, piece)
     u = np.empty((len(z), 2))
     np.clip(z, 0.0, 1.0, out=u[:, 1])
     np.subtract(1.0, u[:, 1], out=u[:, 0])
@@ -232,9 +250,9 @@ class SimplexLabels:
     def penalty(self, u: Array) -> Array:
         return np.zeros(u.shape[:-1])
 
-    def piece(self, z: Array, u: Array | None = None) -> Array:
+    def piece(self, z: Array) -> Array:
         # the support of the label: its classes with u > 0
-        return (project_simplex(z) if u is None else u) > 0.0
+        return project_simplex(z) > 0.0
 
     def residual(self, z: Array, predicted: Array | None = None) -> tuple[Array, Array]:
         """Return z - impute(z) and the pieces; right predictions of these save most of the time."""

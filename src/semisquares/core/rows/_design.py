@@ -1,7 +1,7 @@
 """The design matrix (X, 1): products with it and sums over its rows, without labels.
 
 Weights w end with the intercept, if there is one, and belong to the shifted columns of the table.
-All sums are float64.
+All sums are float64, except Gram matrices of a table in single precision.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .table import CACHED_SHARE, DenseTable, NumberTable
 
 CACHED_ROWS = 1024
 FEWEST_ROWS, CACHED_BYTES = 256, 1 << 19
-"""The fewest rows of a block, and the size of its decision values that a fast cache holds."""
+"""A block has as many rows as a fast cache holds of their decision values, but not fewer."""
 READ_OFTEN = 4
 """Blocks that are read several times have one of this many parts of the usual rows."""
 

@@ -543,10 +543,7 @@ class MemoryRows:
         return self._product(V, lambda part, v: labeling.curve(piece[part], v))
 
     def pattern_change(self, V: Array, now: Array, before: Array) -> Array:
-        """Return the curvature of simplex labels with some supports minus that with others.
-
-        V sums to 0 over the classes, and the result is right up to a term that all classes share.
-        """
+        """Return the curvature of simplex labels with some supports minus that with others."""
         curve = SimplexLabels().curve
         return self._product(V, lambda part, v: curve(now[part], v) - curve(before[part], v))
 

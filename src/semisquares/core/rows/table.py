@@ -1,4 +1,4 @@
-"""Tables of numbers: float64 blocks of the rows of X, dense or sparse, without copying all of X.
+"""Tables of numbers: blocks of the rows of X, dense or sparse, without copying all of X.
 
 Columns far from the origin are shifted before they are summed; `to_own_columns` and
 `to_shifted_columns` convert weights between the columns of X and the shifted ones.
@@ -17,7 +17,7 @@ BLOCK_BYTES = 1 << 23
 """About the size of a block: it stays in the cache while several sums are taken over it."""
 COPIED_VALUES = 1 << 26
 """A table of more values is not copied to single precision as a whole."""
-SMALL_PRODUCT, FEWEST_TIMES = 1_000_000, 256
+SMALL_PRODUCT, FEWEST_PART_ROWS = 1_000_000, 256
 """Operations of a product that are few enough for BLAS to use X as it is, and the fewest rows of
 products in parts."""
 CACHED_SHARE = 10
@@ -25,7 +25,7 @@ CACHED_SHARE = 10
 
 
 class NumberTable(Protocol):
-    """Rows of X as float64 matrices, shifted so that large offsets cost no digits."""
+    """Rows of X as matrices of one `dtype`, shifted so that large offsets cost no digits."""
 
     n_rows: int
     n_columns: int
@@ -78,7 +78,7 @@ class NumberTable(Protocol):
 
 
 class DenseTable:
-    """A dense X; a block is a view of X if it is float64 and not shifted.
+    """A dense X; a block is a view of X if that has its `dtype` and is not shifted.
 
     A converted `slice` is written to `scratch`, a float64 array, if there is one: it is valid until
     the next one, and only one thread may read the table. Blocks of another `dtype` are for
@@ -164,7 +164,7 @@ class DenseTable:
 
     def _parts(self, matrix: Array, n_classes: int) -> list[Any]:
         """Return slices of a block whose products are small enough for BLAS not to rearrange X."""
-        step = max(FEWEST_TIMES, SMALL_PRODUCT // max(1, self.n_columns * n_classes))
+        step = max(FEWEST_PART_ROWS, SMALL_PRODUCT // max(1, self.n_columns * n_classes))
         return [np.s_[k : k + step] for k in range(0, len(matrix), step)]
 
     def squares(self, matrix: Array) -> Array:
