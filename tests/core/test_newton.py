@@ -295,6 +295,17 @@ def test_a_callback_ends_it():
     assert (found.status, found.n_iter) == (Status.CALLBACK, 2)
 
 
+def test_a_step_that_reaches_the_gap_is_not_stopped_by_max_iter():
+    objective = make_problem(5, n_unlabeled=300).objective()
+    test = StoppingTest(gradient_bound(objective), 1e-10 * objective.scale)
+    found = solve(make_problem(5, n_unlabeled=300), test=test)
+    again = solve(make_problem(5, n_unlabeled=300), test=test, max_iter=found.n_iter)
+    fewer = solve(make_problem(5, n_unlabeled=300), test=test, max_iter=found.n_iter - 1)
+    assert again.status is found.status
+    assert found.status.converged
+    assert fewer.status is Status.MAX_ITER
+
+
 def test_max_iter_ends_it():
     found = solve(make_problem(5, n_unlabeled=300), max_iter=2)
     assert (found.status, found.n_iter) == (Status.MAX_ITER, 2)

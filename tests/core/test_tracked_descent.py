@@ -347,11 +347,14 @@ def test_a_sample_with_dependent_columns_is_given_up(narrow, small_samples, monk
     np.testing.assert_array_equal(found.w, expected.w)
 
 
-def test_the_path_of_three_classes_is_sampled_as_well(small_samples):
+def test_the_path_of_three_classes_is_sampled_as_well(small_samples, monkeypatch):
     few = make_problem(0, n_classes=3, n_features=2, n_labeled=60, n_unlabeled=2400)
     objective = few.objective("hard")
     start = soft_start(objective)
-    expected, found = end_of(objective, start), end_of(objective, start, rng=drawn())
+    expected = end_of(objective, start)
+    drawn_rows = watch(monkeypatch, MemoryRows, "sample")
+    found = end_of(objective, start, rng=drawn())
+    assert len(drawn_rows) == 1
     assert found.value < 1.01 * expected.value
 
 

@@ -4,7 +4,8 @@ Most of a fit only finds out on which piece every row is. Passes over a copy of 
 precision take half the time or less, and tell this for all rows but a few. `newton` goes on from
 there in double precision; it needs two passes over X in most fits. The curvature is not summed
 again: in single precision, it makes steps correct to six digits, and the error of the weights is
-already down to about as many.
+already down to about as many. If rounding in single precision has left too few digits, `newton`
+notices that steps do not lower the gradient, and sums the curvature in double precision.
 """
 
 from __future__ import annotations
@@ -40,17 +41,20 @@ def in_single(objective: Objective) -> Objective | None:
 
 def single_steps(
     objective: Objective, w: Array, coarse: Coarse | None, test: StoppingTest | None
-) -> tuple[Array, float, ConjugateSteps]:
+) -> tuple[Array, float, ConjugateSteps | None]:
     """Take steps until few rows change their piece; `objective` is in single precision.
 
     Returns the weights after the last step, the number of passes, and the steps, which have the
-    curvature. Steps are not searched along: those that do not lower J are the end.
+    curvature; None if it has too few digits. Steps are not searched along: those that do not lower
+    J are the end.
     """
     steps = ConjugateSteps(objective, test, coarse)
     sweep = objective.sweep(summing_to_one(w) if objective.rows.intercept else w)
     n_passes = 1
     for _ in range(MOST_STEPS):
         w = sweep.w + steps(sweep)
+        if not steps.solved:
+            return sweep.w, n_passes + steps.products, None
         if steps.moved <= FEW_MOVED:
             return w, n_passes + steps.products, steps
         trial = objective.sweep(w, sweep.piece)

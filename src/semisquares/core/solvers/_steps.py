@@ -36,6 +36,8 @@ MAX_TURNS = 16
 
 SINGLE_DIGITS = 1e-6
 """The relative accuracy of steps with a curvature in single precision."""
+MAX_SINGLE_PRODUCTS = 50
+"""If conjugate gradients take more products in single precision, rounding is the reason."""
 LAST = 1e-3
 """If at most this share of the rows changed their piece, the next step is probably the last."""
 
@@ -45,12 +47,16 @@ class DirectSteps:
 
     solved = True
     products = 0.0
+    is_borrowed = False
 
     def __init__(self, objective: Objective, active: ActiveSet | None) -> None:
         self.objective = objective
         self.active = active
         """The predicted pieces of all rows after the step."""
         self._last: Curvature | None = None
+
+    def with_own_curvature(self) -> DirectSteps:
+        return self
 
     def __call__(self, sweep: Sweep) -> Array:
         last = None if sweep.changed else self._last
@@ -164,7 +170,7 @@ class ConjugateSteps:
         self.piece: Any = None
         """The pieces at the last step."""
         self.moved = 1.0
-        """How many classes outside a support changed before the last step, as a share of all."""
+        """Entries of supports that changed before the last step, as a share of those outside."""
         self._joint: JointCurvature | None = None
         self._may_join = objective.labeling.per_class
         self.products = 0.0
@@ -178,10 +184,21 @@ class ConjugateSteps:
         other.objective, other.test, other.products = objective, test, 0.0
         return other
 
+    @property
+    def is_borrowed(self) -> bool:
+        """Whether the curvature is that of `refined`, which may have too few digits."""
+        return self.curved is not self.objective
+
+    def with_own_curvature(self) -> ConjugateSteps:
+        """Return steps with the curvature of the objective itself, after those taken so far."""
+        other = ConjugateSteps(self.objective, self.test)
+        other.products = self.products
+        return other
+
     def __call__(self, sweep: Sweep) -> Array:
         objective = self.objective
         gradient = objective.gradient(sweep)
-        self._look(sweep)
+        self._count_moved(sweep)
         coarse, self.coarse = self.coarse, None
         if coarse is None and self._join(sweep):
             return self._joint_step(sweep, gradient)
@@ -199,27 +216,31 @@ class ConjugateSteps:
             -self._summing_to_zero(gradient),
             precondition=self._precondition,
             done=self._accept(self._enough(sweep, float(np.linalg.norm(gradient)))),
-            max_iter=MAX_PRODUCTS,
+            max_iter=self._most_products,
         )
         self.products += products * at.objective.rows.n_rows / objective.rows.n_rows
         return self._summing_to_zero(step)
 
-    def _look(self, sweep: Sweep) -> None:
+    def _count_moved(self, sweep: Sweep) -> None:
         """Compare the pieces with those of the last step."""
         last, self.piece = self.piece, sweep.piece
-        if self._is_single and last is not None:
+        if self.is_single and last is not None:
             n_outside = self.curved.rows.n_outside(sweep.piece)
             self.moved = np.count_nonzero(last != sweep.piece) / max(1, n_outside)
 
     @property
-    def _is_single(self) -> bool:
+    def is_single(self) -> bool:
         """Whether products with the curvature are in single precision."""
         rows = self.curved.rows.in_memory
         return rows is not None and bool(rows.table.dtype == np.float32)
 
+    @property
+    def _most_products(self) -> int:
+        return MAX_SINGLE_PRODUCTS if self.is_single else MAX_PRODUCTS
+
     def _enough(self, sweep: Sweep, size: float) -> float:
         """Return the norm of the residual at which steps for a gradient of a size end."""
-        if self._is_single:
+        if self.is_single:
             # what moves after the step limits how good it can be
             return size * max(SINGLE_DIGITS, 0.1 * min(1.0, self.moved))
         self._first = self._first or size
@@ -276,13 +297,13 @@ class ConjugateSteps:
             b,
             precondition=self._joint.precondition,
             done=self._accept(self._enough_joined(sweep, float(np.linalg.norm(b))), lift),
-            max_iter=MAX_PRODUCTS,
+            max_iter=self._most_products,
         )
         return expand(x)
 
     def _enough_joined(self, sweep: Sweep, size: float) -> float:
         """Return the norm of the residual at which a joint step ends; almost 0 for the last one."""
-        if self._is_single:
+        if self.is_single:
             return self._enough(sweep, size)
         # rows that changed their piece will change it again, which limits how good a step can be
         share = sweep.changed / self.objective.rows.n_rows
@@ -335,7 +356,8 @@ def _solve_by_class(grams: Array) -> Callable[[Array], Array] | None:
     norms = np.sqrt(np.einsum("kii->ki", grams))
     if not norms.all():
         return None
-    scaled = grams / norms[:, :, None] / norms[:, None, :]
+    scaled = grams / norms[:, :, None]
+    scaled /= norms[:, None, :]
     try:
         inverses = dense.inv(scaled)
     except np.linalg.LinAlgError:
@@ -343,7 +365,8 @@ def _solve_by_class(grams: Array) -> Callable[[Array], Array] | None:
     largest = np.abs(scaled).sum(axis=1).max() * np.abs(inverses).sum(axis=1).max()
     if not largest < 1e6:
         return None
-    inverses = inverses / norms[:, :, None] / norms[:, None, :]
+    inverses /= norms[:, :, None]
+    inverses /= norms[:, None, :]
     together = dense.inv(inverses.sum(axis=0))
 
     def solve(r: Array) -> Array:

@@ -33,6 +33,8 @@ SETTLED = 1e-20
 """After a full step that moved no row, a gap bounded by this share of the scale is rounding."""
 SMALL = 1e-11
 """Steps that would lower J by more, relative to its scale, are not rounding yet."""
+LEAST_FALL = 0.1
+"""A step that leaves more of the gradient shows that a borrowed curvature has lost its digits."""
 
 
 def newton(
@@ -68,8 +70,8 @@ def newton(
     value = objective.value(sweep)
     n_passes, n_iter, status = 1, 0, Status.MAX_ITER
     smallest = np.inf
-    settled = False
-    while n_iter < max_iter:
+    settled = trusted = False
+    while True:
         gradient = objective.gradient(sweep)
         if test is not None:
             bound = test.bound(gradient)
@@ -77,10 +79,15 @@ def newton(
                 exact = settled and steps.solved and bound <= SETTLED * scale
                 status = Status.EXACT if exact else Status.GAP
                 break
+        if n_iter >= max_iter:
+            break
         direction = steps(sweep)  # 3
         decrease = -float(np.vdot(gradient, direction))
         stalled = settled and 0.25 * smallest <= decrease <= SMALL * scale
         ended = decrease <= NEGLIGIBLE * scale or stalled  # 5
+        if steps.is_borrowed and (not steps.solved or (ended and not trusted)):
+            steps, settled = steps.with_own_curvature(), False
+            continue
         if ended:
             exact = steps.solved and decrease >= 0.0
             status = Status.EXACT if exact else Status.ROUNDING
@@ -100,10 +107,17 @@ def newton(
             trial_value = objective.value(trial)
             n_passes += 1
             if trial_value >= value:
+                if steps.is_borrowed:
+                    steps, settled = steps.with_own_curvature(), False
+                    continue
                 status = Status.ROUNDING
                 break
         settled = full and trial.changed == 0
         smallest = decrease
+        left = float(np.linalg.norm(objective.gradient(trial)))
+        trusted = left <= LEAST_FALL * float(np.linalg.norm(gradient))
+        if steps.is_borrowed and not trusted:
+            steps, settled = steps.with_own_curvature(), False
         sweep, value = trial, trial_value
         n_iter += 1
         if callback is not None and callback(Step(n_iter, sweep.w, value, sweep.changed)):

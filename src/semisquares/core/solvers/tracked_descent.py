@@ -27,7 +27,7 @@ SAMPLE_ROWS = 1 << 15
 SAMPLE_PER_WEIGHT = 100
 """A sample on which labels follow the dial has this many rows at least, and for each weight."""
 SAMPLE_SHARE = 16
-"""The sample must be at most one of this many of the unlabeled rows, or it saves no time."""
+"""The sample must be at most 1/16 of the unlabeled rows, or it saves no time."""
 
 
 @dataclass(frozen=True, eq=False)
