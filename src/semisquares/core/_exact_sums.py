@@ -36,6 +36,20 @@ def exact_moment(X: Array, theta: Array, ridge: Array, w: Array) -> Array | None
     return sums
 
 
+def exact_decisions(X: Array, coef: Array, intercept: Array) -> Array:
+    """Return X coef' + intercept, one column for each row of coef, each entry rounded once.
+
+    >>> exact_decisions(np.array([[1e16, 1.0]]), np.array([[1.0, 1.0]]), np.array([-1e16]))
+    array([[1.]])
+    """
+    z = np.empty((len(X), len(coef)))
+    for k, last in enumerate(intercept.tolist()):
+        for i, row in enumerate(X):
+            high, low = exact_products(row, coef[k])
+            z[i, k] = math.fsum([last, *high.tolist(), *low.tolist()])
+    return z
+
+
 def exact_products(a: Array, b: Array) -> tuple[Array, Array]:
     """Return rounded products and their rounding errors, which are floats as well."""
     high = a * b

@@ -6,6 +6,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 
@@ -13,6 +14,7 @@ from .._inputs.arrays import Problem
 from .._inputs.checks import Number
 from .._inputs.dask import DaskProblem
 from .._utils.typing import Array
+from ..core._exact_sums import exact_decisions
 from ..core.certificate import duality_gap, gradient_bound
 from ..core.curvature import copied_columns, fit_labeled
 from ..core.labelings import soft_labels
@@ -34,6 +36,8 @@ from ._semi_supervised import SemiSupervised
 MAX_ITER = {"newton": 1000, "block": 10_000}
 ROUNDED = 1e-9
 """Digits were lost if J exceeds that of the best constant by more, relative to it."""
+MOST_EXACT = 10_000_000
+"""The most products in exact decision values, about a second."""
 PROVEN = 1e-13
 """Relative gap below which no tighter proof is worth passes over rows that are not in memory."""
 
@@ -212,8 +216,7 @@ class SoftLabelClassifier(SemiSupervised):
             supervised = fit_labeled(objective)
             solution = self._minimise(problem, objective, supervised, progress)
             certificate = self._certify(problem, objective, solution)
-            if certificate > 1.0 + ROUNDED and solution.status.converged:
-                # the gap of the best constant is at most J there, a relative gap of 1
+            if certificate > 1.0 + ROUNDED and _exceeds_constant(problem, objective, solution):
                 solution = best_constant(objective)
                 certificate = self._certify(problem, objective, solution)
             dependent = copied_columns(objective)
@@ -271,6 +274,25 @@ class SoftLabelClassifier(SemiSupervised):
             enough = max(enough, PROVEN)
         gap = duality_gap(replace(objective, rows=rows), w, enough=enough, sweep=sweep)
         return max(EPS, gap.relative)
+
+
+def _exceeds_constant(problem: Problem, objective: Objective, solution: Solution) -> bool:
+    """Return whether J of `coef_` and `intercept_`, as users get them, exceeds the best constant's.
+
+    Rounding in columns far from the origin can do this; sums of such columns would hide it, so
+    decision values are computed exactly. Only in dense tables, up to a size.
+    """
+    X = problem.X
+    if not (solution.status.converged and isinstance(X, np.ndarray)):
+        return False
+    if X.size * problem.n_classes > MOST_EXACT:
+        return False
+    coef, intercept = problem.to_user(solution.w)
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = exact_decisions(X.astype(np.float64), coef, intercept) + 0.5
+    z = z[:, 0] if problem.n_classes == 2 else z
+    value = objective.rows.loss(z, objective.labeling) + float(objective.ridge(solution.w))
+    return bool(value > objective.scale * (1.0 + ROUNDED))
 
 
 def _impute(scores: Array) -> Array:
