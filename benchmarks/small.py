@@ -1,4 +1,4 @@
-"""Small tables, many classes, sparse rows: a fit against scikit-learn's ridge classifier.
+"""Small tables and sparse rows: a fit against scikit-learn's ridge classifier.
 
 On the small table, also the time to read y against that of the whole fit.
 """
@@ -12,7 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 from semisquares import SoftLabelClassifier
 from semisquares._inputs.labels import read_labels
 
-from .data import OVERLAPPING, gaussians, many_classes, words
+from .data import OVERLAPPING, gaussians, words
 from .report import Line
 from .timing import side_by_side
 
@@ -32,17 +32,6 @@ def run(repeats: int) -> Iterator[Line]:
     shown = f"{1e6 * taken['labels']:.0f} microseconds"
     ratio = taken["labels"] / taken["soft"]
     yield Line(what, "reading y / soft fit", ratio, high=0.1, remark=shown)
-
-    X, truth, y = many_classes(50_000, 100, 10, 2_000)
-    model = SoftLabelClassifier()
-    taken = side_by_side(
-        {"soft": lambda: model.fit(X, y), "ridge": lambda: RidgeClassifier().fit(X, truth)},
-        repeats,
-    )
-    shown = f"{model.n_iter_} steps, gap {model.certificate_:.0e}"
-    ratio = taken["soft"] / taken["ridge"]
-    what = "10 classes, 50,000 × 100"
-    yield Line(what, "soft fit / RidgeClassifier", ratio, high=5.0, remark=shown)
 
     X, truth, y = words(100_000, 50_000, 50, 2_000)
     model = SoftLabelClassifier(tol=1e-6)

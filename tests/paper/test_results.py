@@ -63,8 +63,9 @@ def test_the_methods_that_rivals_and_the_ridge_share_have_the_same_errors():
     both = rivals.merge(ridge, on=keys, suffixes=("", "_there"))
     assert set(both["method"]) == {"supervised", "ridge", "soft", "hard", "oracle"}
     assert len(both) == 5 * (16 * 4 + 9)
-    open_weights = both["dataset"].isin(["Transfusion", "Mammography"])  # and rounding decides ties
-    exact = both[~open_weights]
+    # on two sets labels leave weights open, and rounding decides ties: of one test row at most
+    n_rows = both["dataset"].map({"Transfusion": 748, "Mammography": 961})
+    exact, tied = both[n_rows.isna()], both[n_rows.notna()]
     assert_allclose(exact["error"], exact["error_there"], atol=1e-12)
     assert_allclose(exact["error_se"], exact["error_se_there"], atol=1e-12)
-    assert ((both["error"] - both["error_there"]).abs() < 0.1 * both["error_se"]).all()
+    assert ((tied["error"] - tied["error_there"]).abs() * n_rows[tied.index] < 1.0).all()
