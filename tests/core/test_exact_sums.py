@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from semisquares.core._exact_sums import exact_moment, exact_products
+from semisquares.core import _exact_sums
+from semisquares.core._exact_sums import exact_decisions, exact_moment, exact_products
 
 
 def numbers(*shape, seed=0):
@@ -33,6 +34,15 @@ def test_a_moment_is_rounded_once():
     for j, k in np.ndindex(w.shape):
         terms = [*zip(X[:, j], theta[:, k], strict=True), (ridge[j, k], w[j, k])]
         assert found[j, k] == float(fraction_of(terms))
+
+
+def test_decision_values_are_rounded_once(monkeypatch):
+    monkeypatch.setattr(_exact_sums, "_AT_ONCE", 4)
+    X, coef, intercept = numbers(9, 3), numbers(2, 3, seed=1), numbers(2, seed=2)
+    found = exact_decisions(X, coef, intercept)
+    for i, k in np.ndindex(found.shape):
+        terms = [*zip(X[i], coef[k], strict=True), (intercept[k], 1.0)]
+        assert found[i, k] == float(fraction_of(terms))
 
 
 @pytest.mark.parametrize("place", range(4))

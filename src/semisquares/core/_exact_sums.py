@@ -15,6 +15,8 @@ from .._utils.typing import Array
 _SPLIT = 2.0**27 + 1.0
 _LARGEST = 2.0**480
 """Products of larger numbers, or of numbers below its inverse, may overflow or underflow."""
+_AT_ONCE = 1024
+"""Rows whose products are in memory at the same time."""
 
 
 def exact_moment(X: Array, theta: Array, ridge: Array, w: Array) -> Array | None:
@@ -43,10 +45,11 @@ def exact_decisions(X: Array, coef: Array, intercept: Array) -> Array:
     array([[1.]])
     """
     z = np.empty((len(X), len(coef)))
-    for k, last in enumerate(intercept.tolist()):
-        for i, row in enumerate(X):
-            high, low = exact_products(row, coef[k])
-            z[i, k] = math.fsum([last, *high.tolist(), *low.tolist()])
+    for start in range(0, len(X), _AT_ONCE):
+        block = X[start : start + _AT_ONCE]
+        for k, last in enumerate(intercept.tolist()):
+            terms = np.hstack(exact_products(block, coef[k])).tolist()
+            z[start : start + len(block), k] = [math.fsum([last, *row]) for row in terms]
     return z
 
 

@@ -153,7 +153,7 @@ class DialLabels:
 def project_simplex(z: Array, support: Array | None = None) -> Array:
     """Project the last axis onto the probability simplex: ``max(z - t, 0)`` that sums to 1.
 
-    A `support` that is predicted is that of `simplex_threshold`.
+    `support` predicts the classes with a share of the label, as in `simplex_threshold`.
 
     >>> project_simplex(np.array([[0.2, 0.9, 0.5], [3.0, 0.0, 0.0]])).round(3)
     array([[0. , 0.7, 0.3],
@@ -189,7 +189,7 @@ def simplex_threshold(z: Array, support: Array) -> tuple[Array, Array]:
 
 
 def _newton_threshold(z: Array, support: Array) -> tuple[Array, Array]:
-    """Return what `simplex_threshold` does, but no support for rows whose t was rounded up."""
+    """Find t as `simplex_threshold` does; a row loses its support if rounding puts t above z."""
     shrinks = False
     while True:
         size = _sum_of_classes(support)

@@ -277,10 +277,10 @@ class SoftLabelClassifier(SemiSupervised):
 
 
 def _exceeds_constant(problem: Problem, objective: Objective, solution: Solution) -> bool:
-    """Return whether J of `coef_` and `intercept_`, as users get them, exceeds the best constant's.
+    """Return whether J of the fitted `coef_` and `intercept_` exceeds that of the best constant.
 
-    Rounding in columns far from the origin can do this; sums of such columns would hide it, so
-    decision values are computed exactly. Only in dense tables, up to a size.
+    Rounding in columns far from the origin can do this, and sums over such columns would hide it,
+    so decision values are computed exactly. Sparse or larger tables are not checked.
     """
     X = problem.X
     if not (solution.status.converged and isinstance(X, np.ndarray)):
@@ -289,7 +289,7 @@ def _exceeds_constant(problem: Problem, objective: Objective, solution: Solution
         return False
     coef, intercept = problem.to_user(solution.w)
     with np.errstate(over="ignore", invalid="ignore"):
-        z = exact_decisions(X.astype(np.float64), coef, intercept) + 0.5
+        z = exact_decisions(X.astype(np.float64, copy=False), coef, intercept) + 0.5
     z = z[:, 0] if problem.n_classes == 2 else z
     value = objective.rows.loss(z, objective.labeling) + float(objective.ridge(solution.w))
     return bool(value > objective.scale * (1.0 + ROUNDED))

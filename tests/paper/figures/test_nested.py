@@ -8,8 +8,10 @@ from numpy.testing import assert_allclose
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.core.curvature import fit_labeled
+from semisquares.core.labelings import HardLabels, SoftLabels
 from semisquares.paper.figures import FIGURES
 from semisquares.paper.figures import fig6_learning_curves as fig6
+from semisquares.paper.figures._descent import descend, descend_once
 from semisquares.paper.figures._nested import METHODS, Draw, authors_solution, nested_weights
 from semisquares.paper.figures._protocol import error_and_loss
 from semisquares.paper.objectives import J_l
@@ -36,6 +38,22 @@ def estimator_weights(model, draw, size):
     if not draw.free_intercept:
         return model.coef_.ravel()
     return np.append(model.coef_.ravel(), model.intercept_ + 0.5)
+
+
+@pytest.mark.parametrize("labeling", [SoftLabels(), HardLabels()])
+@pytest.mark.parametrize("max_steps", [1, 7, 1000])
+@pytest.mark.parametrize("n_unlabeled", [3, 6, 7, 60])  # with 6 columns
+def test_one_run_ends_where_it_does_among_many(n_unlabeled, max_steps, labeling):
+    draw = drawn(0)
+    rows = draw.X[: 14 + n_unlabeled]
+    rows = rows @ np.linalg.eigh(rows.T @ rows)[1]
+    starts = np.random.default_rng(1).uniform(size=(n_unlabeled, 3))
+    options = {"tol": 1e-8, "max_steps": max_steps}
+    given = rows[:14], draw.y[:14], rows[14:]
+    expected = descend(*given, starts, labeling, **options)
+    for k in range(3):
+        found = descend_once(*given, starts[:, k], labeling, **options)
+        assert_allclose(found, expected.weights[:, k], atol=1e-9)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])

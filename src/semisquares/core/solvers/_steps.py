@@ -56,6 +56,7 @@ class DirectSteps:
         self._last: Curvature | None = None
 
     def with_own_curvature(self) -> DirectSteps:
+        """Return these steps, which borrow nothing."""
         return self
 
     def __call__(self, sweep: Sweep) -> Array:
@@ -186,7 +187,7 @@ class ConjugateSteps:
 
     @property
     def is_borrowed(self) -> bool:
-        """Whether the curvature is that of `refined`, which may have too few digits."""
+        """Whether `refined` took the curvature over; it may have too few digits."""
         return self.curved is not self.objective
 
     def with_own_curvature(self) -> ConjugateSteps:

@@ -53,7 +53,8 @@ def newton(
     Ends when every row is on its predicted piece after a full step, or when the caller's stopping
     test is met; never because a step is small. `active` is the active set of a similar fit to the
     same rows: only the rows that differ are then summed. `coarse` is the sample that w minimises;
-    `single` are steps that were taken to w in single precision.
+    `single` are steps that were taken to w in single precision; their curvature is used as long as
+    it lowers the gradient.
     """
     steps: DirectSteps | ConjugateSteps
     predicted: Any = None
@@ -114,10 +115,11 @@ def newton(
                 break
         settled = full and trial.changed == 0
         smallest = decrease
-        left = float(np.linalg.norm(objective.gradient(trial)))
-        trusted = left <= LEAST_FALL * float(np.linalg.norm(gradient))
-        if steps.is_borrowed and not trusted:
-            steps, settled = steps.with_own_curvature(), False
+        if steps.is_borrowed:
+            left = float(np.linalg.norm(objective.gradient(trial)))
+            trusted = left <= LEAST_FALL * float(np.linalg.norm(gradient))
+            if not trusted:
+                steps, settled = steps.with_own_curvature(), False
         sweep, value = trial, trial_value
         n_iter += 1
         if callback is not None and callback(Step(n_iter, sweep.w, value, sweep.changed)):
