@@ -263,9 +263,15 @@ class SimplexLabels:
 
     def curve(self, piece: Array, v: Array) -> Array:
         # impute' is v - mean of v over the support, on the support, and 0 elsewhere
-        mean = np.multiply(v, piece).sum(axis=1)
+        # (products with 0 and 1 take half the time of np.where, and give the same bits)
+        inside = piece.astype(v.dtype)
+        changed = inside * v
+        mean = changed.sum(axis=1)
         mean /= np.maximum(_sum_of_classes(piece), 1)
-        return np.where(piece, mean[:, None], v)
+        np.subtract(v, changed, out=changed)
+        inside *= mean[:, None]
+        changed += inside
+        return changed
 
     def support(self, theta: Array) -> Array:
         return theta.max(axis=-1)

@@ -17,8 +17,8 @@ from .reduce import check_finite, longest_chain, sum_blocks
 from .table import CACHED_SHARE, DenseTable, NumberTable
 
 CACHED_ROWS = 1024
-FEWEST_ROWS, CACHED_BYTES = 256, 1 << 19
-"""A block has as many rows as a fast cache holds of their decision values, but not fewer."""
+FEWEST_ROWS, CACHED_BYTES = 256, 1 << 21
+"""A block has as many rows as a cache holds of their decision values, but not fewer."""
 READ_OFTEN = 4
 """Blocks that are read several times have one of this many parts of the usual rows."""
 
@@ -41,7 +41,7 @@ class Design:
     def sum(self, work: Callable[[int, int], Any], n_items: int, n_classes: int = 1) -> Any:
         """Return Σ work(start, stop) over blocks of `n_items` rows.
 
-        With several classes, the values of all classes of a block fit the fastest cache.
+        With several classes, the values of all classes of a block fit a cache.
         """
         n_values = self.table.n_values * (n_items / max(1, self.n_rows))
         block_rows = self.table.block_rows
@@ -147,7 +147,10 @@ class Design:
             return features
         gram = np.empty((self.n_weights, self.n_weights))
         gram[:d, :d] = features
-        ones = np.ones(block.shape[0]) if weight is None else weight
+        dtype = self.table.dtype
+        ones = (
+            np.ones(block.shape[0], dtype) if weight is None else weight.astype(dtype, copy=False)
+        )
         gram[d, :d] = gram[:d, d] = block.T @ ones
         gram[d, d] = ones.sum()
         return gram

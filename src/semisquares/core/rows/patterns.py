@@ -34,7 +34,7 @@ class Patterns:
         size = inside @ np.ones(n_classes)
         outside = np.flatnonzero((size > 0.0) & (size < n_classes))  # labeled rows have size 0
         code = (inside @ np.exp2(np.arange(n_classes)))[outside]
-        order = np.argsort(code, kind="stable")
+        order = np.argsort(code.astype(np.uint16) if n_classes <= 16 else code, kind="stable")
         cuts = np.flatnonzero(np.diff(code[order], prepend=np.nan, append=np.nan))
         many = np.flatnonzero(np.diff(cuts) >= fewest)
         self.groups = [outside[order[cuts[k] : cuts[k + 1]]] for k in many]

@@ -17,9 +17,9 @@ BLOCK_BYTES = 1 << 23
 """About the size of a block: it stays in the cache while several sums are taken over it."""
 COPIED_VALUES = 1 << 26
 """A table of more values is not copied to single precision as a whole."""
-SMALL_PRODUCT, FEWEST_PART_ROWS = 1_000_000, 256
+SMALL_PRODUCT, FEWEST_PART_ROWS = 1_000_000, 64
 """Operations of a product that are few enough for BLAS to use X as it is, and the fewest rows of
-products in parts."""
+products in parts: with fewer, products of whole blocks are faster."""
 CACHED_SHARE = 10
 """One of this many parts of a block stays in the fastest cache of a core."""
 
@@ -164,7 +164,9 @@ class DenseTable:
 
     def _parts(self, matrix: Array, n_classes: int) -> list[Any]:
         """Return slices of a block whose products are small enough for BLAS not to rearrange X."""
-        step = max(FEWEST_PART_ROWS, SMALL_PRODUCT // max(1, self.n_columns * n_classes))
+        step = SMALL_PRODUCT // max(1, self.n_columns * n_classes)
+        if step < FEWEST_PART_ROWS:
+            return [np.s_[:]]
         return [np.s_[k : k + step] for k in range(0, len(matrix), step)]
 
     def squares(self, matrix: Array) -> Array:
