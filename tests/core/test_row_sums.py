@@ -261,6 +261,9 @@ def test_the_gram_matrices_of_classes_outside_a_support(rows_and_naive):
     found, expected = sweeps_at(rows, naive, soft(3))
     close(rows.outside_grams(found.piece), naive.outside_grams(expected.piece))
     assert rows.n_outside(found.piece) == naive.n_outside(expected.piece)
+    sums = rows.outside_sums(found.z, found.piece)
+    for total, literal in zip(sums, naive.outside_sums(expected.z, expected.piece), strict=True):
+        close(total, literal)
 
 
 @pytest.mark.parametrize("everywhere", [False, True])

@@ -9,12 +9,13 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from semisquares.core.labelings import SoftLabels, hard, soft
+from semisquares.core.labelings import SimplexLabels, SoftLabels, hard, soft
 from semisquares.core.rows import (
     DenseTable,
     MemoryRows,
     SparseTable,
     centre,
+    memory,
     to_own_columns,
     to_shifted_columns,
 )
@@ -226,6 +227,52 @@ def test_a_sample_keeps_the_labeled_rows_and_counts_for_all_others(table):
     np.testing.assert_allclose(sample.weights.sum(), rows.weights.sum(), rtol=1e-13)
     others = sample.table.dense(sample.table.take(sample.unlabeled))
     assert {*map(tuple, others)} <= {*map(tuple, problem.X[~problem.known])}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("setting", ["plain", "no intercept", "weighted"])
+def test_condensed_rows_have_the_same_objective_up_to_a_constant(n_classes, setting):
+    problem = make_problem(0, n_labeled=30, n_classes=n_classes, **WEIGHTS[setting])
+    objective = problem.objective()
+    few = replace(objective, rows=objective.rows.condensed())
+    assert few.rows.n_rows == objective.rows.n_weights + objective.rows.n_unlabeled
+    shape = objective.rows.weights_shape
+    sweeps = [
+        (objective.sweep(w), few.sweep(w))
+        for w in np.random.default_rng(0).normal(scale=0.3, size=(3, *shape))
+    ]
+    lost = [objective.value(all_rows) - few.value(some) for all_rows, some in sweeps]
+    np.testing.assert_allclose(lost, lost[0], rtol=1e-9)
+    for all_rows, some in sweeps:
+        close(objective.gradient(all_rows), few.gradient(some))
+    close(few.rows.labeled_total, objective.rows.labeled_total if problem.intercept else shape[0])
+    V = np.random.default_rng(1).normal(size=shape)
+    products = [
+        rows.curvature_product(V, sweep.piece, objective.labeling)
+        for rows, sweep in ((objective.rows, sweeps[0][0]), (few.rows, sweeps[0][1]))
+    ]
+    close(*products)
+
+
+def test_labeled_rows_that_hardly_determine_a_weight_are_not_condensed():
+    problem = make_problem(0, n_labeled=30)
+    X = problem.X.copy()
+    X[:, 1] = X[:, 0] + 1e-4 * X[:, 1]
+    assert problem.rows(DenseTable(X)).condensed() is None
+    assert problem.rows(SparseTable(sparse.csr_array(X))).condensed() is None
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_rough_gram_matrix_is_that_of_every_other_row(stride, monkeypatch):
+    monkeypatch.setattr(memory, "MOST_SKIPPED", stride)
+    monkeypatch.setattr(memory, "ROWS_PER_WEIGHT", 1)
+    problem = make_problem(0, n_classes=3, **WEIGHTS["weighted"])
+    rows = problem.objective().rows
+    sweep = rows.sweep(np.random.default_rng(0).normal(size=rows.weights_shape), SimplexLabels())
+    b = ~problem.known * problem.weight * (1.0 + 1.0 / np.maximum(sweep.piece.sum(axis=1), 1))
+    total, A = (b * (~sweep.piece).sum(axis=1))[::stride], problem.design[::stride]
+    gram, _, _ = rows.outside_sums(sweep.z, sweep.piece)
+    close(gram, stride * A.T @ (total[:, None] * A))
 
 
 @pytest.mark.parametrize("n_more", [0, 1, 15])

@@ -98,7 +98,7 @@ def test_a_curvature_without_digits_is_summed_again(way):
 @pytest.mark.parametrize("fault", ["no step", "wrong step", "unsolved", "uphill"])
 def test_newton_gives_up_a_borrowed_curvature_that_is_of_no_use(fault, monkeypatch):
     objective = problem()
-    w, _, steps = single_steps(in_single(objective), fit_labeled(objective), None, None)
+    w, _, steps = single_steps(in_single(objective), fit_labeled(objective), None)
     right, n_borrowed = _single.ConjugateSteps.__call__, []
 
     def fail(steps, sweep):
@@ -137,7 +137,7 @@ def test_few_passes_are_left_to_double_precision(monkeypatch):
 
 def test_steps_in_single_precision_end_close_to_the_minimiser():
     objective = problem()
-    w, n_passes, steps = single_steps(in_single(objective), fit_labeled(objective), None, None)
+    w, n_passes, steps = single_steps(in_single(objective), fit_labeled(objective), None)
     expected = solve(objective, rng=False).w
     np.testing.assert_allclose(w, expected, atol=1e-7)
     assert 3 <= n_passes <= _single.MOST_STEPS + steps.products
@@ -153,7 +153,7 @@ def test_a_step_that_does_not_lower_J_is_the_last(monkeypatch):
     monkeypatch.setattr(
         _single.ConjugateSteps, "__call__", lambda steps, sweep: 0.0 * sweep.w + 9.0
     )
-    w, n_passes, _ = single_steps(in_single(objective), start, None, None)
+    w, n_passes, _ = single_steps(in_single(objective), start, None)
     np.testing.assert_allclose(w, start, atol=1e-12)
     assert n_passes == 2
 
@@ -161,7 +161,7 @@ def test_a_step_that_does_not_lower_J_is_the_last(monkeypatch):
 def test_numbers_beyond_single_precision_are_fitted_in_double():
     objective = problem(size=1e45)
     with pytest.raises(FloatingPointError):
-        single_steps(in_single(objective), fit_labeled(objective), None, None)
+        single_steps(in_single(objective), fit_labeled(objective), None)
     found, expected = solve(objective), solve(objective, rng=False)
     np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
 

@@ -89,6 +89,12 @@ class NaiveRows:
         count = np.where(self.known, 1.0, 1.0 + 1.0 / np.maximum(size, 1))
         return np.stack([self.gram(~inside, count) for inside in support.T])
 
+    def outside_sums(self, z, support):
+        count = 1.0 + 1.0 / np.maximum(support.sum(axis=1), 1)
+        b = (~self.known * self.a * count)[:, None] * ~support
+        gram = self.A.T @ (b.sum(axis=1)[:, None] * self.A)
+        return gram, b.sum(axis=0), self.A.T @ (b * z)
+
     def n_outside(self, support):
         return int((~support).sum())
 

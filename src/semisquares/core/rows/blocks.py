@@ -499,6 +499,11 @@ class BlockRows:
         (V,), (image, squares) = self._run(_dual_step, step, piece, labeling, everywhere, keep=1)
         return V, image, float(squares)
 
+    def outside_sums(self, z: PerRow, support: PerRow) -> tuple[Array, Array, Array]:
+        """Return sums over the unlabeled rows and the classes outside S."""
+        gram, totals, images = self._run(_outside_sums, z, support)[1]
+        return gram, totals, images
+
     # -- imputed labels -----------------------------------------------------------------------
 
     def imputed(self, z: PerRow, labeling: Labeling) -> PerRow:
@@ -762,6 +767,10 @@ def _dual_step(
 ) -> Result:
     V, image, squares = rows.dual_step(step, piece, labeling, everywhere)
     return (V,), (image, squares)
+
+
+def _outside_sums(rows: MemoryRows, z: Array, support: Array) -> Result:
+    return (), rows.outside_sums(z, support)
 
 
 def _relabel(rows: MemoryRows, w: Array, labeling: Labeling, before: bool, labels: Array) -> Result:

@@ -14,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from ..._utils.typing import Array
+from .. import _dense as dense
 from ..labelings import ConvexLabeling, Labeling, SimplexLabels
 from ..linalg import EPS, Inverse, RidgeFactor, UpdatedFactor, forms_of_ridges
 from ._design import Design
@@ -35,6 +36,11 @@ BOUNDARY_WIDTH = 4
 """With more columns than √(this · rows), correcting a step costs more than a pass."""
 WHOLE_ROWS = 2048
 """In a block of at most this many rows, taking out the active ones takes longer than it saves."""
+LEAST_PIVOT = 1e-3
+"""Labeled rows with a smaller pivot, with columns of unit norm, are not condensed."""
+MOST_SKIPPED, ROWS_PER_WEIGHT = 4, 100
+"""A Gram matrix that may be rough is estimated by every fourth row, or more: it takes some hundred
+rows per weight."""
 MOST_UNDECIDED = 64
 """If more rows than this changed their piece, rounding is not the reason."""
 
@@ -242,6 +248,47 @@ class MemoryRows:
             unlabeled_weight=self.unlabeled_weight * (total / sampled if sampled else 1.0),
         )
         other = MemoryRows.of(self.table.subset(index), targets, self.intercept)
+        other._share_labeled_sums(self)
+        return other
+
+    def condensed(self) -> MemoryRows | None:
+        """Return rows with the same J up to a constant, in which p rows stand for the labeled ones.
+
+        If R'R is the Gram matrix of the labeled rows and R't their moment, the rows of R with the
+        targets t have the same sums. With an intercept, a reflection makes the last entries of all
+        rows of R equal; it becomes the root of their weight. None if the table is not dense or the
+        labeled rows do not determine the weights well.
+        """
+        gram, p, d = self.labeled_gram, self.n_weights, self.n_features
+        norms = np.sqrt(gram.diagonal())
+        if not isinstance(self.table, DenseTable) or not norms.all():
+            return None
+        L, failed = dense.cholesky(np.asfortranarray(gram / np.outer(norms, norms)))
+        if failed or not L.diagonal().min() > LEAST_PIVOT:
+            return None
+        R = np.tril(L).T * norms
+        moment = self.labeled_moment.reshape(p, -1)
+        both = np.hstack((R, dense.solve_triangular(L, moment / norms[:, None])))
+        root = 1.0
+        if self.intercept:
+            root = float(np.sqrt(gram[d, d] / p))
+            normal = R[:, d] - root
+            length = float(normal @ normal)
+            if length > 0.0:
+                both -= np.outer(normal, (2.0 / length) * (normal @ both))
+        both /= root
+        few = both[:, :d].astype(self.table.dtype)
+        rows = np.concatenate((few, self.table.take(self.unlabeled)))
+        weight = self.row_weight
+        targets = replace(
+            self.targets,
+            n_rows=len(rows),
+            labeled=np.arange(p),
+            y=both[:, p:].reshape(p, *self.y.shape[1:]),
+            labeled_weight=np.full(p, root**2),
+            row_weight=None if weight is None else np.append(np.ones(p), weight[self.unlabeled]),
+        )
+        other = MemoryRows.of(DenseTable(rows, dtype=self.table.dtype), targets, self.intercept)
         other._share_labeled_sums(self)
         return other
 
@@ -558,6 +605,32 @@ class MemoryRows:
                 weight *= self.row_weight[index]
             grams.append(self.design.gram(index, weight))
         return self.labeled_gram + self.unlabeled_weight * np.stack(grams)
+
+    def outside_sums(self, z: Array, support: Array) -> tuple[Array, Array, Array]:
+        """Return sums over the unlabeled rows and the classes outside S, with b = a (1 + 1/s).
+
+        The Gram matrix is estimated by some of the rows if there are many.
+        """
+        p, n_classes = self.weights_shape
+        stride = max(1, min(MOST_SKIPPED, self.n_rows // (ROWS_PER_WEIGHT * p)))
+
+        def work(start: int, stop: int) -> Array:
+            block, inside = self.table.slice(start, stop), support[start:stop]
+            size = inside.sum(axis=1)
+            weight = np.where(size > 0, 1.0 + 1.0 / np.maximum(size, 1), 0.0)  # 0: labeled
+            weight *= self.targets.weight_at(slice(start, stop))
+            values = np.logical_not(inside).astype(self.table.dtype)
+            values *= weight.astype(self.table.dtype)[:, None]
+            some = values.sum(axis=1)[::stride]
+            some *= (stop - start) / len(some)
+            gram = self.design.block_gram(block[::stride], some)
+            total = values.sum(axis=0)
+            values *= z[start:stop]
+            return np.concatenate((gram.ravel(), total, self.design.combine(block, values)))
+
+        sums = self.design.sum(work, self.n_rows, n_classes)
+        gram, total, image = np.split(sums, (p * p, p * p + n_classes))
+        return gram.reshape(p, p), total, image.reshape(p, n_classes)
 
     def boundary_rows(
         self, sweep: Sweep, decrease: float, labeling: ConvexLabeling

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ..._utils.typing import Array
 from ..objective import Objective
-from ._steps import Coarse, ConjugateSteps, summing_to_one
+from ._steps import ConjugateSteps, summing_to_one
 from .solution import StoppingTest
 
 SMALLEST = 1 << 20
@@ -40,7 +40,7 @@ def in_single(objective: Objective) -> Objective | None:
 
 
 def single_steps(
-    objective: Objective, w: Array, coarse: Coarse | None, test: StoppingTest | None
+    objective: Objective, w: Array, test: StoppingTest | None
 ) -> tuple[Array, float, ConjugateSteps | None]:
     """Take steps until few rows change their piece; `objective` is in single precision.
 
@@ -48,7 +48,7 @@ def single_steps(
     curvature; None if it has too few digits. Steps are not searched along: those that do not lower
     J are the end.
     """
-    steps = ConjugateSteps(objective, test, coarse)
+    steps = ConjugateSteps(objective, test)
     sweep = objective.sweep(summing_to_one(w) if objective.rows.intercept else w)
     n_passes = 1
     for _ in range(MOST_STEPS):

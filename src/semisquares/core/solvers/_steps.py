@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..._utils.typing import Array
-from .. import _dense as dense
 from .. import linalg
 from ..curvature import (
     MAX_PRODUCTS,
@@ -28,6 +26,7 @@ from ..curvature import (
 from ..linalg import EPS
 from ..objective import Objective
 from ..rows import Sweep
+from . import _by_class
 from ._joint import MOST_APART, JointCurvature, expand, joint_curvature, lift, reduce
 from .solution import ActiveSet, StoppingTest
 
@@ -38,6 +37,8 @@ SINGLE_DIGITS = 1e-6
 """The relative accuracy of steps with a curvature in single precision."""
 MAX_SINGLE_PRODUCTS = 50
 """If conjugate gradients take more products in single precision, rounding is the reason."""
+NARROW = 20
+"""With more columns than √(this · rows), matrices of each class cost more than they save."""
 LAST = 1e-3
 """If at most this share of the rows changed their piece, the next step is probably the last."""
 
@@ -132,14 +133,6 @@ class DirectSteps:
         return curvature
 
 
-@dataclass(frozen=True, eq=False)
-class Coarse:
-    """A pass over some of the rows: a sample whose minimiser is the start on all rows."""
-
-    objective: Objective
-    sweep: Sweep
-
-
 def summing_to_one(w: Array) -> Array:
     """Shift weights so that decision values sum to one over the classes, which lowers J."""
     w = w - w.mean(axis=1, keepdims=True)
@@ -150,22 +143,17 @@ def summing_to_one(w: Array) -> Array:
 class ConjugateSteps:
     """Steps by conjugate gradients, for many classes or too many columns for a Gram matrix.
 
-    Products with the curvature are passes over the rows, with two exceptions. The first step uses
-    the curvature of the sample from which the solver started: most of its error is that of the
-    pieces, which change. Later steps use the matrix of all classes (`_joint`) if that is cheaper.
+    Products with the curvature are passes over the rows. After the first step, the matrix of all
+    classes (`_joint`) replaces them if that is cheaper; before it, too many pieces still change.
 
     A curvature in single precision (`_single`) is enough for steps to be correct to six digits.
     """
 
     active = None
 
-    def __init__(
-        self, objective: Objective, test: StoppingTest | None, coarse: Coarse | None = None
-    ) -> None:
+    def __init__(self, objective: Objective, test: StoppingTest | None) -> None:
         self.objective = objective
         self.test = test
-        # a sample says nothing about the many columns of wide tables in which it has only zeros
-        self.coarse = coarse if objective.direct else None
         self.curved = objective
         """The objective on the rows whose curvature is used."""
         self.piece: Any = None
@@ -199,17 +187,16 @@ class ConjugateSteps:
     def __call__(self, sweep: Sweep) -> Array:
         objective = self.objective
         gradient = objective.gradient(sweep)
+        is_first = self.piece is None
         self._count_moved(sweep)
-        coarse, self.coarse = self.coarse, None
-        if coarse is None and self._join(sweep):
+        if not is_first and self._join(sweep):
             return self._joint_step(sweep, gradient)
-        at = Coarse(self.curved, sweep) if coarse is None else coarse
-        if coarse is not None or self._precondition is None:
-            self._precondition = _preconditioner(at, objective.rows.n_rows)
+        if self._precondition is None:
+            self._precondition = _preconditioner(self.curved, sweep)
 
         def product(V: Array) -> Array:
             labeling = objective.convex_labeling
-            curved = at.objective.rows.curvature_product(V, at.sweep.piece, labeling)
+            curved = self.curved.rows.curvature_product(V, sweep.piece, labeling)
             return curved + objective.ridge_gradient(V)
 
         step, products, self.solved = linalg.conjugate_gradient(
@@ -219,7 +206,7 @@ class ConjugateSteps:
             done=self._accept(self._enough(sweep, float(np.linalg.norm(gradient)))),
             max_iter=self._most_products,
         )
-        self.products += products * at.objective.rows.n_rows / objective.rows.n_rows
+        self.products += products
         return self._summing_to_zero(step)
 
     def _count_moved(self, sweep: Sweep) -> None:
@@ -243,7 +230,7 @@ class ConjugateSteps:
         """Return the norm of the residual at which steps for a gradient of a size end."""
         if self.is_single:
             # what moves after the step limits how good it can be
-            return size * max(SINGLE_DIGITS, 0.1 * min(1.0, self.moved))
+            return size * max(SINGLE_DIGITS, 0.15 * min(1.0, self.moved))
         self._first = self._first or size
         # inexact steps suffice far from the solution; near it they are almost exact
         enough = size * min(0.1, max(1e-10, size / max(self._first, 1e-300)))
@@ -319,60 +306,24 @@ class ConjugateSteps:
         return 64.0 * EPS * float(np.sqrt(loss * squares))
 
 
-def _preconditioner(at: Coarse, n_rows: int) -> Callable[[Array], Array]:
-    """Return a solve with an approximation of the curvature at a sweep.
-
-    `n_rows` is the number of rows of the products that it saves.
-    """
-    objective, sweep, rows = at.objective, at.sweep, at.objective.rows
+def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Array]:
+    """Return a solve with an approximation of the curvature at a sweep."""
+    rows = objective.rows
     if not objective.direct:
         return jacobi(objective)
-    cheap = False
-    if objective.labeling.per_class:
-        n_outside, n_classes = rows.n_outside(sweep.piece), rows.weights_shape[-1]
-        cheap = n_outside <= 2 * rows.n_rows
-        if rows.n_rows < n_rows:
-            # labeled rows have all classes outside their support, but one Gram matrix; a Gram
-            # matrix takes half the operations of products with as many columns
-            n_outside -= (rows.n_rows - rows.n_unlabeled) * n_classes
-            cheap = n_outside * rows.n_weights <= 4 * n_rows * n_classes
-        cheap = cheap and rows.n_weights**2 <= 20 * rows.n_rows
-    if rows.intercept and cheap:
-        grams = rows.outside_grams(sweep.piece)
-        features = np.arange(rows.n_features)
-        grams[:, features, features] += objective.alpha
-        by_class = _solve_by_class(grams)
+    narrow = rows.n_weights**2 <= NARROW * rows.n_rows
+    if objective.labeling.per_class and rows.intercept and narrow:
+        n_labeled = rows.n_rows - rows.n_unlabeled
+        n_outside = rows.n_outside(sweep.piece) - n_labeled * rows.weights_shape[1]
+        # Gram matrices take half the operations of products with as many columns
+        if n_outside * rows.n_weights <= 4 * rows.n_rows * rows.weights_shape[1]:
+            grams = rows.outside_grams(sweep.piece)
+            features = np.arange(rows.n_features)
+            grams[:, features, features] += objective.alpha
+            by_class = _by_class.from_grams(grams)
+        else:
+            by_class = _by_class.from_secants(objective, sweep)
         if by_class is not None:
             return by_class
     full = full_curvature(objective).factor
     return jacobi(objective) if full is None else full.solve
-
-
-def _solve_by_class(grams: Array) -> Callable[[Array], Array] | None:
-    """Solve with one matrix per class, for steps that sum to 0 over the classes.
-
-    With an intercept, decision values always sum to one, so steps sum to 0. None if a matrix is too
-    badly conditioned: the inverses are summed.
-    """
-    norms = np.sqrt(np.einsum("kii->ki", grams))
-    if not norms.all():
-        return None
-    scaled = grams / norms[:, :, None]
-    scaled /= norms[:, None, :]
-    try:
-        inverses = dense.inv(scaled)
-    except np.linalg.LinAlgError:
-        return None
-    largest = np.abs(scaled).sum(axis=1).max() * np.abs(inverses).sum(axis=1).max()
-    if not largest < 1e6:
-        return None
-    inverses /= norms[:, :, None]
-    inverses /= norms[:, None, :]
-    together = dense.inv(inverses.sum(axis=0))
-
-    def solve(r: Array) -> Array:
-        apart = np.matmul(inverses, r.T[:, :, None])[:, :, 0]
-        excess = together @ apart.sum(axis=0)
-        return (apart - inverses @ excess).T
-
-    return solve

@@ -13,7 +13,7 @@ from ..curvature import fit_labeled
 from ..objective import Objective
 from ..rows import DenseTable, to_own_columns
 from ._single import in_single, single_steps
-from ._steps import Coarse, ConjugateSteps
+from ._steps import ConjugateSteps
 from .least_norm import leaves_weights_open, vanishing_ridge
 from .newton import newton
 from .solution import ActiveSet, Callback, Solution, State, Status, StoppingTest
@@ -26,6 +26,9 @@ MOST_COPIED = 50_000_000
 """Larger tables, in values, are not copied to rescale their columns."""
 NOTICEABLE = 1e-16
 """A rounding error of the intercept that changes J by less, relative to its scale, is ignored."""
+CONDENSED = 4
+"""Labeled rows of a sample are condensed if there are this many for each weight, and if they are
+more than one of this many rows."""
 ROUGH = 1e-4
 """Relative gap to reach on a sample."""
 
@@ -48,13 +51,12 @@ def minimise(
     if leaves_weights_open(objective):
         found = vanishing_ridge(objective, w, max_iter=max_iter, callback=callback)
         return in_even_columns(objective, found) if found.status is Status.ROUNDING else found
-    spent, coarse, single = 0.0, None, None
+    spent, single = 0.0, None
     if rng is not None:
-        w, spent, coarse, single = start(objective, w, rng, test)
+        w, spent, single = start(objective, w, rng, test)
     found = newton(
-        objective, w, max_iter=max_iter, test=test, callback=callback, active=active,
-        coarse=coarse, single=single,
-    )  # fmt: skip
+        objective, w, max_iter=max_iter, test=test, callback=callback, active=active, single=single
+    )
     return replace(found, n_passes=found.n_passes + spent)
 
 
@@ -120,17 +122,17 @@ def with_rounded_intercept(objective: Objective, found: Solution) -> Solution:
 
 def start(
     objective: Objective, w: Array, rng: np.random.Generator, test: StoppingTest | None
-) -> tuple[Array, float, Coarse | None, ConjugateSteps | None]:
+) -> tuple[Array, float, ConjugateSteps | None]:
     """Solve on samples, then take steps in single precision if that pays.
 
-    Returns the weights and the number of passes, then the sample or the steps that led to them.
+    Returns the weights, the number of passes, and the steps in single precision.
     """
     single = in_single(objective)
     if single is not None:
         try:
-            w_sample, spent, coarse = multilevel_start(single, w, rng, test)
-            w_single, more, steps = single_steps(single, w_sample, coarse, test)
-            return w_single, spent + more, None, steps
+            w_sample, spent = multilevel_start(single, w, rng, test)
+            w_single, more, steps = single_steps(single, w_sample, test)
+            return w_single, spent + more, steps
         except FloatingPointError:
             pass  # beyond the range of single precision
     return *multilevel_start(objective, w, rng, test), None
@@ -138,23 +140,34 @@ def start(
 
 def multilevel_start(
     objective: Objective, w: Array, rng: np.random.Generator, test: StoppingTest | None
-) -> tuple[Array, float, Coarse | None]:
+) -> tuple[Array, float]:
     """Solve on a sample of the unlabeled rows, which starts from a smaller sample in turn.
 
     Its solution puts nearly every row on the right piece; only boundary rows are left to correct.
-    Returns the weights, the number of passes (a pass over the sample counts by its share), and the
-    sample.
+    Returns the weights, and the number of passes (a pass over the sample counts by its share).
     """
     rows = objective.rows
     share = min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled)
     n_classes = rows.weights_shape[1] if objective.labeling.per_class else 2
     size = max(SAMPLE_ROWS, 20 * rows.n_weights, SAMPLE_PER_CLASS * n_classes, share)
     if rows.n_unlabeled < 4 * size:
-        return w, 0.0, None
-    sample = replace(objective, rows=rows.sample(size, rng))
-    w, spent, coarse = multilevel_start(sample, w, rng, test)
+        return w, 0.0
+    sample = _condensed(replace(objective, rows=rows.sample(size, rng)))
+    w, spent = multilevel_start(sample, w, rng, test)
     rough = None if test is None else StoppingTest(test.bound, ROUGH * objective.scale)
-    found = newton(sample, w, test=rough, coarse=coarse)
-    assert found.state.sweep is not None  # of a Newton solver
-    coarse = Coarse(sample, found.state.sweep)
-    return found.w, (found.n_passes + spent) * size / rows.n_rows, coarse
+    found = newton(sample, w, test=rough)
+    return found.w, (found.n_passes + spent) * size / rows.n_rows
+
+
+def _condensed(sample: Objective) -> Objective:
+    """Let few rows stand for the labeled ones if these are many; J changes by a constant."""
+    rows = sample.memory_rows
+    n_labeled = rows.n_rows - rows.n_unlabeled
+    if n_labeled < CONDENSED * rows.n_weights or n_labeled < rows.n_rows / CONDENSED:
+        return sample
+    few = rows.condensed()
+    if few is None:
+        return sample
+    other = replace(sample, rows=few)
+    vars(other)["scale"] = sample.scale  # which the constant is a part of
+    return other

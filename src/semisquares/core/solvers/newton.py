@@ -24,7 +24,7 @@ from scipy.optimize import brentq
 from ..._utils.typing import Array
 from ..objective import Objective
 from ..rows import Sweep
-from ._steps import Coarse, ConjugateSteps, DirectSteps, summing_to_one
+from ._steps import ConjugateSteps, DirectSteps, summing_to_one
 from .solution import ActiveSet, Callback, Solution, State, Status, Step, StoppingTest
 
 NEGLIGIBLE = 1e-24
@@ -45,23 +45,21 @@ def newton(
     test: StoppingTest | None = None,
     callback: Callback | None = None,
     active: ActiveSet | None = None,
-    coarse: Coarse | None = None,
     single: ConjugateSteps | None = None,
 ) -> Solution:
     """Minimise a convex objective exactly, from the weights w.
 
     Ends when every row is on its predicted piece after a full step, or when the caller's stopping
     test is met; never because a step is small. `active` is the active set of a similar fit to the
-    same rows: only the rows that differ are then summed. `coarse` is the sample that w minimises;
-    `single` are steps that were taken to w in single precision; their curvature is used as long as
-    it lowers the gradient.
+    same rows: only the rows that differ are then summed. `single` are steps that were taken to w in
+    single precision; their curvature is used as long as it lowers the gradient.
     """
     steps: DirectSteps | ConjugateSteps
     predicted: Any = None
     if single is not None:
         steps, predicted = single.refined(objective, test), single.piece
     elif objective.labeling.per_class or not objective.direct:
-        steps = ConjugateSteps(objective, test, coarse)
+        steps = ConjugateSteps(objective, test)
     else:
         steps = DirectSteps(objective, active)
     if objective.labeling.per_class and objective.rows.intercept:
