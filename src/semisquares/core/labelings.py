@@ -37,6 +37,9 @@ from .._utils.typing import Array
 GATHERED = 4
 """Rows whose support is not settled yet are copied if they are at most 1/4 of all."""
 
+CACHED_VALUES = 1 << 16
+"""Labels of about this many values are computed at a time."""
+
 Borders = Mapping[float, tuple[int, int]]
 """Decision values at which two pieces meet, each with the pieces below and above."""
 
@@ -229,7 +232,12 @@ def soft_labels(z: Array, piece: Array | None = None) -> Array:
            [0.  , 1.  ]])
     """
     if z.ndim == 2:
-        return project_simplex(z, piece)
+        u = np.empty_like(z)
+        step = max(1, CACHED_VALUES // z.shape[1])
+        for start in range(0, len(z), step):  # temporary arrays stay in the cache
+            part = slice(start, start + step)
+            u[part] = project_simplex(z[part], None if piece is None else piece[part])
+        return u
     u = np.empty((len(z), 2))
     np.clip(z, 0.0, 1.0, out=u[:, 1])
     np.subtract(1.0, u[:, 1], out=u[:, 0])
