@@ -91,6 +91,14 @@ def test_labeled_rows_that_leave_a_direction_open_have_no_secants():
     assert from_secants(objective, objective.sweep(np.zeros((P, K)))) is None
 
 
+def test_labeled_rows_that_hardly_determine_a_weight_have_no_secants():
+    problem, _, w = some_objective()
+    X = problem.X.copy()
+    X[:, 1] = X[:, 0] + 1e-5 * X[:, 1]
+    objective = Objective(problem.rows(DenseTable(X)), problem.objective().labeling, 0.0)
+    assert from_secants(objective, objective.sweep(w)) is None
+
+
 def test_secants_need_fewer_products_than_the_gram_matrix_of_all_rows(monkeypatch):
     rng = np.random.default_rng(0)
     truth = rng.integers(20, size=5000)

@@ -82,6 +82,20 @@ def test_patterns_cover_the_rows_with_a_class_outside_their_support():
     np.testing.assert_array_equal(patterns.reference(), support)
 
 
+def test_a_rare_pattern_is_kept_if_its_rows_are_large():
+    """Such rows would make the matrix a bad preconditioner."""
+    objective = problem()
+    rows = objective.memory_rows
+    support = np.ones((N, K), dtype=bool)
+    first, second = rows.unlabeled[:2]
+    support[first, 0] = support[second, 1] = False
+    support[rows.labeled] = False
+    rows.table.X[first] *= 10.0 * np.sqrt(D) / np.linalg.norm(rows.table.X[first])
+    rows.table.squares_sum = float((rows.table.X**2).sum())
+    groups = Patterns(rows, support, 16).groups
+    assert [group.tolist() for group in groups] == [[first]]
+
+
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 100.0])
 def test_newton_finds_the_same_minimum_with_and_without_the_matrix(alpha, monkeypatch):
     objective = problem(alpha=alpha)

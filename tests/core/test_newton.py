@@ -198,6 +198,21 @@ def test_the_step_that_confirms_the_end_needs_no_new_factor(monkeypatch):
     assert len(factored) == found.n_iter
 
 
+@pytest.mark.parametrize(
+    ("n_labeled", "n_unlabeled", "n_rows"),
+    [(40, 60, 4 + 60), (15, 20, 15 + 20), (40, 160, 40 + 160)],
+    ids=["many", "few for each weight", "few of all rows"],
+)
+def test_labeled_rows_of_a_sample_are_condensed_if_they_are_many(n_labeled, n_unlabeled, n_rows):
+    problem = make_problem(0, n_labeled=n_labeled, n_unlabeled=n_unlabeled, n_classes=3)
+    sample = problem.objective()
+    found = import_module(minimise.__module__)._condensed(sample)
+    assert found.rows.n_rows == n_rows
+    assert found.scale == sample.scale
+    few, all_rows = (newton(objective, np.zeros((4, 3))) for objective in (found, sample))
+    np.testing.assert_allclose(few.w, all_rows.w, rtol=1e-8, atol=1e-10)
+
+
 def test_the_multilevel_start_changes_the_way_not_the_end(monkeypatch):
     problem = make_problem(3, n_labeled=40, n_unlabeled=60_000, n_features=5)
     plain = solve(problem)

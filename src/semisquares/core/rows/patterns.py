@@ -21,7 +21,7 @@ class Patterns:
     """The unlabeled rows, grouped by the support of their labels.
 
     Rows with all classes in their support have no curvature and are in no pattern, nor are rows of
-    patterns with fewer than `fewest` rows.
+    patterns with fewer than `fewest` rows, unless these are so large that they count as many.
     """
 
     MOST_CLASSES = 52
@@ -36,12 +36,24 @@ class Patterns:
         code = (inside @ np.exp2(np.arange(n_classes)))[outside]
         order = np.argsort(code.astype(np.uint16) if n_classes <= 16 else code, kind="stable")
         cuts = np.flatnonzero(np.diff(code[order], prepend=np.nan, append=np.nan))
-        many = np.flatnonzero(np.diff(cuts) >= fewest)
-        self.groups = [outside[order[cuts[k] : cuts[k + 1]]] for k in many]
+        counts = np.diff(cuts)
+        is_kept = counts >= fewest
+        rare = outside[order[~np.repeat(is_kept, counts)]]
+        if len(rare):
+            is_kept[~is_kept] = self._sizes(rare, counts[~is_kept]) >= fewest
+        self.groups = [outside[order[cuts[k] : cuts[k + 1]]] for k in np.flatnonzero(is_kept)]
         """The rows of each pattern."""
         self.n_outside = len(outside)
         """Rows with a class outside the support of their label."""
         self.n_covered = sum(len(group) for group in self.groups)
+
+    def _sizes(self, index: Array, counts: Array) -> Array:
+        """Return the sums of ‖x‖² over groups of rows, relative to the mean over all rows."""
+        table = self.rows.table
+        squares = table.squares(table.take(index)) @ np.ones(table.n_columns, dtype=table.dtype)
+        mean = (table.squares_sum or 0.0) / table.n_rows
+        sums = np.add.reduceat(squares, np.cumsum(counts) - counts)
+        return np.asarray(sums / mean if mean > 0.0 else counts)
 
     def reference(self) -> Array:
         """Return the supports of the rows in patterns; all classes for the other unlabeled rows."""
