@@ -276,10 +276,7 @@ def classes_of(scores: Array, classes: Array) -> Array:
 
 def one_hot(codes: Array, n_classes: int) -> Array:
     """Return the one-hot encoding of class codes."""
-    rows = np.zeros((len(codes), n_classes))
-    for k in range(n_classes):
-        rows[:, k] = codes == k
-    return rows
+    return np.eye(n_classes).take(codes, axis=0)
 
 
 def soft_objective(problem: Problem, alpha: float) -> Objective:
