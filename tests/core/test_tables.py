@@ -8,6 +8,7 @@ from semisquares.core.rows import ArrayTable, DenseTable, SparseTable
 from semisquares.core.rows import table as tables
 from semisquares.core.rows.table import store_zeros
 from support.devices import on, strict_device
+from support.watching import watch
 
 
 @pytest.mark.parametrize("shape", [(9, 4), (3, 4)])
@@ -132,3 +133,15 @@ def test_sums_of_products_in_single_precision_are_in_double():
 def test_numbers_beyond_single_precision_become_infinite_without_a_warning():
     single = DenseTable(np.array([[1e200, 1.0]])).in_single()
     np.testing.assert_array_equal(single.slice(0, 1), [[np.inf, 1.0]])
+
+
+@pytest.mark.parametrize("n_columns", [17, 32, 50, 96])
+def test_a_gram_matrix_of_small_products_is_exact_for_integers(n_columns, monkeypatch):
+    whole = np.random.default_rng(0).integers(-9, 10, (4999, n_columns))
+    X, weight = whole.astype(float), np.full(4999, 4.0)
+    bands = watch(monkeypatch, tables, "banded_gram")
+    for is_fast in (False, True):
+        monkeypatch.setattr(tables, "is_fast_with_small_products", lambda fast=is_fast: fast)
+        np.testing.assert_array_equal(DenseTable(X).gram(X, None), whole.T @ whole)
+        np.testing.assert_array_equal(DenseTable(X).gram(X, weight), 4 * (whole.T @ whole))
+    assert len(bands) == 2

@@ -21,6 +21,17 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+AVX512 = frozenset({"SkylakeX", "Cooperlake", "SapphireRapids"})
+"""Architectures for which OpenBLAS multiplies small matrices without rearranging them first."""
+
+
+@cache
+def is_fast_with_small_products() -> bool:
+    """Return whether many small products take BLAS less time than a large one."""
+    blas = _controller().select(user_api="blas").info()
+    return bool(blas) and all(library.get("architecture") in AVX512 for library in blas)
+
+
 class _SingleThreadedBlas:
     """Limit BLAS to one thread while any fit of this process is inside.
 
