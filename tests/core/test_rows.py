@@ -23,6 +23,7 @@ from semisquares.core.rows.reduce import THREADED_VALUES, sum_blocks
 from semisquares.core.rows.threads import run
 from support.command_line import PATIENCE
 from support.problems import Problem, make_problem
+from support.watching import watch
 
 TABLES = {
     "dense": DenseTable,
@@ -376,3 +377,15 @@ def test_a_triangle_is_square_and_has_the_gram_matrix_of_its_rows(n_rows):
     found = rows.triangle(index, t)
     assert found.shape == (6, 6)
     close(found.T @ found, columns.T @ (problem.weight[index, None] * columns))
+
+
+def test_the_diagonal_of_a_known_gram_matrix_needs_no_pass(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    expected = np.append((X**2).sum(axis=0), 40.0)
+    rows = MemoryRows(DenseTable(X), np.arange(2), np.array([0.0, 1.0]), labeled_weight=np.ones(2))
+    passes = watch(monkeypatch, type(rows.design), "diagonal")
+    np.testing.assert_allclose(rows.diagonal, expected)
+    other = rows.reweighted()
+    assert len(other.full_gram) == 4
+    np.testing.assert_allclose(other.diagonal, expected)
+    assert len(passes) == 1

@@ -394,6 +394,8 @@ class MemoryRows:
     @cached_property
     def diagonal(self) -> Array:
         """The diagonal of `full_gram`, also for tables too wide to form it."""
+        if "full_gram" in vars(self):
+            return self.full_gram.diagonal()
         diagonal = self.design.diagonal(self.weights)
         check_finite(diagonal)
         return diagonal
