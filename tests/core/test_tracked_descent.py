@@ -10,7 +10,7 @@ from scipy import sparse
 from semisquares.core.curvature import fit_labeled, full_curvature
 from semisquares.core.labelings import DialLabels, HardLabels, SimplexDialLabels, SoftLabels, soft
 from semisquares.core.objective import Objective
-from semisquares.core.rows import DenseTable, MemoryRows, SparseTable, tracking
+from semisquares.core.rows import DenseTable, MemoryRows, SparseTable, TrackedLabels, tracking
 from semisquares.core.solvers import (
     Start,
     batch_size,
@@ -66,14 +66,17 @@ def narrow(monkeypatch):
         monkeypatch.setattr(tracking, name, value)
     monkeypatch.setattr(module, "SMALLEST", 0)
     read = []
-    decisions = MemoryRows.decisions
-
-    def counted(rows, w):
-        read.append(rows.n_rows)
-        return decisions(rows, w)
-
-    monkeypatch.setattr(MemoryRows, "decisions", counted)
+    for name in ("_first_pass", "_pass"):
+        monkeypatch.setattr(TrackedLabels, name, counted(getattr(TrackedLabels, name), read))
     return read
+
+
+def counted(method, read):
+    def counting(tracked, w, v):
+        read.append(tracked.rows.n_rows)
+        return method(tracked, w, v)
+
+    return counting
 
 
 CASES = {
@@ -158,9 +161,11 @@ def test_a_start_is_summed_in_one_pass_with_the_gram_matrix(case, narrow):
     evenly = case not in ("weights", "unlabeled weight")  # others need the sums of some rows
     assert ("full_gram" in vars(objective.rows)) == evenly
     labels = Start(w, objective.labeling).labels(other)
-    np.testing.assert_array_equal(start.z, other.decisions(w))
-    np.testing.assert_array_equal(start.labels(objective.rows), labels)
-    np.testing.assert_allclose(start.moment, other.moment(labels), rtol=1e-12)
+    labels[other.labeled] = 0.0
+    np.testing.assert_array_equal(start.tracked.labels, labels)
+    moment, changed = start.tracked.relabel(w)
+    assert (changed, narrow) == (0, [N])
+    np.testing.assert_allclose(moment, other.moment(labels), rtol=1e-12)
     np.testing.assert_array_equal(objective.rows.full_gram, other.full_gram)
 
 
@@ -216,13 +221,12 @@ def test_estimates_differ_from_decision_values_by_less_than_their_bound(case, na
         assert error < 1e-3
 
 
-def test_distances_are_those_of_the_rows():
-    objective, _ = problem()
-    rows = objective.memory_rows
-    w, centre, scale = np.ones(D + 1), np.arange(1.0, D + 1.0), np.linspace(0.5, 2.0, D)
-    z, squares = rows.design.decisions_and_distances(w, centre, scale)
-    np.testing.assert_allclose(squares, ((rows.table.X - centre) ** 2) @ scale, rtol=1e-9)
-    np.testing.assert_allclose(z, rows.decisions(w), rtol=1e-12)
+@pytest.mark.parametrize("centre", [np.arange(1.0, D + 1.0), np.zeros(D)])
+def test_distances_are_those_of_the_rows(centre):
+    rows = problem()[0].memory_rows
+    X, scale = rows.table.X, np.linspace(0.5, 2.0, D)
+    squares = rows.design.distances(X, centre, scale)
+    np.testing.assert_allclose(squares, ((X - centre) ** 2) @ scale, rtol=1e-9)
 
 
 @pytest.mark.parametrize("labeling", [HardLabels(), DialLabels(0.5)])
@@ -392,3 +396,50 @@ def test_no_decision_value_moves_further_than_the_weights_times_the_norm_of_its_
         there, here = tracked._coordinates(first + change), tracked._coordinates(first)
         most = np.linalg.norm(there - here) * norms
         assert (moved <= 1.000001 * most + 1e-9)[rows.unlabeled].all()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_loss_at_the_end_is_that_of_a_pass(case, narrow, monkeypatch):
+    monkeypatch.setattr(tracking, "MOST_CANCELLED", 1e4)  # these columns are far from the origin
+    objective, start = problem(**CASES[case])
+    rows, tracked = objective.memory_rows, TrackedLabels(objective.memory_rows, HardLabels())
+    w = full_curvature(objective).factor.solve(rows.moment(start))
+    for size in (1.0, 1.01, 1.0101, 1.0102):
+        tracked.relabel(size * w)
+    expected = rows.loss(rows.decisions(1.0102 * w), HardLabels())
+    assert tracked.loss() == pytest.approx(expected, rel=1e-11)
+
+
+def tracked_grid(X):
+    """Track the labels of rows with one column, the first and the last of which are labeled."""
+    known = np.array([0, len(X) - 1])
+    table, y = DenseTable(X[:, None]), np.array([0.0, 1.0])
+    return TrackedLabels(MemoryRows(table, known, y, labeled_weight=np.ones(2)), HardLabels())
+
+
+def test_a_loss_whose_terms_cancel_is_left_to_a_pass():
+    tracked = tracked_grid(np.repeat([-1.0, 1.0], 20))
+    for slope in (0.3, 0.31, 0.3001):
+        tracked.relabel(np.array([slope, 0.5]))
+    assert tracked.loss() == pytest.approx(40 * 0.1999**2)
+    for slope in (0.4999, 0.49999):  # the decision values are nearly 0 and 1
+        tracked.relabel(np.array([slope, 0.5]))
+    assert tracked.loss() is None
+
+
+def test_a_loss_with_a_row_on_a_border_is_left_to_a_pass():
+    tracked = tracked_grid(np.arange(-8.0, 13.0) / 4.0)
+    for w in ([1.0, 0.1], [0.5, 0.25], [0.75, 0.3]):
+        tracked.relabel(np.array(w))
+    assert tracked.loss() is not None
+    tracked.relabel(np.array([0.75, 0.3125]))  # the row at 1/4 has the decision value 1/2
+    assert tracked.loss() is None
+
+
+def test_a_descent_ends_without_a_pass_if_sums_are_precise(narrow, monkeypatch):
+    objective, start = problem(apart=0.6)
+    monkeypatch.setattr(tracking, "MOST_CANCELLED", 1e4)
+    passes = watch(monkeypatch, MemoryRows, "decisions")
+    found = tracked_descent(objective, start)
+    assert not passes
+    assert found.value == pytest.approx(block_descent(objective, start).value, rel=1e-12)

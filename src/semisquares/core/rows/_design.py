@@ -14,7 +14,7 @@ import numpy as np
 from ..._utils.typing import Array
 from .. import _dense as dense
 from .reduce import check_finite, longest_chain, sum_blocks
-from .table import CACHED_SHARE, DenseTable, NumberTable
+from .table import DenseTable, NumberTable
 
 CACHED_ROWS = 1024
 FEWEST_ROWS, CACHED_BYTES = 256, 1 << 21
@@ -178,28 +178,16 @@ class Design:
 
         return self.sum(work, self.n_rows)
 
-    def decisions_and_distances(self, w: Array, centre: Array, scale: Array) -> tuple[Array, Array]:
-        """Return x'w, and Σ scale (x - centre)² over the features, of all rows in one pass."""
-        z, squares = np.empty(self.n_rows), np.empty(self.n_rows)
+    def distances(self, block: Any, centre: Array, scale: Array) -> Array:
+        """Return Σ scale (x - centre)² over the features of the rows of a block."""
+        terms = self.table.squares(block) @ scale
+        if not centre.any():
+            return np.asarray(terms)
         constant = float(centre @ (scale * centre))
-        both = np.column_stack((w[: self.n_features], -2.0 * scale * centre))
-        level = w[-1] if self.intercept else 0.0
-        step = self.table.block_rows // CACHED_SHARE + 1
-
-        def work(start: int, stop: int) -> int:
-            for first in range(start, stop, step):
-                part = slice(first, min(first + step, stop))
-                block = self.table.slice(part.start, part.stop)
-                products = block @ both
-                terms = self.table.squares(block) @ scale
-                # the terms cancel: their rounding must not make a distance too small
-                terms += 1e-12 * (terms + constant) + constant
-                z[part] = products[:, 0] + level
-                squares[part] = terms + products[:, 1]
-            return 0
-
-        self.sum(work, self.n_rows)
-        return z, np.maximum(squares, 0.0)
+        # the terms cancel: their rounding must not make a distance too small
+        terms += 1e-12 * (terms + constant) + constant
+        terms -= block @ (2.0 * scale * centre)
+        return np.maximum(terms, 0.0)
 
     def spread(self, index: Array, weight: Array) -> Array:
         """Return Σ weight (x - mean)² over some rows for each column of X.

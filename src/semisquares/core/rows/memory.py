@@ -227,7 +227,7 @@ class MemoryRows:
             raise ValueError("rows with weights of their own cannot be extended")
         other = MemoryRows.of(table, self.targets, self.intercept)
         other._share_labeled_sums(self)
-        if "full_gram" in vars(self):
+        if self.knows_gram:
             added = other._unlabeled_gram(np.arange(self.n_rows, table.n_rows))
             other.full_gram = self.full_gram + self.unlabeled_weight * added
         return other
@@ -385,6 +385,34 @@ class MemoryRows:
         check_finite(gram.trace())
         return gram
 
+    def sum_with_gram(self, work: Callable[[Any, slice], Array]) -> Array:
+        """Return Σ work(block, part) over blocks of all rows; work returns a vector.
+
+        The same pass sums `full_gram`, if it is not known yet and all rows weigh the same.
+        """
+        p, adds_gram = self.n_weights, not self.knows_gram and self._is_evenly_weighted
+
+        def both(start: int, stop: int) -> Array:
+            block, part = self.table.slice(start, stop), slice(start, stop)
+            if not adds_gram:
+                return work(block, part)
+            # the Gram matrix first: while it is computed, the rows get into the cache
+            gram = self.design.block_gram(block, None)
+            return np.append(gram, work(block, part))
+
+        total = self.design.sum_often(both, self.n_rows)
+        if not adds_gram:
+            return total
+        gram = self.unlabeled_weight * total[: p * p].reshape(p, p)
+        check_finite(gram.trace())
+        self.full_gram = gram
+        return total[p * p :]
+
+    @property
+    def knows_gram(self) -> bool:
+        """Whether `full_gram` was summed already."""
+        return "full_gram" in vars(self)
+
     @property
     def _is_evenly_weighted(self) -> bool:
         return self.row_weight is None and bool(
@@ -394,7 +422,7 @@ class MemoryRows:
     @cached_property
     def diagonal(self) -> Array:
         """The diagonal of `full_gram`, also for tables too wide to form it."""
-        if "full_gram" in vars(self):
+        if self.knows_gram:
             return self.full_gram.diagonal()
         diagonal = self.design.diagonal(self.weights)
         check_finite(diagonal)
@@ -735,29 +763,6 @@ class MemoryRows:
         u = labels.astype(np.float64)
         u[self.targets.labeled_between(start, stop)[0] - start] = 0.0
         return self.design.combine(block, times(self.targets.weight_at(slice(start, stop)), u))
-
-    def decisions_and_moment(self, w: Array, labeling: Labeling) -> tuple[Array, Array]:
-        """Return the decision values at w, and the moment Σ a x t of their labels; two classes.
-
-        The same pass sums `full_gram`, if it is not known yet.
-        """
-        z, p = np.empty(self.n_rows), self.n_weights
-        adds_gram = "full_gram" not in vars(self) and self._is_evenly_weighted
-
-        def work(start: int, stop: int) -> Array:
-            block = self.table.slice(start, stop)
-            z[start:stop] = self.design.decide(block, w)
-            moment = self._block_moment(block, start, labeling.impute(z[start:stop]))
-            if not adds_gram:
-                return moment
-            return np.append(moment, self.design.block_gram(block, None))
-
-        total = self.design.sum_often(work, self.n_rows)
-        if adds_gram:
-            gram = self.unlabeled_weight * total[p:].reshape(p, p)
-            check_finite(gram.trace())
-            self.full_gram = gram
-        return z, self.labeled_moment + total[:p]
 
     def moment_change(self, index: Array, labels: Array, since: Array) -> Array:
         """Return Σ a x (new - old label) over the rows at an index."""

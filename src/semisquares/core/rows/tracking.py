@@ -23,7 +23,9 @@ import numpy as np
 
 from ..._utils.typing import Array
 from ..labelings import DialLabels, HardLabels
+from ..linalg import EPS
 from .memory import MemoryRows
+from .targets import times
 
 Estimates = Callable[[slice], Array]
 """Returns estimated decision values of the rows of a slice, in single precision."""
@@ -51,6 +53,12 @@ FEWEST_ROWS = 4096
 """Fewer rows than this are not narrowed any more."""
 BLOCK = 1 << 15
 """Estimates are made for this many rows at a time, to stay in the cache."""
+SPREAD_ROWS = 4096
+"""If X'X is not known yet, centre and scale of the columns are those of this many rows."""
+NEAR = 0.1
+"""Columns whose means are all this close to 0, in standard deviations, are not centred."""
+MOST_CANCELLED = 100.0
+"""The loss is taken from sums if their terms are at most this many times as large."""
 SLACK = 1.0 - 1e-6
 """Covers the rounding of the bounds: rows are compared with a radius that is larger by 1e-6."""
 
@@ -71,11 +79,12 @@ class _Remembered:
         """The number of weights whose decision values are kept."""
         return min(self._n_seen, len(self._weights))
 
-    def remember(self, v: Array, z: Array) -> None:
-        """Keep the decision values at weights, in the place of the oldest ones."""
+    def remember(self, v: Array) -> Array:
+        """Return an array for the decision values at weights, which the oldest ones had."""
         place = self._n_seen % len(self._weights)
-        self._weights[place], self._values[place] = v, z
+        self._weights[place] = v
         self._n_seen += 1
+        return self._values[place]
 
     def at(self, v: Array) -> tuple[Estimates, float]:
         """Estimate by the combination of earlier weights, and of a constant, closest to v."""
@@ -162,52 +171,32 @@ class TrackedLabels:
     """
 
     def __init__(self, rows: MemoryRows, labeling: HardLabels | DialLabels) -> None:
-        self.rows, self.labeling = rows, labeling
-        gram, d = rows.full_gram, rows.n_features
-        total = float(gram[-1, -1]) if rows.intercept else max(rows.total_weight, 1e-300)
-        squares = gram.diagonal()[:d] / total
-        self._centre = gram[-1, :d] / total if rows.intercept else np.zeros(d)
-        spread = np.maximum(squares - self._centre**2, 1e-12 * squares)
-        self._scale = np.where(spread > 0.0, np.sqrt(spread), 1.0)
+        self.rows, self.labeling, d = rows, labeling, rows.n_features
+        self._centre, self._scale = _centre_and_scale(rows)
         most = min(REMEMBERED, max(2, d // COLUMNS_EACH))
         self._known = _Remembered(most, rows.n_rows, d + 1)
         self._levels: list[_Level] = []
+        self._w: Array | None = None
+        """The weights at which the labels were imputed."""
         self._last: Array | None = None
+        self._closest = 0.0
+        """The least distance to a border that a decision value may have, as far as is known."""
         self._read = 0
         """Rows that were read one by one since the last pass over all rows."""
         self.piece = np.full(rows.n_rows, -1, dtype=np.int8)
         """-1 if the label is 0, 1 if it is 1, 0 between; -1 for labeled rows."""
         self._ones, self._between_sum = np.zeros(rows.n_weights), np.zeros(rows.n_weights)
         self._between = np.zeros((rows.n_weights, rows.n_weights))
-        if isinstance(labeling, DialLabels):
-            self._start_between()
-
-    def _start_between(self) -> None:
-        """Let all labels be between: on the way from soft labels, few rows will leave."""
-        rows = self.rows
-        self.piece[:] = 0
-        self.piece[rows.labeled] = -1
-        self._between = rows.full_gram - rows.labeled_gram
-        if rows.intercept:
-            self._between_sum = self._between[-1].copy()
-        else:
-            share = rows.targets.times_weights((self.piece == 0).astype(np.float64))
-            self._between_sum = rows.design.moment(share)
 
     @property
     def labels(self) -> Array:
         """The hard labels of all rows."""
         return (self.piece > 0).astype(np.float64)
 
-    def start(self, labels: Array, moment: Array) -> None:
-        """Start from labels of 0 and 1, whose moment is known."""
+    def start(self, labels: Array) -> None:
+        """Start from labels of 0 and 1, from which changes are counted."""
         self.piece = np.where(labels > 0.5, 1, -1).astype(np.int8)
         self.piece[self.rows.labeled] = -1
-        self._ones = moment - self.rows.labeled_moment
-
-    def remember(self, w: Array, z: Array) -> None:
-        """Keep the decision values z of all rows at w, to estimate those at other weights."""
-        self._known.remember(self._coordinates(w), z)
 
     def borders(self) -> tuple[float, float]:
         """Return the decision values up to which labels are 0, and above which they are 1."""
@@ -217,20 +206,52 @@ class TrackedLabels:
 
     def turn(self, labeling: HardLabels | DialLabels) -> None:
         """Go on with another labeling."""
-        self.labeling, self._last = labeling, None  # the next step will be a large one
+        if labeling == self.labeling:
+            return
+        self.labeling, self._w = labeling, None
+        self._last = None  # the next step will be a large one
         del self._levels[1:]
 
     def relabel(self, w: Array) -> tuple[Array, int]:
-        """Impute the labels at w; return their moment and how many rows changed their piece."""
+        """Impute the labels at w; return their moment and how many rows changed their piece.
+
+        The first call also sums X'X, if it is not known yet and all rows weigh the same.
+        """
+        if self._w is not None and np.array_equal(w, self._w):
+            return self._moment(w), 0
         v = self._coordinates(w)
-        self._leave(v)
-        piece = self._pieces(w, v)
-        level = self._levels[-1]
-        changed = self._move(level, piece)
-        if self._last is not None:
-            self._narrow(level, v, AHEAD * (v - self._last))
-        self._last = v
+        if self._levels:
+            self._leave(v)
+            piece = self._pieces(w, v)
+            level = self._levels[-1]
+            changed = self._move(level, piece)
+            if self._last is not None:
+                self._narrow(level, v, AHEAD * (v - self._last))
+        else:
+            changed = self._first_pass(w, v)
+        self._w, self._last = w, v
         return self._moment(w), changed
+
+    def loss(self) -> float | None:
+        """Return Σ a (z - t)² at the last weights, for hard labels, without a pass over the rows.
+
+        It is ``Σ a t + w'(X'X w - 2 Σ a x t)``. None if that would lose digits, or if a row is so
+        close to a border that rounding decides about its label.
+        """
+        rows, w = self.rows, self._w
+        assert w is not None
+        largest = self._scale * float(self._levels[0].norms.max()) + np.abs(self._centre)
+        reach = 1.0 + (abs(float(w[-1])) if rows.intercept else 0.0)
+        reach += float(np.abs(w[: rows.n_features]) @ largest)
+        if self._closest <= 4.0 * rows.n_weights * EPS * reach:
+            return None
+        moment, gram, ones = self._moment(w), rows.full_gram, self.piece > 0
+        total = float(rows.targets.times_weights(ones.astype(np.float64)).sum())
+        total += float(rows.labeled_weight @ rows.y)
+        loss = total + float(w @ (gram @ w - 2.0 * moment))
+        size = np.abs(w)
+        terms = total + float(size @ (np.abs(gram) @ size + 2.0 * np.abs(moment)))
+        return loss if terms <= MOST_CANCELLED * loss else None
 
     def forget(self) -> None:
         """Free the memory of all that predicts labels; they must not change any more."""
@@ -263,33 +284,69 @@ class TrackedLabels:
         Only rows that are too close to a border are read. If these were many since the last pass
         over all rows, another one, which improves later estimates, is as fast.
         """
-        rows, borders = self.rows, self.borders()
-        if self._levels and self._is_precise(self._levels[-1].estimates, v):
-            level = self._levels[-1]
-            piece, unclear = self._estimated_pieces(level, v)
-            if level.index is not None:
-                piece[unclear] = _piece(rows.decisions_of(level.index[unclear], w), *borders)
-                return piece
+        rows, level = self.rows, self._levels[-1]
+        if not self._is_precise(level.estimates, v):
+            return self._pass(w, v)
+        piece, unclear = self._estimated_pieces(level, v)
+        if level.index is None:
             self._read += len(unclear)
-            if ALONE * self._read <= rows.n_rows:
-                piece[unclear] = _piece(rows.decisions_of(unclear, w), *borders)
-                piece[rows.labeled] = -1
-                return piece
-        z = rows.decisions(w) if self._levels else self._first_pass(w, len(v))
-        self._known.remember(v, z)
-        self._read = 0
-        piece = _piece(z, *borders)
-        piece[rows.labeled] = -1
+            if ALONE * self._read > rows.n_rows:
+                return self._pass(w, v)
+        z = rows.decisions_of(unclear if level.index is None else level.index[unclear], w)
+        self._closest = min(float(np.abs(z - b).min(initial=np.inf)) for b in self.borders())
+        piece[unclear] = _piece(z, *self.borders())
+        if level.index is None:
+            piece[rows.labeled] = -1
         return piece
 
-    def _first_pass(self, w: Array, size: int) -> Array:
-        """Return the decision values of all rows at w; add the level of all rows."""
-        rows, nowhere = self.rows, np.zeros(size)
-        z, squares = rows.design.decisions_and_distances(w, self._centre, 1.0 / self._scale**2)
-        norms = np.sqrt(1.0 + squares).astype(np.float32)
+    def _pass(self, w: Array, v: Array) -> Array:
+        """Return the pieces of all rows at w, and remember their decision values."""
+        rows, (low, high) = self.rows, self.borders()
+        z, piece = self._known.remember(v), np.empty(rows.n_rows, dtype=np.int8)
+
+        def work(start: int, stop: int) -> int:
+            value = rows.design.decide(rows.table.slice(start, stop), w)
+            z[start:stop], piece[start:stop] = value, _piece(value, low, high)
+            return 0
+
+        rows.design.sum(work, rows.n_rows)
+        piece[rows.labeled] = -1
+        self._read, self._closest = 0, 0.0
+        return piece
+
+    def _first_pass(self, w: Array, v: Array) -> int:
+        """Impute the labels at w and sum over their pieces; add the level of all rows.
+
+        Returns how many rows changed their piece.
+        """
+        rows, design, (low, high) = self.rows, self.rows.design, self.borders()
+        z, piece = self._known.remember(v), np.empty(rows.n_rows, dtype=np.int8)
+        norms, inverse = np.empty(rows.n_rows, dtype=np.float32), 1.0 / self._scale**2
+
+        def work(block: Any, part: slice) -> Array:
+            value = design.decide(block, w)
+            norms[part] = design.distances(block, self._centre, inverse)
+            z[part], piece[part] = value, _piece(value, low, high)
+            piece[rows.targets.labeled_between(part.start, part.stop)[0]] = -1
+            weight = rows.targets.weight_at(part)
+            ones = design.combine(block, times(weight, (piece[part] > 0).astype(np.float64)))
+            if low == high:
+                return ones
+            between = (piece[part] == 0).astype(np.float64)
+            return np.append(ones, design.combine(block, times(weight, between)))
+
+        total, p = rows.sum_with_gram(work), rows.n_weights
+        self._ones = total[:p]
+        if low < high:
+            self._between_sum, self._between = total[p:], self._between_gram(piece == 0)
+        norms += 1.0
+        np.sqrt(norms, out=norms)
         norms[rows.labeled] = 0.0  # they have no piece that could change
+        nowhere = np.zeros(len(v))
         self._levels.append(_Level(None, norms, self._known, nowhere, nowhere, np.inf))
-        return z
+        changed = int(np.count_nonzero(piece != self.piece))
+        self.piece = piece
+        return changed
 
     def _is_precise(self, known: _Remembered | _Copy, v: Array) -> bool:
         """Return whether estimates at v are precise enough to narrow a tube around them."""
@@ -385,19 +442,23 @@ class TrackedLabels:
         """Sum over all rows, given all pieces."""
         rows = self.rows
         self._ones = rows.design.moment(rows.targets.times_weights((piece > 0).astype(np.float64)))
-        between = piece == 0
-        if not between.any():
-            self._between[:], self._between_sum[:] = 0.0, 0.0
+        if isinstance(self.labeling, HardLabels):  # the sums between will not be used again
             return
+        between = piece == 0
         self._between_sum = rows.design.moment(
             rows.targets.times_weights(between.astype(np.float64))
         )
+        self._between = self._between_gram(between)
+
+    def _between_gram(self, between: Array) -> Array:
+        """Return Σ a x x' over the rows of a mask, or subtract the others if they are fewer."""
+        rows = self.rows
         if 2 * np.count_nonzero(between) <= rows.n_unlabeled:
-            self._between = rows.unlabeled_gram(np.flatnonzero(between))
-            return
-        between[rows.labeled] = True
-        others = rows.unlabeled_gram(np.flatnonzero(~between))
-        self._between = rows.full_gram - rows.labeled_gram - others
+            return rows.unlabeled_gram(np.flatnonzero(between))
+        outside = ~between
+        outside[rows.labeled] = False
+        others = rows.unlabeled_gram(np.flatnonzero(outside))
+        return rows.full_gram - rows.labeled_gram - others
 
     def _update(self, index: Array, now: Array, before: Array) -> None:
         """Add rows that changed their piece to the sums, reading each once."""
@@ -429,6 +490,24 @@ class TrackedLabels:
         if sign:
             self._between_sum += sign * sums[p : 2 * p]
             self._between += sign * sums[2 * p :].reshape(p, p)
+
+
+def _centre_and_scale(rows: MemoryRows) -> tuple[Array, Array]:
+    """Return means and standard deviations of the columns; any numbers > 0 are a valid scale."""
+    d = rows.n_features
+    if rows.knows_gram:
+        gram = rows.full_gram
+        total = float(gram[-1, -1]) if rows.intercept else max(rows.total_weight, 1e-300)
+        sums, squares = gram[-1, :d] / total, gram.diagonal()[:d] / total
+    else:
+        some = rows.table.take(np.arange(0, rows.n_rows, 1 + rows.n_rows // SPREAD_ROWS))
+        sums = some.T @ np.full(some.shape[0], 1.0 / some.shape[0])
+        squares = rows.table.column_squares(some) / some.shape[0]
+    centre = sums if rows.intercept else np.zeros(d)
+    spread = np.maximum(squares - centre**2, 1e-12 * squares)
+    scale = np.where(spread > 0.0, np.sqrt(spread), 1.0)
+    is_near = (np.abs(centre) <= NEAR * scale).all()
+    return np.zeros(d) if is_near else centre, scale
 
 
 def _piece(z: Array, low: float, high: float) -> Array:

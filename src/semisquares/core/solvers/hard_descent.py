@@ -19,8 +19,8 @@ from .block_descent import block_descent
 from .solution import Callback, EndPoint, Solution, State, Status, Step
 from .tracked_descent import Start, can_track, tracked_descent
 
-Ends = list[tuple[Array, EndPoint, Any]]
-"""The weights of each end, the end itself, and its decision values if they are known."""
+Ends = list[tuple[Array, EndPoint]]
+"""The weights of each end, and the end itself."""
 
 BATCH_BYTES = 1 << 26
 """Memory for the initial labels of a batch of starts."""
@@ -57,13 +57,12 @@ def hard_descent(
             ends += _together(objective, factor, batch, max_iter, tol, callback)
         if ends[-1][1].status is Status.CALLBACK:
             break
-    w, best, z = min(ends, key=lambda end: end[1].value)
-    n_iter = max(end.n_iter for _, end, _ in ends)
-    z = objective.rows.decisions(w) if z is None else z
-    state = State(z, objective.rows.labels_of(best.labels))
+    w, best = min(ends, key=lambda end: end[1].value)
+    n_iter = max(end.n_iter for _, end in ends)
+    state = State(labels=objective.rows.labels_of(best.labels))
     return Solution(
         w, best.value, best.status, "block", n_iter, n_iter + 1, state, bound=bound,
-        end_points=tuple(end for _, end, _ in ends),
+        end_points=tuple(end for _, end in ends),
     )  # fmt: skip
 
 
@@ -86,7 +85,7 @@ def _one_by_one(
             found = block_descent(objective, start, max_iter=max_iter, tol=tol, callback=callback)
         labels = objective.rows.classes_of(found.state.labels)
         end = EndPoint(found.value, labels, found.status, found.n_iter)
-        ends.append((found.w, end, found.state.z))
+        ends.append((found.w, end))
         if found.status is Status.CALLBACK:
             break
     return ends
@@ -102,7 +101,7 @@ def _together(
 ) -> Ends:
     """Run the descents of a batch as matrix products; a descent that has ended leaves it."""
     rows, labeling = objective.rows, objective.labeling
-    ends: dict[int, tuple[Array, EndPoint, Any]] = {}
+    ends: dict[int, tuple[Array, EndPoint]] = {}
     running = np.arange(labels.shape[1])
     moment = rows.moment(labels)
     for iteration in range(1, max_iter + 1):
@@ -119,7 +118,7 @@ def _together(
             early = Status.STABLE if new.changed[k] == 0 else Status.TOLERATED
             status = early if ended[k] else late
             end = EndPoint(float(values[k]), rows.classes_of(labels[:, k]), status, iteration)
-            ends[int(running[k])] = np.ascontiguousarray(w[:, k]), end, None
+            ends[int(running[k])] = np.ascontiguousarray(w[:, k]), end
         if stopped or ended.all():
             break
         labels, moment, running = labels[:, ~ended], new.moment[:, ~ended], running[~ended]

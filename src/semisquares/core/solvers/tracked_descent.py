@@ -2,7 +2,8 @@
 
 The steps are those of `block_descent`, for two classes and labels that are hard or between soft and
 hard. `TrackedLabels` finds the labels at each step without a pass over all rows, so the value of J
-at the steps is not known; a last pass over all rows checks every label and evaluates J.
+at the steps is not known. J at the end is taken from sums, if they are precise enough and no row is
+on a border up to rounding; otherwise a last pass over all rows checks every label and evaluates J.
 """
 
 from __future__ import annotations
@@ -40,8 +41,6 @@ class Start:
     """Tracks these labels already, if there is one."""
     z: Array | None = None
     """The decision values at w, if they are known."""
-    moment: Array | None = None
-    """The moment of the labels, if it is known."""
 
     def labels(self, rows: RowSums) -> Array:
         """Return the labels of all rows."""
@@ -49,14 +48,23 @@ class Start:
         return rows.imputed(z, self.labeling)
 
     def summed(self, objective: Objective) -> Start:
-        """Pass over all rows for the decision values and the moment, if it will pay.
+        """Pass over all rows for the labels and their moment, if it will pay.
 
         If X'X is not known yet, the same pass sums it: so call this before `can_track`.
         """
-        if self.tracked is not None or not _is_large(objective):
+        if self.tracked is not None or self.labeling != objective.labeling:
             return self
-        z, moment = objective.memory_rows.decisions_and_moment(self.w, self.labeling)
-        return replace(self, z=z, moment=moment)
+        return replace(self, tracked=_tracked(objective, self.w))
+
+
+def _tracked(objective: Objective, w: Array) -> TrackedLabels | None:
+    """Track the labels from those at w on; None if the table is too small for it."""
+    labeling = objective.labeling
+    if not (_is_large(objective) and isinstance(labeling, HardLabels | DialLabels)):
+        return None
+    tracked = TrackedLabels(objective.memory_rows, labeling)
+    tracked.relabel(w)
+    return tracked
 
 
 def can_track(objective: Objective) -> bool:
@@ -80,7 +88,7 @@ def tracked_descent(
 ) -> Solution:
     """Descend with hard labels, as `block_descent` does; `can_track` must hold.
 
-    If the last pass finds another label, which only rounding can cause, the descent goes on with
+    If a last pass finds another label, which only rounding can cause, the descent goes on with
     passes over all rows.
     """
     rows, factor = objective.memory_rows, full_curvature(objective).factor
@@ -89,17 +97,12 @@ def tracked_descent(
     most = tol * rows.n_unlabeled
     if isinstance(start, Start):
         tracked = start.tracked or TrackedLabels(rows, objective.labeling)
-        if start.z is None or start.moment is None:
-            moment, _ = tracked.relabel(start.w)
-            tracked.turn(objective.labeling)
-        else:
-            moment = start.moment
-            tracked.remember(start.w, start.z)
-            tracked.start(start.labeling.impute(start.z), moment)
+        moment, _ = tracked.relabel(start.w)
+        tracked.turn(objective.labeling)
     else:
         tracked, moment = TrackedLabels(rows, objective.labeling), rows.moment(start)
         if ((start == 0.0) | (start == 1.0)).all():
-            tracked.start(start, moment)
+            tracked.start(start)
     for n_iter in range(1, max_iter + 1):
         w = factor.solve(moment)
         moment, changed = tracked.relabel(w)
@@ -107,16 +110,19 @@ def tracked_descent(
             changed = int(np.count_nonzero((tracked.labels != start)[rows.unlabeled]))
         if changed <= most:
             break
+    loss, found = tracked.loss(), tracked.labels
     tracked.forget()
-    found, z = tracked.labels, rows.decisions(w)
-    differs = objective.labeling.impute(z) != found
-    differs[rows.labeled] = False
-    if differs.any():
-        return block_descent(objective, found, max_iter=max_iter, tol=tol)
+    if loss is None:
+        z = rows.decisions(w)
+        differs = objective.labeling.impute(z) != found
+        differs[rows.labeled] = False
+        if differs.any():
+            return block_descent(objective, found, max_iter=max_iter, tol=tol)
+        loss = rows.loss(z, objective.labeling)
     status = Status.MAX_ITER if changed > most else Status.TOLERATED
     status = status if changed else Status.STABLE
-    value = rows.loss(z, objective.labeling) + float(objective.ridge(w))
-    return Solution(w, value, status, "block", n_iter, n_iter + 1, State(z, found))
+    value = loss + float(objective.ridge(w))
+    return Solution(w, value, status, "block", n_iter, n_iter + 1, State(labels=found))
 
 
 def turn_dial(
@@ -142,7 +148,9 @@ def turn_dial(
         w = _end_on_sample(objective, labels.w, dials[0], taus, max_iter, rng)
         if w is not None:
             taus, dials, labels = taus[-1:], dials[-1:], Start(w, dials[-1])
-    if not can_track(objective.with_labeling(dials[0])):
+    first = objective.with_labeling(dials[0])
+    tracked = _tracked(first, labels.w) if isinstance(labels, Start) else None
+    if not can_track(first):
         found = labels.labels(rows) if isinstance(labels, Start) else labels
         for labeling in dials:
             turned = objective.with_labeling(labeling)
@@ -150,7 +158,8 @@ def turn_dial(
         return found
     factor = full_curvature(objective).factor
     assert factor is not None
-    tracked = TrackedLabels(objective.memory_rows, DialLabels(taus[0]))
+    if tracked is None:
+        tracked = TrackedLabels(objective.memory_rows, DialLabels(taus[0]))
     w = labels.w if isinstance(labels, Start) else factor.solve(rows.moment(labels))
     for tau in taus:
         tracked.turn(DialLabels(tau))
