@@ -462,34 +462,43 @@ class TrackedLabels:
 
     def _update(self, index: Array, now: Array, before: Array) -> None:
         """Add rows that changed their piece to the sums, reading each once."""
-        entered = (now == 0).astype(np.int8) - (before == 0)
-        if isinstance(self.labeling, HardLabels):  # the sums between will not be used again
-            entered[:] = 0
-        ones = (now > 0).astype(np.float64) - (before > 0)
-        for sign in (-1, 0, 1):  # rows that leave the ones between, stay outside or inside, enter
-            group = np.flatnonzero(entered == sign)
-            if len(group):
-                self._add(index[group], ones[group], sign)
-
-    def _add(self, index: Array, ones: Array, sign: int) -> None:
-        """Add rows to the sum of the ones, and if sign is not 0, that often to those between."""
         rows, design, p = self.rows, self.rows.design, self.rows.n_weights
-        weight = None if rows.row_weight is None else rows.row_weight[index]
+        entered = (now == 0).astype(np.int8) - (before == 0)
+        ones = (now > 0).astype(np.float64) - (before > 0)
+        moves_between = isinstance(self.labeling, DialLabels) and bool(entered.any())
+        if moves_between:  # rows that leave the ones between first, those that enter last
+            order = np.argsort(entered, kind="stable")
+            index, ones, entered = index[order], ones[order], entered[order]
+        if rows.row_weight is not None:
+            ones *= rows.row_weight[index]
 
         def work(block: Any, part: slice) -> Array:
-            share = np.ones(block.shape[0]) if weight is None else weight[part]
-            moment = design.combine(block, share * ones[part])
-            if not sign:
+            moment = design.combine(block, ones[part])
+            if not moves_between:
                 return moment
-            gram = design.block_gram(block, None if weight is None else share)
-            total = gram[-1] if rows.intercept else design.combine(block, share)
-            return np.concatenate((moment, total, gram.ravel()))
+            left, stayed = np.searchsorted(entered[part], (0, 1))
+            sums = self._block_between(block[stayed:], index[part][stayed:])
+            sums -= self._block_between(block[:left], index[part][:left])
+            return np.concatenate((moment, sums))
 
         sums = rows.unlabeled_weight * design.sum_at(index, work)
         self._ones += sums[:p]
-        if sign:
-            self._between_sum += sign * sums[p : 2 * p]
-            self._between += sign * sums[2 * p :].reshape(p, p)
+        if moves_between:
+            self._between_sum += sums[p : 2 * p]
+            self._between += sums[2 * p :].reshape(p, p)
+
+    def _block_between(self, block: Any, index: Array) -> Array:
+        """Return Σ row_weight x, and after it Σ row_weight x x', over the rows of a block."""
+        rows, design = self.rows, self.rows.design
+        if not len(index):
+            return np.zeros(rows.n_weights * (rows.n_weights + 1))
+        weight = None if rows.row_weight is None else rows.row_weight[index]
+        gram = design.block_gram(block, weight)
+        if rows.intercept:
+            return np.append(gram[-1], gram)
+        return np.append(
+            design.combine(block, np.ones(len(index)) if weight is None else weight), gram
+        )
 
 
 def _centre_and_scale(rows: MemoryRows) -> tuple[Array, Array]:
@@ -501,10 +510,12 @@ def _centre_and_scale(rows: MemoryRows) -> tuple[Array, Array]:
         sums, squares = gram[-1, :d] / total, gram.diagonal()[:d] / total
     else:
         some = rows.table.take(np.arange(0, rows.n_rows, 1 + rows.n_rows // SPREAD_ROWS))
-        sums = some.T @ np.full(some.shape[0], 1.0 / some.shape[0])
-        squares = rows.table.column_squares(some) / some.shape[0]
+        with np.errstate(over="ignore", invalid="ignore"):  # sums over all rows will notice
+            sums = some.T @ np.full(some.shape[0], 1.0 / some.shape[0])
+            squares = rows.table.column_squares(some) / some.shape[0]
     centre = sums if rows.intercept else np.zeros(d)
-    spread = np.maximum(squares - centre**2, 1e-12 * squares)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.maximum(squares - centre**2, 1e-12 * squares)
     scale = np.where(spread > 0.0, np.sqrt(spread), 1.0)
     is_near = (np.abs(centre) <= NEAR * scale).all()
     return np.zeros(d) if is_near else centre, scale
