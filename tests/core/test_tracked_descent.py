@@ -221,10 +221,12 @@ def test_estimates_differ_from_decision_values_by_less_than_their_bound(case, na
         assert error < 1e-3
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("scale", [np.linspace(0.5, 2.0, D), np.full(D, 3.0)])
 @pytest.mark.parametrize("centre", [np.arange(1.0, D + 1.0), np.zeros(D)])
-def test_distances_are_those_of_the_rows(centre):
+def test_distances_are_those_of_the_rows(centre, scale, order):
     rows = problem()[0].memory_rows
-    X, scale = rows.table.X, np.linspace(0.5, 2.0, D)
+    X = np.asarray(rows.table.X, order=order)
     squares = rows.design.distances(X, centre, scale)
     np.testing.assert_allclose(squares, ((X - centre) ** 2) @ scale, rtol=1e-9)
 

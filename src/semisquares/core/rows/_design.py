@@ -180,9 +180,9 @@ class Design:
 
     def distances(self, block: Any, centre: Array, scale: Array) -> Array:
         """Return Σ scale (x - centre)² over the features of the rows of a block."""
-        terms = self.table.squares(block) @ scale
+        terms = self.table.row_squares(block, scale)
         if not centre.any():
-            return np.asarray(terms)
+            return terms
         constant = float(centre @ (scale * centre))
         # the terms cancel: their rounding must not make a distance too small
         terms += 1e-12 * (terms + constant) + constant

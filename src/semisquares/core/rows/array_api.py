@@ -232,6 +232,9 @@ class ArrayTable:
     def column_squares(self, matrix: DeviceMatrix) -> Array:
         return matrix.device.get(matrix.device.xp.sum(matrix.values * matrix.values, axis=0))
 
+    def row_squares(self, matrix: DeviceMatrix, scale: Array) -> Array:
+        return self.squares(matrix) @ scale
+
     def dense(self, matrix: DeviceMatrix) -> Array:
         return matrix.toarray()
 

@@ -77,6 +77,9 @@ class NumberTable(Protocol):
     def column_squares(self, matrix: Any) -> Array:
         """Return the sum of the squared entries of each column of a block."""
 
+    def row_squares(self, matrix: Any, scale: Array) -> Array:
+        """Return the sum of the squared entries of each row, with factors for the columns."""
+
     def dense(self, matrix: Any) -> Array:
         """Return a (small) block as a dense matrix."""
 
@@ -189,6 +192,11 @@ class DenseTable:
             return np.asarray(np.vecdot(matrix.T, matrix.T))
         return np.einsum("ij,ij->j", matrix, matrix)
 
+    def row_squares(self, matrix: Array, scale: Array) -> Array:
+        if matrix.flags.c_contiguous and (scale == scale[:1]).all():
+            return np.vecdot(matrix, matrix) * scale[:1]
+        return self.squares(matrix) @ scale
+
     def dense(self, matrix: Array) -> Array:
         return matrix
 
@@ -292,6 +300,9 @@ class SparseTable:
 
     def column_squares(self, matrix: Any) -> Array:
         return np.bincount(matrix.indices, matrix.data**2, minlength=self.n_columns)
+
+    def row_squares(self, matrix: Any, scale: Array) -> Array:
+        return self.squares(matrix) @ scale
 
     def dense(self, matrix: Any) -> Array:
         return matrix.toarray()

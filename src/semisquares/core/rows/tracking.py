@@ -55,8 +55,9 @@ BLOCK = 1 << 15
 """Estimates are made for this many rows at a time, to stay in the cache."""
 SPREAD_ROWS = 4096
 """If X'X is not known yet, centre and scale of the columns are those of this many rows."""
-NEAR = 0.1
-"""Columns whose means are all this close to 0, in standard deviations, are not centred."""
+EVEN, NEAR = 1.25, 0.1
+"""Columns get the same scale if theirs differ by this factor at most, and are not centred if all
+their means are this close to 0, in standard deviations."""
 MOST_CANCELLED = 100.0
 """The loss is taken from sums if their terms are at most this many times as large."""
 SLACK = 1.0 - 1e-6
@@ -309,7 +310,7 @@ class TrackedLabels:
             z[start:stop], piece[start:stop] = value, _piece(value, low, high)
             return 0
 
-        rows.design.sum(work, rows.n_rows)
+        rows.design.sum_often(work, rows.n_rows)
         piece[rows.labeled] = -1
         self._read, self._closest = 0, 0.0
         return piece
@@ -517,6 +518,8 @@ def _centre_and_scale(rows: MemoryRows) -> tuple[Array, Array]:
     with np.errstate(over="ignore", invalid="ignore"):
         spread = np.maximum(squares - centre**2, 1e-12 * squares)
     scale = np.where(spread > 0.0, np.sqrt(spread), 1.0)
+    if scale.max() <= EVEN * scale.min():  # distances are summed faster
+        scale[:] = scale.max()
     is_near = (np.abs(centre) <= NEAR * scale).all()
     return np.zeros(d) if is_near else centre, scale
 
