@@ -176,7 +176,7 @@ class DenseTable:
     def _parts(self, matrix: Array, n_classes: int) -> list[Any]:
         """Return slices of a block whose products are small enough for BLAS not to rearrange X."""
         step = SMALL_PRODUCT // max(1, self.n_columns * n_classes)
-        if step < FEWEST_PART_ROWS:
+        if step < FEWEST_PART_ROWS or not is_fast_with_small_products():
             return [np.s_[:]]
         return [np.s_[k : k + step] for k in range(0, len(matrix), step)]
 
