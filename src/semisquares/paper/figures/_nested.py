@@ -1,8 +1,8 @@
-"""Fit all methods to nested sets of unlabeled rows, each fit warm-started from the one before.
+"""Fit all methods to nested sets of unlabeled rows.
 
-Gram matrices are updated with the new rows only, and Newton starts on the larger set from the soft
-solution and the active set of the smaller one. Hard labels start at the supervised weights every
-time, as in the paper, because their result depends on the start.
+If the labeled rows determine the weights, all sets share their sums (`_growing`), and soft labels
+start at the solution for the smaller set. Hard labels start at the supervised weights every time,
+as in the paper, because their result depends on the start.
 
 If the labeled rows do not determine the weights, there are many soft minimisers. Ours has the least
 norm. The authors' is the one that block descent reaches from the supervised weights; its error on
@@ -11,20 +11,23 @@ Transfusion differs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from ..._utils.typing import Array
 from ...core.curvature import fit_labeled
 from ...core.labelings import HardLabels, SoftLabels
-from ...core.linalg import row_space
+from ...core.linalg import PLAIN, row_space
 from ...core.objective import Objective
 from ...core.rows import DenseTable, MemoryRows
 from ...core.solvers import block_descent, newton
 from ...core.solvers.least_norm import leaves_weights_open, vanishing_ridge
 from ._descent import descend_once
+from ._growing import GrowingRows, growing_rows, settle
 
 METHODS = ("supervised", "soft", "hard", "oracle")
 
@@ -72,36 +75,118 @@ def nested_weights(
     found: dict[str, list[Array]] = {method: [] for method in methods}
     objective = draw.objective(sizes[0])
     supervised = soft = fit_labeled(objective)
-    active, open_weights = None, False
     needs_soft = any("soft" in method for method in methods)
-    for size in sizes:
-        n_rows = draw.n_labeled + size
-        objective = objective.extended(DenseTable(draw.features[:n_rows]))
-        open_weights = open_weights or leaves_weights_open(objective)
-        if not needs_soft:
-            pass
-        elif open_weights and draw.as_authors:
-            soft = authors_solution(objective, supervised)
-        elif open_weights:
-            soft = vanishing_ridge(objective, soft, max_iter=1000).w
-        else:
-            active = None if active is None else active.extended(n_rows)
-            solution = newton(objective, soft, active=active)
-            soft, active = solution.w, solution.state.active
-        hard_objective = objective.with_labeling(HardLabels())
+    for fits in _nested_fits(draw, objective, supervised, sizes):
+        soft = fits.soft(soft) if needs_soft else soft
         for method in methods:
             if method == "supervised":
                 w = supervised
             elif method == "soft":
                 w = soft
             elif method == "hard":
-                w = _hard(hard_objective, supervised)
+                w = fits.hard(supervised)
             elif method == "hard_from_soft":
-                w = _hard(hard_objective, soft)
+                w = fits.hard(soft)
             else:
-                w = _oracle(draw, hard_objective)
+                w = fits.oracle()
             found[method].append(w)
     return {method: np.array(weights) for method, weights in found.items()}
+
+
+class _Fits(Protocol):
+    """The fits to a number of unlabeled rows; `soft` and `hard` start at given weights."""
+
+    def soft(self, start: Array) -> Array: ...
+
+    def hard(self, start: Array) -> Array: ...
+
+    def oracle(self) -> Array: ...
+
+
+def _nested_fits(
+    draw: Draw, objective: Objective, supervised: Array, sizes: Sequence[int]
+) -> Iterator[_Fits]:
+    """Yield the fits to each number of unlabeled rows, valid until the next ones."""
+    factor = objective.labeled_factor
+    if factor is not None and not factor.dead.any() and factor.rcond >= PLAIN:
+        unlabeled = draw.X[draw.n_labeled :]
+        for rows in growing_rows(objective, supervised, unlabeled, sizes):
+            yield _DeterminedFits(draw, rows)
+        return
+    open_weights = False
+    for size in sizes:
+        objective = objective.extended(DenseTable(draw.features[: draw.n_labeled + size]))
+        open_weights = open_weights or leaves_weights_open(objective)
+        yield _OtherFits(draw, objective, supervised, open_weights)
+
+
+@dataclass(frozen=True)
+class _DeterminedFits:
+    """The labeled rows determine the weights."""
+
+    draw: Draw
+    rows: GrowingRows
+
+    def soft(self, start: Array) -> Array:
+        w = settle(self.rows.fit_active, SoftLabels().piece, self.rows.X @ start)
+        return w if w is not None else newton(self._objective, start).w
+
+    def hard(self, start: Array) -> Array:
+        w = settle(self.rows.fit, HardLabels().impute, self.rows.X @ start)
+        return w if w is not None else _descend(self._objective.with_labeling(HardLabels()), start)
+
+    def oracle(self) -> Array:
+        return self.rows.fit(self.draw.y[self.draw.n_labeled :][: len(self.rows.X)])[0]
+
+    @property
+    def _objective(self) -> Objective:
+        return self.draw.objective(len(self.rows.X))
+
+
+@dataclass(frozen=True)
+class _OtherFits:
+    """The labeled rows leave weights open, or determine them only to a few digits."""
+
+    draw: Draw
+    objective: Objective
+    supervised: Array
+    open_weights: bool
+
+    def soft(self, start: Array) -> Array:
+        if not self.open_weights:
+            return newton(self.objective, start).w
+        if self.draw.as_authors:
+            return authors_solution(self.objective, self.supervised)
+        return vanishing_ridge(self.objective, start, max_iter=1000).w
+
+    def hard(self, start: Array) -> Array:
+        return _descend(self._hard_objective, start)
+
+    def oracle(self) -> Array:
+        """Fit all rows with their true labels.
+
+        If they do not determine the weights, the authors' oracle leaves the intercept out of the
+        norm, unlike their other methods. The constant is the last column, so the Gram matrix has
+        the layout of one with an intercept.
+        """
+        objective, n_rows = self._hard_objective, self.objective.rows.n_rows
+        moment = objective.rows.moment(self.draw.y[:n_rows])
+        if objective.full_factor is not None:
+            return objective.full_factor.solve(moment)
+        space = row_space(objective.rows.full_gram, intercept=True)
+        if space is not None:
+            return space.step(np.zeros(moment.shape), -moment)
+        everything = replace(self.draw, n_labeled=n_rows, as_authors=False)
+        return fit_labeled(everything.objective(0))
+
+    @cached_property
+    def _hard_objective(self) -> Objective:
+        return self.objective.with_labeling(HardLabels())
+
+
+def _descend(objective: Objective, start: Array) -> Array:
+    """Return the end of block descent with hard labels from given weights."""
+    return block_descent(objective, objective.labeling.impute(objective.rows.decisions(start))).w
 
 
 def authors_solution(objective: Objective, start: Array, *, max_steps: int = 1000) -> Array:
@@ -118,26 +203,3 @@ def authors_solution(objective: Objective, start: Array, *, max_steps: int = 100
     return axes @ descend_once(
         table[:L], rows.y, table[L:], labels, objective.labeling, tol=1e-8, max_steps=max_steps
     )
-
-
-def _hard(objective: Objective, start: Array) -> Array:
-    labels = objective.labeling.impute(objective.rows.decisions(start))
-    return block_descent(objective, labels).w
-
-
-def _oracle(draw: Draw, objective: Objective) -> Array:
-    """Fit all rows with their true labels.
-
-    If they do not determine the weights, the authors' oracle leaves the intercept out of the norm,
-    unlike their other methods. The constant is the last column, so the Gram matrix has the layout
-    of one with an intercept.
-    """
-    n_rows = objective.rows.n_rows
-    moment = objective.rows.moment(draw.y[:n_rows])
-    if objective.full_factor is not None:
-        return objective.full_factor.solve(moment)
-    space = row_space(objective.rows.full_gram, intercept=True)
-    if space is not None:
-        return space.step(np.zeros(moment.shape), -moment)
-    everything = replace(draw, n_labeled=n_rows, as_authors=False)
-    return fit_labeled(everything.objective(0))
