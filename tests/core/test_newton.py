@@ -154,23 +154,6 @@ def test_a_nearby_fit_hands_over_its_active_set(monkeypatch):
     np.testing.assert_allclose(warm.w, fresh.w, rtol=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_solution_of_fewer_rows_is_a_start_for_more_of_them(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(230, 6)) + 1.0
-    y = (X[:30, 0] + rng.normal(size=30) > 1.0).astype(float)
-    rows = MemoryRows(DenseTable(X[:100]), np.arange(30), y, labeled_weight=np.ones(30))
-    few = Objective(rows, SoftLabels(), 0.1)
-    start = newton(few, fit_labeled(few))
-    more = few.extended(DenseTable(X))
-    warm = newton(more, start.w, active=start.state.active.extended(230))
-    fresh = MemoryRows(DenseTable(X), np.arange(30), y, labeled_weight=np.ones(30))
-    cold = newton(Objective(fresh, SoftLabels(), 0.1), fit_labeled(few))
-    np.testing.assert_allclose(warm.w, cold.w, rtol=1e-10, atol=1e-12)
-    assert warm.status is cold.status is Status.EXACT
-    assert warm.n_iter <= cold.n_iter
-
-
 def test_with_many_columns_a_factor_is_updated_by_the_rows_that_changed(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 140))

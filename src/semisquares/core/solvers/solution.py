@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -84,17 +84,6 @@ class ActiveSet:
     """The curvature of the labeled and the active rows, if it is known."""
     factored: Curvature | None = None
     """The same for the pieces that were summed."""
-
-    def extended(self, n_rows: int) -> ActiveSet:
-        """Return the set for a table with further rows after these, none of them active yet."""
-
-        def extend(piece: Any) -> Array:
-            longer = np.zeros(n_rows, dtype=piece.dtype)
-            longer[: len(piece)] = piece
-            return longer
-
-        summed = extend(self.summed[0]), self.summed[1]
-        return replace(self, piece=extend(self.piece), summed=summed)
 
 
 @dataclass(frozen=True, eq=False)
