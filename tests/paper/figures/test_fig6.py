@@ -266,13 +266,15 @@ def test_findings_tell_what_differs():
 # -- beyond ----------------------------------------------------------------------------------------
 
 
-def test_the_tuned_ridge_decides_as_scikit_learn_does():
-    drawn = fig6.draw_repeat(settings(RIDGE), "WDBC", 0)
+@pytest.mark.parametrize("name", ["Haberman", "SPECT", "WDBC"])
+@pytest.mark.parametrize("repeat", range(5))
+def test_the_tuned_ridge_decides_as_scikit_learn_does(name, repeat):
+    drawn = fig6.draw_repeat(settings(RIDGE), name, repeat)
     L = drawn.n_labeled
     model = RidgeClassifierCV(alphas=10.0 ** np.arange(-3, 4.01, 0.5))
     model.fit(drawn.X[:L, :-1], drawn.y[:L])
-    predicted = drawn.X @ tuned_ridge(drawn) > 0.5
-    assert_array_equal(predicted, model.predict(drawn.X[:, :-1]) > 0.5)
+    decisions = 2.0 * drawn.X @ tuned_ridge(drawn) - 1.0
+    assert_allclose(decisions, model.decision_function(drawn.X[:, :-1]), atol=1e-9)
 
 
 def test_the_ridge_table_has_a_curve_for_every_rival():
