@@ -7,6 +7,7 @@ import pytest
 
 from semisquares.core.linalg import (
     _complement,
+    column_span,
     conjugate_gradient,
     dependent_columns,
     factor,
@@ -275,6 +276,31 @@ def test_a_row_space_gives_the_solution_of_least_norm_from_any_weights(scale, in
     expected = np.linalg.lstsq(centred, t - intercept * t.mean())[0]
     np.testing.assert_allclose(found[:7], expected, atol=1e-9)
     np.testing.assert_allclose(A.T @ (A @ found - t), 0.0, atol=1e-7 * scale)
+
+
+@pytest.mark.parametrize("shape", [(9, 4), (4, 4), (3, 5)])
+@pytest.mark.parametrize("rank", [1, 3, 4])
+def test_a_column_span_projects_on_the_columns(shape, rank):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(shape[0], rank)) @ rng.normal(size=(rank, shape[1]))
+    A /= np.linalg.norm(A, axis=0)
+    span = column_span(A, 1e-11)
+    assert span.shape[1] == min(rank, *shape)
+    np.testing.assert_allclose(span.T @ span, np.eye(span.shape[1]), atol=1e-14)
+    np.testing.assert_allclose(span @ span.T, A @ np.linalg.pinv(A, rcond=1e-11), atol=1e-12)
+
+
+def test_columns_of_zeros_span_nothing():
+    A = np.eye(5, 3)
+    A[:, 1] = 0.0
+    np.testing.assert_allclose(np.abs(column_span(A, 1e-11)).sum(axis=1), [1, 0, 1, 0, 0])
+    assert column_span(np.zeros((4, 2)), 1e-11).shape == (4, 0)
+
+
+def test_independent_columns_need_no_svd(monkeypatch):
+    monkeypatch.delattr("semisquares.core._dense.svd")
+    A = np.random.default_rng(0).normal(size=(9, 4))
+    assert column_span(A / np.linalg.norm(A, axis=0), 1e-11).shape == (9, 4)
 
 
 def test_a_row_space_is_left_to_qr_where_pivots_neither_vanish_nor_stand_out():

@@ -7,19 +7,15 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import lapack
 
 from .._inputs.arrays import explain_overflow
 from .._inputs.labels import Labels
 from .._utils.typing import Array
 from ..core import _dense as dense
-from ..core.linalg import EPS, RANK_TOLERANCE, least_norm_step
+from ..core.linalg import EPS, RANK_TOLERANCE, column_span, has_full_rank, least_norm_step
 from ..estimators._base import one_hot
 from ._base import NOT_NEGATIVE, STEPS, LinearClassifier, free_rows, label_all
 from ._least_labeling import least_labeling
-
-FULL_RANK = 1e-7
-"""With a reciprocal condition number above this, no singular value is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +45,10 @@ class _AllRows:
     def basis(self) -> Array:
         """Return B, by QR rather than by the Gram matrix."""
         n, d = self.rows.shape
-        tall = np.vstack((self.rows, np.sqrt(self.alpha) * np.eye(d)))
+        ridge = np.sqrt(self.alpha) * np.eye(d) if self.alpha > 0.0 else np.zeros((0, d))
+        tall = np.vstack((self.rows, ridge))
         norms = np.sqrt(np.einsum("ij,ij->j", tall, tall))
-        orthogonal, triangle = dense.qr(tall / np.where(norms > 0.0, norms, 1.0))
-        found = orthogonal[:n]
-        if not _is_far_from_singular(triangle):
-            left, values, _ = dense.svd(triangle)
-            rank = int((values > RANK_TOLERANCE * values[0]).sum())
-            found = dense.product(found, left[:, :rank])
+        found = column_span(tall / np.where(norms > 0.0, norms, 1.0), RANK_TOLERANCE)[:n]
         return np.hstack((found, np.full((n, 1), n**-0.5))) if self.intercept else found
 
     def weights(self, t: Array) -> tuple[Array, Array]:
@@ -64,7 +56,7 @@ class _AllRows:
         n, d = self.rows.shape
         first, p = self.intercept, self.intercept + d
         triangle = dense.triangle_of(np.hstack((np.ones((n, first)), self.rows, t)))
-        if self.alpha == 0.0 and _is_far_from_singular(triangle[:p, :p]):
+        if self.alpha == 0.0 and has_full_rank(triangle[:p, :p]):
             w = dense.solve_triangular(triangle[:p, :p].T, triangle[:p, p:], transposed=True)
             w = np.roll(w, -first, axis=0)
         else:
@@ -73,11 +65,6 @@ class _AllRows:
         features = w[:d] if self.turn is None else self.turn @ w[:d]
         last = w[d] - self.origin @ features if self.intercept else np.zeros(t.shape[1])
         return features.T, last
-
-
-def _is_far_from_singular(triangle: Array) -> bool:
-    """Return whether an upper triangle has full rank beyond doubt, without an SVD."""
-    return len(triangle) > 0 and lapack.dtrcon(triangle, norm="1")[0] > FULL_RANK
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +79,10 @@ class _LabeledLoss:
     @classmethod
     def of(cls, B: Array, known: Array, unknown: Array, targets: Array, first: int) -> _LabeledLoss:
         """Write ``‖B_l (B_u'q + B_l'y) - y‖²`` in the few coordinates of B_l's QR."""
-        orthogonal, triangle = dense.qr(B[known])
-        b = orthogonal.T @ targets - triangle @ (B[known].T @ targets)
+        p = min(B[known].shape)
+        both = dense.triangle_of(np.hstack((B[known], targets)))
+        triangle, turned = both[:p, : B.shape[1]], both[:p, B.shape[1] :]
+        b = turned - triangle @ (B[known].T @ targets)
         return cls(dense.product(B[unknown], triangle.T), b, first)
 
     def __call__(self, q: Array) -> tuple[Array, Array]:

@@ -36,6 +36,8 @@ RANK_TOLERANCE = 1e-11
 In a rotated table (by PCA, say) columns are dependent only to about 1e-12; a column that is a sum
 of others rounded to ten digits still counts as independent.
 """
+FULL_RANK = 1e-7
+"""With a reciprocal condition number above this, no singular value is rounding."""
 UNEVEN = 1e3
 """If column norms differ by a larger factor, null directions need more digits than QR keeps."""
 
@@ -391,6 +393,24 @@ def least_norm_step(
         last = (triangle[0, first + d :] - triangle[0, 1 : d + 1] @ step) / triangle[0, 0]
         step = np.vstack((step, last))
     return LeastNorm(step.reshape(w.shape), null)
+
+
+def column_span(matrix: Array, tol: float) -> Array:
+    """Return an orthonormal basis of the columns; singular values up to tol of the largest are 0.
+
+    The columns should have norms of 1 or 0. An SVD is only needed if their rank is in doubt.
+    """
+    orthogonal, triangle = dense.qr(matrix)
+    if has_full_rank(triangle):
+        return orthogonal
+    left, values, _ = dense.svd(triangle)
+    return dense.product(orthogonal, left[:, values > tol * values[0]])
+
+
+def has_full_rank(triangle: Array) -> bool:
+    """Return whether an R factor has full rank beyond doubt, without an SVD."""
+    n, d = triangle.shape
+    return n == d > 0 and float(lapack.dtrcon(triangle, norm="1")[0]) > FULL_RANK
 
 
 def _svd(matrix: Array) -> tuple[Array, Array, Array]:

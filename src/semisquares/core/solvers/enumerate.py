@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._utils.typing import Array
 from .. import _dense as dense
-from ..linalg import EPS
+from ..linalg import EPS, column_span
 from ..objective import Objective
 from .block_descent import block_descent
 from .branch_and_bound import enumerate_labelings
@@ -79,8 +79,7 @@ def label_quadratic(objective: Objective) -> tuple[Array, Array, float]:
     ridge = np.sqrt(objective.alpha) * np.eye(rows.n_weights)[int(rows.intercept) :]
     design = np.vstack((x * root[:, None], triangle[:, :-1], ridge))
     norms = np.linalg.norm(design, axis=0)
-    left, values, _ = dense.svd(design / np.where(norms > 0.0, norms, 1.0))
-    span = left[:, values > EPS * max(design.shape) * values[0]]
+    span = column_span(design / np.where(norms > 0.0, norms, 1.0), EPS * max(design.shape))
     free = span[: len(x)] * root[:, None]
     y = triangle[:, -1]
     explained = span[len(x) : len(x) + len(triangle)].T @ y
