@@ -96,11 +96,16 @@ def yates_values(objective: Objective, open_labels: Array) -> Array:
             f"method='analytic' solves a system for up to {MAX_MISSING} missing outcomes, got "
             f"{rows.n_unlabeled}; use method='iterate'."
         )
-    unit = np.zeros((rows.n_rows, rows.n_unlabeled + 1))  # the targets: each u alone, then y
-    unit[rows.unlabeled, np.arange(rows.n_unlabeled)] = 1.0
-    unit[rows.labeled, -1] = rows.y
-    moment = rows.weighted_moment(unit)[1]
-    fit = full_curvature(objective).step(np.zeros(moment.shape), -moment, lambda: -unit)
+    # the targets are each u alone, then y; rows have no weights
+    moment = np.column_stack((rows.columns_of(rows.unlabeled), rows.labeled_moment))
+
+    def targets() -> Array:
+        unit = np.zeros((rows.n_rows, rows.n_unlabeled + 1))
+        unit[rows.unlabeled, np.arange(rows.n_unlabeled)] = 1.0
+        unit[rows.labeled, -1] = rows.y
+        return unit
+
+    fit = full_curvature(objective).step(np.zeros(moment.shape), -moment, lambda: -targets())
     hat = rows.decisions_of(rows.unlabeled, fit)
     system = np.eye(rows.n_unlabeled) - hat[:, :-1] + dense.product(open_labels, open_labels.T)
     return dense.solve(system, hat[:, -1])

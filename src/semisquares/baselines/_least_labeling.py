@@ -133,16 +133,21 @@ class _Newton:
         self.share = self.a / self.a.sum(axis=1, keepdims=True)
         self.V, self.R = V, R
         K, p = q.shape[1], self.V.shape[1]
-        gram = np.zeros((K, p, K, p))
-        for k in range(K):
+        gram = np.zeros((K - 1, p, K - 1, p))  # of all classes but the first
+        for k in range(1, K):
             for other in range(k):
-                weight = self.a[:, k] * self.share[:, other]
-                block = dense.product(self.V.T, weight[:, None] * self.V)
-                gram[k, :, other] = gram[other, :, k] = -block
-                gram[k, :, k] += block
-                gram[other, :, other] += block
-        inner = gram[1:, :, 1:].reshape(len(R), len(R))
-        inner = dense.product(dense.product(self.R.T, inner), self.R)
+                part = np.sqrt(self.a[:, k] * self.share[:, other])[:, None] * self.V
+                block = dense.product(part.T, part)
+                gram[k - 1, :, k - 1] += block
+                if other > 0:
+                    gram[k - 1, :, other - 1] = gram[other - 1, :, k - 1] = -block
+                    gram[other - 1, :, other - 1] += block
+        inner = gram.reshape(len(R), len(R))
+        size = self.R.diagonal()
+        if np.count_nonzero(self.R) == len(size):  # diagonal, as in least squares
+            inner *= np.multiply.outer(size, size)
+        else:
+            inner = dense.product(dense.product(self.R.T, inner), self.R)
         inner.flat[:: len(R) + 1] += 1.0
         self.triangle = _triangle(inner, 1.0)
 
