@@ -212,12 +212,15 @@ def test_the_gradient_and_the_hessian_are_those_of_finite_differences(options):
     labels = read_labels(problem.y)
     contrast = _Contrast.of(problem.X, labels, model._given(problem.X, labels))
     rng = np.random.default_rng(0)
-    U, K = contrast.joint.shape
+    U, K = len(contrast.free), contrast.joint.shape[1]
     q = rng.dirichlet(np.ones(K), size=U)
     step = 1e-5 * (rng.dirichlet(np.ones(K), size=U) - 1.0 / K)
     gradient, H = contrast(q)
     V = contrast.V
-    values = [contrast.value(contrast.best(p), p) for p in (q - step, q + step)]
+    values = []
+    for p in (q - step, q + step):
+        best = contrast.best(p)
+        values.append(contrast.value(best, contrast.gains(best), p))
     assert (values[1] - values[0]) / 2 == pytest.approx(np.sum(gradient * step), rel=1e-5)
     change = (contrast(q + step)[0] - contrast(q - step)[0]) / 2
     curved = V @ (H @ (step[:, 1:].T @ V).ravel()).reshape(K - 1, -1).T

@@ -19,7 +19,6 @@ from ._gaussian import (
     Given,
     WhitenedMaximum,
     WhitenedRows,
-    complete_log_likelihood,
     fit_gaussian,
     log_prior,
 )
@@ -43,18 +42,18 @@ class _Contrast:
     given: Given
     supervised: GaussianClasses
     joint: Array
-    """log p(x_i, k; θ_sup) of the unlabeled rows."""
+    """log p(x_i, k; θ_sup) of all rows."""
 
     @classmethod
     def of(cls, X: Array, labels: Labels, given: Given) -> _Contrast:
         known = one_hot(labels.codes, len(labels.classes))
         supervised = fit_gaussian(X[labels.labeled], known, given)
-        return cls(X, labels, known, given, supervised, supervised.log_joint(X[free_rows(labels)]))
+        return cls(X, labels, known, given, supervised, supervised.log_joint(X))
 
     @cached_property
     def free(self) -> Array:
-        """The unlabeled rows of X."""
-        return self.X[free_rows(self.labels)]
+        """The unlabeled rows."""
+        return free_rows(self.labels)
 
     def all_rows(self, q: Array) -> Array:
         """Return the labels of all rows."""
@@ -64,18 +63,14 @@ class _Contrast:
         """Return θ(q)."""
         return fit_gaussian(self.X, self.all_rows(q), self.given)
 
-    def gradient(self, model: GaussianClasses) -> Array:
-        """Return the gain in log p(x_i, k) over θ_sup for each unlabeled row and class."""
-        return model.log_joint(self.free) - self.joint
+    def gains(self, model: GaussianClasses) -> Array:
+        """Return the gain in log p(x_i, k) over θ_sup for each row and class."""
+        return model.log_joint(self.X) - self.joint
 
-    def value(self, model: GaussianClasses, q: Array) -> float:
-        """Return the contrast of a model with θ_sup for the labels q."""
-        labels = self.all_rows(q)
-        ours, theirs = (
-            complete_log_likelihood(theta, self.X, labels) + log_prior(theta, self.given)
-            for theta in (model, self.supervised)
-        )
-        return ours - theirs
+    def value(self, model: GaussianClasses, gains: Array, q: Array) -> float:
+        """Return the contrast of a model, of given gains, with θ_sup for the labels q."""
+        ours, theirs = (log_prior(theta, self.given) for theta in (model, self.supervised))
+        return float(np.sum(self.all_rows(q) * gains)) + ours - theirs
 
     @cached_property
     def rows(self) -> WhitenedRows:
@@ -85,8 +80,7 @@ class _Contrast:
     @cached_property
     def V(self) -> Array:
         """The rows (1, z) whose sums q'V determine f."""
-        free = free_rows(self.labels)
-        return np.hstack((np.ones((len(free), 1)), self.rows.Z[free]))
+        return np.hstack((np.ones((len(self.free), 1)), self.rows.Z[self.free]))
 
     def __call__(self, q: Array) -> tuple[Array, Array]:
         """Return the gradient, up to a constant per row, and the Hessian in the sums q'V.
@@ -101,7 +95,7 @@ class _Contrast:
         class change by minus those of the others, and ds_k - m_k dn_k is v_k - ½ e_k dn_k.
         """
         found = WhitenedMaximum.of(self.rows, self.all_rows(q))
-        gradient = found.scores(self.V[:, 1:]) - self.joint
+        gradient = found.scores(self.V[:, 1:]) - self.joint[self.free]
         m = found.means
         K, d = m.shape
         total = self.rows.total
@@ -220,12 +214,13 @@ class ContrastivePessimisticDiscriminant(GaussianDiscriminant):
         model = contrast.best(found.q)
         self._set_model(model)
         self.label_distributions_ = contrast.all_rows(found.q)
-        self.objective_ = contrast.value(model, found.q)
-        self.certificate_ = labeling_gap(found.q, contrast.gradient(model))
+        gains = contrast.gains(model)
+        self.objective_ = contrast.value(model, gains, found.q)
+        self.certificate_ = labeling_gap(found.q, gains[contrast.free])
         self.n_iter_ = max(1, found.n_iter)
         self._set_transduction(X, labels)
         # log likelihoods of this size have no more digits
-        rounding = 1e3 * EPS * float(np.abs(contrast.joint).sum())
+        rounding = 1e3 * EPS * float(np.abs(contrast.joint[contrast.free]).sum())
         if self.certificate_ <= max(enough, rounding):
             return None
         return (
