@@ -33,6 +33,7 @@ from ...baselines import (
     SemiSupervisedAdapter,
     TransductiveSVM,
 )
+from ...core.solvers.least_norm import leaves_weights_open
 from ...plotting import MethodStyle
 from ...plotting._curves import draw_band
 from ...plotting._pictures import title_panel
@@ -272,7 +273,7 @@ def missing_outcomes(drawn: Draw, at: Sequence[int]) -> Array:
     rows do not determine the weights: the outcomes then select one of many fits.
     """
     L = drawn.n_labeled
-    if np.linalg.matrix_rank(drawn.X[:L]) < drawn.X.shape[1]:
+    if leaves_weights_open(drawn.objective(at[0])):
         return np.full(len(at), np.nan)
     supervised = drawn.X @ nested_weights(drawn, at[:1], ("supervised",))["supervised"][0]
     found = []
