@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from semisquares import HardLabelClassifier, LeastSquaresClassifier, SoftLabelClassifier
 from semisquares.core.curvature import fit_labeled
-from semisquares.core.labelings import HardLabels, SoftLabels
+from semisquares.core.labelings import SoftLabels
 from semisquares.paper.figures import FIGURES
 from semisquares.paper.figures import fig6_learning_curves as fig6
 from semisquares.paper.figures._descent import descend, descend_once
@@ -40,20 +40,33 @@ def estimator_weights(model, draw, size):
     return np.append(model.coef_.ravel(), model.intercept_ + 0.5)
 
 
-@pytest.mark.parametrize("labeling", [SoftLabels(), HardLabels()])
-@pytest.mark.parametrize("max_steps", [1, 7, 1000])
+@pytest.mark.parametrize("max_steps", [1, 16, 17, 50, 51, 52, 53, 100, 1000])
 @pytest.mark.parametrize("n_unlabeled", [3, 6, 7, 60])  # with 6 columns
-def test_one_run_ends_where_it_does_among_many(n_unlabeled, max_steps, labeling):
+def test_one_run_ends_where_it_does_among_many(n_unlabeled, max_steps):
     draw = drawn(0)
     rows = draw.X[: 14 + n_unlabeled]
     rows = rows @ np.linalg.eigh(rows.T @ rows)[1]
     starts = np.random.default_rng(1).uniform(size=(n_unlabeled, 3))
     options = {"tol": 1e-8, "max_steps": max_steps}
     given = rows[:14], draw.y[:14], rows[14:]
-    expected = descend(*given, starts, labeling, **options)
+    expected = descend(*given, starts, SoftLabels(), **options)
     for k in range(3):
-        found = descend_once(*given, starts[:, k], labeling, **options)
-        assert_allclose(found, expected.weights[:, k], atol=1e-9)
+        found = descend_once(*given, starts[:, k], SoftLabels(), **options)
+        assert_allclose(found, expected.weights[:, k], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_leaps_are_taken_but_miss_neither_a_piece_nor_the_end(seed, monkeypatch):
+    draw = drawn(seed, n_labeled=8)
+    rows = draw.X @ np.linalg.eigh(draw.X.T @ draw.X)[1]
+    labels = np.full((92, 1), 0.5)
+    given, options = (rows[:8], draw.y[:8], rows[8:]), {"tol": 1e-8, "max_steps": 3000}
+    expected = descend(*given, labels, SoftLabels(), **options)
+    calls, impute = [], SoftLabels.impute
+    monkeypatch.setattr(SoftLabels, "impute", lambda self, z: calls.append(0) or impute(self, z))
+    found = descend_once(*given, labels[:, 0], SoftLabels(), **options)
+    assert len(calls) < expected.steps[0]
+    assert_allclose(found, expected.weights[:, 0], rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])

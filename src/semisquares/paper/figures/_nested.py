@@ -201,5 +201,5 @@ def authors_solution(objective: Objective, start: Array, *, max_steps: int = 100
     L = len(rows.labeled)
     labels = objective.labeling.impute(rows.decisions(start)[L:])
     return axes @ descend_once(
-        table[:L], rows.y, table[L:], labels, objective.labeling, tol=1e-8, max_steps=max_steps
+        table[:L], rows.y, table[L:], labels, SoftLabels(), tol=1e-8, max_steps=max_steps
     )
