@@ -99,6 +99,15 @@ def test_labeled_rows_that_hardly_determine_a_weight_have_no_secants():
     assert from_secants(objective, objective.sweep(w)) is None
 
 
+def test_sums_that_overflow_in_single_precision_give_no_secants():
+    problem, _, w = some_objective()
+    table = DenseTable((1e20 * problem.X).astype(np.float32), dtype=np.float32)
+    objective = Objective(problem.rows(table), problem.objective().labeling, 1.0)
+    objective.rows.labeled_gram = problem.rows(DenseTable(1e20 * problem.X)).labeled_gram
+    w = np.vstack((w[:-1] * 1e-20, w[-1:]))
+    assert from_secants(objective, objective.sweep(w)) is None
+
+
 def test_secants_need_fewer_products_than_the_gram_matrix_of_all_rows(monkeypatch):
     rng = np.random.default_rng(0)
     truth = rng.integers(20, size=5000)

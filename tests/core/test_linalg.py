@@ -295,6 +295,7 @@ def test_columns_of_zeros_span_nothing():
     A[:, 1] = 0.0
     np.testing.assert_allclose(np.abs(column_span(A, 1e-11)).sum(axis=1), [1, 0, 1, 0, 0])
     assert column_span(np.zeros((4, 2)), 1e-11).shape == (4, 0)
+    assert column_span(np.zeros((4, 0)), 1e-11).shape == (4, 0)
 
 
 def test_independent_columns_need_no_svd(monkeypatch):

@@ -166,6 +166,14 @@ def test_numbers_beyond_single_precision_are_fitted_in_double():
     np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("size", [1e17, 1e19, 1e30])
+def test_squares_beyond_single_precision_are_fitted_in_double(size):
+    """The numbers themselves are within it."""
+    objective = problem(size=size)
+    found, expected = solve(objective), solve(objective, rng=False)
+    np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "other",
     [

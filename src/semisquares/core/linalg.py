@@ -404,7 +404,7 @@ def column_span(matrix: Array, tol: float) -> Array:
     if has_full_rank(triangle):
         return orthogonal
     left, values, _ = dense.svd(triangle)
-    return dense.product(orthogonal, left[:, values > tol * values[0]])
+    return dense.product(orthogonal, left[:, values > tol * values.max(initial=0.0)])
 
 
 def has_full_rank(triangle: Array) -> bool:

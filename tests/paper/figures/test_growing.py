@@ -100,3 +100,8 @@ def test_fits_that_do_not_settle_are_left_to_the_solvers(monkeypatch):
     found = nested_weights(Draw(X, y, L), SIZES, methods)
     for method in methods:
         assert_allclose(found[method], expected[method], atol=1e-10)
+
+
+def test_a_matrix_without_digits_ends_the_fits():
+    rows = ManyRows(-np.eye(2), np.zeros(2))
+    assert settle(rows.fit_active, SoftLabels().piece, np.zeros(0)) is None

@@ -244,7 +244,7 @@ class TrackedLabels:
         largest = self._scale * float(self._levels[0].norms.max()) + np.abs(self._centre)
         reach = 1.0 + (abs(float(w[-1])) if rows.intercept else 0.0)
         reach += float(np.abs(w[: rows.n_features]) @ largest)
-        if self._closest <= 4.0 * rows.n_weights * EPS * reach:
+        if not self._closest > 4.0 * rows.n_weights * EPS * reach:  # also if reach is NaN
             return None
         moment, gram, ones = self._moment(w), rows.full_gram, self.piece > 0
         total = float(rows.targets.times_weights(ones.astype(np.float64)).sum())

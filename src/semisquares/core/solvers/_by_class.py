@@ -31,9 +31,12 @@ WORST_CONDITION = 1e6
 
 
 def from_grams(grams: Array) -> Callable[[Array], Array] | None:
-    """Return a solve with one matrix per class; None if one is too badly conditioned."""
+    """Return a solve with one matrix per class; None if one is too badly conditioned.
+
+    None also if sums have overflowed, as they may in single precision.
+    """
     norms = np.sqrt(np.einsum("kii->ki", grams))
-    if not norms.all():
+    if not (norms.all() and np.isfinite(norms).all()):
         return None
     scaled = grams / norms[:, :, None]
     scaled /= norms[:, None, :]
@@ -57,12 +60,16 @@ def from_grams(grams: Array) -> Callable[[Array], Array] | None:
 
 
 def from_secants(objective: Objective, sweep: Sweep) -> Callable[[Array], Array] | None:
-    """Return a solve with matrices that are corrected along w_k; None if L is nearly singular.
+    """Return a solve with matrices that are corrected along w_k.
+
+    None if L is nearly singular, or if sums overflow, as they may in single precision.
 
     All matrices are diagonal in the axes of L and C, but for the correction of rank two.
     """
     rows = objective.rows
     spread, shares, images = rows.outside_sums(sweep.z, sweep.piece)
+    if not (np.isfinite(spread).all() and np.isfinite(images).all()):
+        return None
     labeled = rows.labeled_gram + np.diag(objective.ridge_gradient(np.ones(rows.n_weights)))
     axes = _common_axes(labeled, spread)
     if axes is None:
@@ -110,10 +117,10 @@ def _common_axes(A: Array, B: Array) -> tuple[Array, Array] | None:
         return None
     try:
         L = dense.cholesky_factor(A / np.outer(norms, norms))
+        if not (np.diag(L) ** 2).min() * WORST_CONDITION > 1.0:
+            return None
         inverse = dense.inv(L) / norms
+        values, vectors = dense.eigh(inverse @ B @ inverse.T)
     except np.linalg.LinAlgError:
         return None
-    if not (np.diag(L) ** 2).min() * WORST_CONDITION > 1.0:
-        return None
-    values, vectors = dense.eigh(inverse @ B @ inverse.T)
     return inverse.T @ vectors, np.maximum(values, 0.0)

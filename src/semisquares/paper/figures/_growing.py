@@ -120,11 +120,15 @@ def settle(
     """Fit until no row changes its state, a function of its decision value; return the weights.
 
     If states are hard labels, this is block descent. If they are pieces, these are full Newton
-    steps, and the end is the exact minimiser. Returns None if states still change after MAX_STEPS.
+    steps, and the end is the exact minimiser. Returns None if states still change after MAX_STEPS,
+    or if a matrix has lost its digits.
     """
     now = state(z)
     for _ in range(MAX_STEPS):
-        w, z = fit(now)
+        try:
+            w, z = fit(now)
+        except np.linalg.LinAlgError:
+            return None
         before, now = now, state(z)
         if (now == before).all():
             return w
@@ -133,7 +137,10 @@ def settle(
 
 def _factor(matrix: Array) -> Array:
     """Return the Cholesky factor of a positive definite matrix, which is overwritten."""
-    return dense.cholesky(matrix.T)[0]
+    triangle, failed = dense.cholesky(matrix.T)
+    if failed:
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
+    return triangle
 
 
 def _solve(triangle: Array, b: Array) -> Array:
