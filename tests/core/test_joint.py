@@ -94,6 +94,8 @@ def test_a_rare_pattern_is_kept_if_its_rows_are_large():
     rows.table.squares_sum = float((rows.table.X**2).sum())
     groups = Patterns(rows, support, 16).groups
     assert [group.tolist() for group in groups] == [[first]]
+    rows.table.squares_sum = np.inf
+    assert not Patterns(rows, support, 16).groups
 
 
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 100.0])

@@ -50,10 +50,13 @@ class Patterns:
     def _sizes(self, index: Array, counts: Array) -> Array:
         """Return the sums of ‖x‖² over groups of rows, relative to the mean over all rows."""
         table = self.rows.table
-        squares = table.squares(table.take(index)) @ np.ones(table.n_columns, dtype=table.dtype)
         mean = (table.squares_sum or 0.0) / table.n_rows
-        sums = np.add.reduceat(squares, np.cumsum(counts) - counts)
-        return np.asarray(sums / mean if mean > 0.0 else counts)
+        if not 0.0 < mean < np.inf:
+            return counts
+        ones = np.ones(table.n_columns, dtype=table.dtype)
+        with np.errstate(over="ignore"):  # infinite squares are large enough
+            squares = table.squares(table.take(index)) @ ones
+        return np.asarray(np.add.reduceat(squares, np.cumsum(counts) - counts) / mean)
 
     def reference(self) -> Array:
         """Return the supports of the rows in patterns; all classes for the other unlabeled rows."""

@@ -27,8 +27,8 @@ MOST_COPIED = 50_000_000
 NOTICEABLE = 1e-16
 """A rounding error of the intercept that changes J by less, relative to its scale, is ignored."""
 CONDENSED = 4
-"""Labeled rows of a sample are condensed if there are this many for each weight, and if they are
-more than one of this many rows."""
+"""The labeled rows of a sample are condensed if there are at least this many for each weight, and
+if at least one of this many rows is labeled."""
 ROUGH = 1e-4
 """Relative gap to reach on a sample."""
 
