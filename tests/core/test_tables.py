@@ -83,9 +83,10 @@ def table(request):
     }[request.param]()
 
 
-@pytest.mark.parametrize("most", [1, 8, 10**6])
+@pytest.mark.parametrize("most", [1, 8, 20, 30, 10**6])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_products_in_parts_are_those_of_whole_blocks(table, most, order, monkeypatch):
+    monkeypatch.setattr(tables, "is_fast_with_small_products", lambda: True)
     monkeypatch.setattr(tables, "SMALL_PRODUCT", most)
     monkeypatch.setattr(tables, "FEWEST_PART_ROWS", 1)
     rng = np.random.default_rng(1)

@@ -162,23 +162,35 @@ class DenseTable:
         by_class = np.ascontiguousarray(W, dtype=self.dtype).T  # twice as fast as in other orders
         if out is None:
             out = np.empty((len(matrix), len(by_class)), dtype=self.dtype, order="F")
-        for part in self._parts(matrix, len(by_class)):
-            np.matmul(by_class, matrix[part].T, out=out.T[:, part])
+        step, whole = self._parts(matrix, len(by_class))
+        if whole:
+            parts, written = in_parts(matrix[:whole], step), in_parts(out[:whole], step)
+            np.matmul(by_class, parts.swapaxes(1, 2), out=written.swapaxes(1, 2))
+        if whole < len(matrix):
+            np.matmul(by_class, matrix[whole:].T, out=out[whole:].T)
         return out
 
     def transpose_times(self, matrix: Array, V: Array) -> Array:
-        by_class = V.T.astype(self.dtype, copy=False)
-        total = np.zeros((len(by_class), self.n_columns))
-        for part in self._parts(matrix, len(by_class)):
-            total += by_class[:, part] @ matrix[part]
+        V = V.astype(self.dtype, copy=False)
+        step, whole = self._parts(matrix, V.shape[1])
+        total = np.zeros((V.shape[1], self.n_columns))
+        if whole:
+            parts = in_parts(V[:whole], step).swapaxes(1, 2) @ in_parts(matrix[:whole], step)
+            total += parts.sum(axis=0, dtype=np.float64)
+        if whole < len(matrix):
+            total += V[whole:].T @ matrix[whole:]
         return total.T
 
-    def _parts(self, matrix: Array, n_classes: int) -> list[Any]:
-        """Return slices of a block whose products are small enough for BLAS not to rearrange X."""
+    def _parts(self, matrix: Array, n_classes: int) -> tuple[int, int]:
+        """Return the rows of a part, and the rows of a block that are multiplied in such parts.
+
+        Products of parts are small enough for BLAS not to rearrange X. All of them are one call of
+        NumPy, so that threads do not wait for each other between them.
+        """
         step = SMALL_PRODUCT // max(1, self.n_columns * n_classes)
         if step < FEWEST_PART_ROWS or not is_fast_with_small_products():
-            return [np.s_[:]]
-        return [np.s_[k : k + step] for k in range(0, len(matrix), step)]
+            return 1, 0
+        return step, len(matrix) // step * step
 
     def squares(self, matrix: Array) -> Array:
         return matrix * matrix
@@ -211,6 +223,15 @@ def take_rows(X: Array, index: Array) -> Array:
     return X.take(index, axis=0) if X.flags.c_contiguous else X[index]
 
 
+def in_parts(rows: Array, step: int) -> Array:
+    """Return a view of rows as parts of `step` rows; their number is a multiple of it.
+
+    >>> in_parts(np.arange(8).reshape(4, 2), 2).shape
+    (2, 2, 2)
+    """
+    return rows.reshape(-1, step, rows.shape[1])
+
+
 def banded_gram(X: Array) -> Array:
     """Return X'X of a block in C order, as small products of a few columns with those after them.
 
@@ -225,7 +246,7 @@ def banded_gram(X: Array) -> Array:
         band = slice(first, first + BAND)
         step = SMALL_PRODUCT // (BAND * (d - first))
         whole = n_rows // step * step
-        parts = X[:whole].reshape(-1, step, d)
+        parts = in_parts(X[:whole], step)
         products = parts[:, :, band].swapaxes(1, 2) @ parts[:, :, first:]
         gram[band, first:] = products.sum(axis=0) + X[whole:, band].T @ X[whole:, first:]
         gram[first:, band] = gram[band, first:].T
