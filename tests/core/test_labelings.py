@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from semisquares.core import labelings
 from semisquares.core.labelings import (
     ArgmaxLabels,
     DialLabels,
@@ -290,6 +291,31 @@ def test_decision_values_from_which_one_can_not_be_subtracted_have_labels(
     np.testing.assert_array_equal(same, piece)
     np.testing.assert_allclose(soft_labels(z, piece)[0], expected, rtol=1e-15)
     np.testing.assert_allclose(soft_labels(z)[0], expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shift", [0.0, 3.0, 1e4])
+def test_labels_with_known_supports_are_the_projections(shift, order):
+    z = np.asarray(random_z(6, n=300) + shift, order=order)
+    _, piece = SimplexLabels().residual(z)
+    np.testing.assert_allclose(soft_labels(z, piece), project_by_sorting(z), atol=1e-11)
+    assert np.abs(soft_labels(z, piece).sum(axis=1) - 1.0).max() < 1e-14
+
+
+def test_a_row_without_a_support_gets_no_label():
+    z = random_z(4, n=20)
+    _, piece = SimplexLabels().residual(z)
+    piece[3] = False
+    labels = soft_labels(z, piece)
+    assert not labels[3].any()
+    np.testing.assert_allclose(np.delete(labels.sum(axis=1), 3), 1.0)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_largest_class_is_the_first_of_the_largest(order, monkeypatch):
+    monkeypatch.setattr(labelings, "CACHED_VALUES", 12)
+    values = np.asarray(np.random.default_rng(0).integers(4, size=(50, 5)), order=order)
+    np.testing.assert_array_equal(labelings.largest_class(values), values.argmax(axis=1))
 
 
 def test_in_single_precision_this_happens_to_smaller_values():

@@ -37,8 +37,11 @@ from .._utils.typing import Array
 GATHERED = 4
 """Rows whose support is not settled yet are copied if they are at most 1/4 of all."""
 
-CACHED_VALUES = 1 << 16
-"""Labels of about this many values are computed at a time."""
+LARGE = 16.0
+"""Labels lose digits if decision values of their supports are larger, unless they are shifted."""
+
+CACHED_VALUES = 1 << 19
+"""Labels with about this many values are computed, or read, at a time."""
 
 Borders = Mapping[float, tuple[int, int]]
 """Decision values at which two pieces meet, each with the pieces below and above."""
@@ -195,7 +198,7 @@ def _newton_threshold(z: Array, support: Array) -> tuple[Array, Array]:
     """Find t as `simplex_threshold` does; a row loses its support if rounding puts t above z."""
     shrinks = False
     while True:
-        size = _sum_of_classes(support)
+        size = support_sizes(support)
         t = np.multiply(z, support).sum(axis=1)
         t -= 1.0
         with np.errstate(divide="ignore"):
@@ -215,7 +218,7 @@ def _newton_threshold(z: Array, support: Array) -> tuple[Array, Array]:
     return t, new
 
 
-def _sum_of_classes(support: Array) -> Array:
+def support_sizes(support: Array) -> Array:
     """Return the number of classes in the support of each row; bytes are added fastest."""
     narrow = np.int8 if support.shape[1] < 128 else np.int32
     return np.add.reduce(support.view(np.int8), axis=1, dtype=narrow)
@@ -236,12 +239,43 @@ def soft_labels(z: Array, piece: Array | None = None) -> Array:
         step = max(1, CACHED_VALUES // z.shape[1])
         for start in range(0, len(z), step):  # temporary arrays stay in the cache
             part = slice(start, start + step)
-            u[part] = project_simplex(z[part], None if piece is None else piece[part])
+            if piece is None:
+                u[part] = project_simplex(z[part])
+            else:
+                _label_supports(z[part], piece[part], u[part])
         return u
     u = np.empty((len(z), 2))
     np.clip(z, 0.0, 1.0, out=u[:, 1])
     np.subtract(1.0, u[:, 1], out=u[:, 0])
     return u
+
+
+def _label_supports(z: Array, support: Array, out: Array) -> None:
+    """Write soft labels with known supports; rows without a support get no label."""
+    size = support_sizes(support)
+    np.multiply(z, support, out=out)
+    t = (out.sum(axis=1) - 1.0) / np.maximum(size, 1)
+    if not np.abs(t[size > 0]).max(initial=0.0) <= LARGE:
+        out[:] = project_simplex(z, support)
+        return
+    t[size == 0] = np.inf
+    np.subtract(z, t[:, None], out=out)
+    np.maximum(out, 0.0, out=out)
+
+
+def largest_class(values: Array) -> Array:
+    """Return the class with the largest value in each row, the first of several.
+
+    `argmax` copies values in Fortran order row by row; parts of them stay in the cache.
+
+    >>> largest_class(np.array([[0.2, 0.5, 0.3], [0.4, 0.4, 0.2]]))
+    array([1, 0])
+    """
+    found = np.empty(len(values), dtype=np.intp)
+    step = max(1, CACHED_VALUES // values.shape[1])
+    for start in range(0, len(values), step):
+        values[start : start + step].argmax(axis=1, out=found[start : start + step])
+    return found
 
 
 @dataclass(frozen=True)
@@ -275,7 +309,7 @@ class SimplexLabels:
         inside = piece.astype(v.dtype)
         changed = inside * v
         mean = changed.sum(axis=1)
-        mean /= np.maximum(_sum_of_classes(piece), 1)
+        mean /= np.maximum(support_sizes(piece), 1)
         np.subtract(v, changed, out=changed)
         inside *= mean[:, None]
         changed += inside

@@ -19,7 +19,7 @@ from .._inputs.checks import Number
 from .._inputs.dask import DaskProblem, lazy_labels
 from .._inputs.labels import user_level
 from .._utils.typing import Array
-from ..core.labelings import Labeling
+from ..core.labelings import Labeling, largest_class
 from ..core.objective import Objective
 from ..core.solvers import Solution, State, Status
 from ._base import LinearLeastSquares, decision_values, one_hot
@@ -162,7 +162,7 @@ class SemiSupervised(LinearLeastSquares):
         if problem.n_classes == 2:
             winners = (imputed[:, 1] > 0.5).view(np.int8)
         else:
-            winners = imputed.argmax(axis=1)
+            winners = largest_class(imputed)
         self.transduction_ = problem.place.put(problem.classes.take(winners))
 
     def _set_lazy_labels(self, problem: DaskProblem, impute: Callable[[Array], Array]) -> None:
