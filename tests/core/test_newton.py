@@ -212,8 +212,20 @@ def test_more_classes_start_from_larger_samples(monkeypatch):
     problem = make_problem(3, n_classes=5, n_labeled=40, n_unlabeled=2400, n_features=2)
     samples = watch(monkeypatch, MemoryRows, "sample")
     multilevel = solve(problem, rng=np.random.default_rng(0))
-    assert [n_unlabeled for _, n_unlabeled, _ in samples] == [500]
+    assert [n_unlabeled for _, n_unlabeled, _ in samples] == [500, 125]
     np.testing.assert_allclose(multilevel.w, solve(problem).w, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_start_that_is_far_worse_than_a_constant_is_replaced(n_classes, intercept):
+    objective = make_problem(3, n_classes=n_classes, intercept=intercept).objective()
+    expected = newton(objective, fit_labeled(objective))
+    far = newton(objective, 1e8 * expected.w)
+    constant = newton(objective, objective.constant)
+    np.testing.assert_allclose(far.w, constant.w, rtol=1e-12, atol=1e-14)
+    assert far.n_passes == constant.n_passes + 1
+    np.testing.assert_allclose(far.w, expected.w, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["plain", "weighted", "no intercept"])

@@ -264,16 +264,18 @@ def test_labeled_rows_that_hardly_determine_a_weight_are_not_condensed():
 
 
 @pytest.mark.parametrize("stride", [1, 2])
-def test_a_rough_gram_matrix_is_that_of_every_other_row(stride, monkeypatch):
+def test_rough_sums_are_those_of_every_other_row(stride, monkeypatch):
     monkeypatch.setattr(memory, "MOST_SKIPPED", stride)
     monkeypatch.setattr(memory, "ROWS_PER_WEIGHT", 1)
     problem = make_problem(0, n_classes=3, **WEIGHTS["weighted"])
     rows = problem.objective().rows
     sweep = rows.sweep(np.random.default_rng(0).normal(size=rows.weights_shape), SimplexLabels())
-    b = ~problem.known * problem.weight * (1.0 + 1.0 / np.maximum(sweep.piece.sum(axis=1), 1))
-    total, A = (b * (~sweep.piece).sum(axis=1))[::stride], problem.design[::stride]
-    gram, _, _ = rows.outside_sums(sweep.z, sweep.piece)
-    close(gram, stride * A.T @ (total[:, None] * A))
+    count = 1.0 + 1.0 / np.maximum(sweep.piece.sum(axis=1), 1)
+    b = ((~problem.known * problem.weight * count)[:, None] * ~sweep.piece)[::stride] * stride
+    A, z = problem.design[::stride], sweep.z[::stride]
+    expected = (A.T @ (b.sum(axis=1)[:, None] * A), b.sum(axis=0), A.T @ (b * z))
+    for found, literal in zip(rows.outside_sums(sweep.z, sweep.piece), expected, strict=True):
+        close(found, literal)
 
 
 @pytest.mark.parametrize("n_more", [0, 1, 15])

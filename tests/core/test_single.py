@@ -11,6 +11,7 @@ from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, SparseTable
 from semisquares.core.solvers import Status, StoppingTest, _single, minimise, newton
 from semisquares.core.solvers._single import in_single, single_steps
+from support.watching import watch
 
 N, D, K, LABELED = 3000, 4, 5, 60
 WAYS = {
@@ -55,9 +56,12 @@ def problem(
     return Objective(rows, SoftLabels() if n_classes == 2 else SimplexLabels(), alpha)
 
 
-@pytest.fixture(autouse=True)
-def small_tables(monkeypatch):
+@pytest.fixture(autouse=True, params=["products", "secants"])
+def way_of_steps(request, monkeypatch):
+    """Let small tables, too, take steps in single precision, in one of the two ways."""
     monkeypatch.setattr(_single, "SMALLEST", 0)
+    monkeypatch.setattr(_single, "may_join", lambda objective: request.param == "products")
+    return request.param
 
 
 def solve(objective, *, rng=True):
@@ -150,12 +154,43 @@ def test_a_step_that_does_not_lower_J_is_the_last(monkeypatch):
     """In single precision nothing searches along a step."""
     objective = problem()
     start = fit_labeled(objective)
+    monkeypatch.setattr(_single, "may_join", lambda objective: True)
     monkeypatch.setattr(
         _single.ConjugateSteps, "__call__", lambda steps, sweep: 0.0 * sweep.w + 9.0
     )
     w, n_passes, _ = single_steps(in_single(objective), start, None)
     np.testing.assert_allclose(w, start, atol=1e-12)
     assert n_passes == 2
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-3, -1.0, 50.0], ids=["none", "short", "wrong", "long"])
+def test_products_take_over_if_steps_by_secants_are_of_no_use(size, monkeypatch):
+    objective = problem()
+    monkeypatch.setattr(_single, "may_join", lambda objective: False)
+    right = _single.SecantSteps.__call__
+    calls = []
+
+    def fail(secants, gradient, precondition):
+        calls.append(1)
+        return size * right(secants, gradient, precondition)
+
+    monkeypatch.setattr(_single.SecantSteps, "__call__", fail)
+    w, _, steps = single_steps(in_single(objective), fit_labeled(objective), None)
+    assert len(calls) == 1
+    assert steps.products > 0
+    np.testing.assert_allclose(w, solve(objective, rng=False).w, atol=1e-7)
+
+
+def test_steps_by_secants_take_one_sweep_each_and_no_product(monkeypatch):
+    objective = problem()
+    start = solve(objective).w + np.random.default_rng(1).normal(scale=1e-3, size=(D + 1, K))
+    monkeypatch.setattr(_single, "may_join", lambda objective: False)
+    sweeps = watch(monkeypatch, MemoryRows, "sweep")
+    products = watch(monkeypatch, MemoryRows, "curvature_product")
+    w, n_passes, steps = single_steps(in_single(objective), start, None)
+    assert len(sweeps) == n_passes >= 2
+    assert len(products) == steps.products == 0
+    np.testing.assert_array_equal(steps.piece, objective.sweep(w).piece)
 
 
 def test_numbers_beyond_single_precision_are_fitted_in_double():

@@ -125,13 +125,13 @@ class Objective:
 
     def reweighted(self, unlabeled_weight: float) -> Objective:
         """Return the objective with another weight of the unlabeled rows."""
-        return self._with_rows(self.rows.reweighted(unlabeled_weight=unlabeled_weight))
+        return self.with_rows(self.rows.reweighted(unlabeled_weight=unlabeled_weight))
 
     def extended(self, table: NumberTable) -> Objective:
         """Return the objective with further unlabeled rows, which `table` holds after these."""
-        return self._with_rows(self.memory_rows.extended(table))
+        return self.with_rows(self.memory_rows.extended(table))
 
-    def _with_rows(self, rows: RowSums) -> Objective:
+    def with_rows(self, rows: RowSums) -> Objective:
         """Return the objective on rows with the same labeled rows; shared results are kept."""
         other = replace(self, rows=rows)
         known = vars(self).get("labeled_factor")
@@ -159,6 +159,14 @@ class Objective:
     def full_factor(self) -> Factor | None:
         """The factor of X_e'X_e + λD over all rows; None if it is singular."""
         return factor(self.rows.full_gram, self.alpha, self.rows.intercept)
+
+    @property
+    def constant(self) -> Array:
+        """The weights of the best constant decision value, the mean of the labels."""
+        w = np.zeros(self.rows.weights_shape)
+        if self.rows.intercept:
+            w[-1] = self.rows.labeled_moment[-1] / self.rows.labeled_total
+        return w
 
     @cached_property
     def scale(self) -> float:

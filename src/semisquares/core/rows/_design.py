@@ -17,7 +17,7 @@ from .reduce import check_finite, longest_chain, sum_blocks
 from .table import DenseTable, NumberTable
 
 CACHED_ROWS = 1024
-FEWEST_ROWS, CACHED_BYTES = 256, 1 << 21
+FEWEST_ROWS, CACHED_BYTES = 256, 1 << 22
 """A block has as many rows as a cache holds of their decision values, but not fewer."""
 READ_OFTEN = 4
 """Blocks that are read several times have one of this many parts of the usual rows."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._utils.typing import Array
 from .. import _dense as dense
-from ..labelings import ConvexLabeling, Labeling, SimplexLabels
+from ..labelings import ConvexLabeling, Labeling, SimplexLabels, support_sizes
 from ..linalg import EPS, Inverse, RidgeFactor, UpdatedFactor, forms_of_ridges
 from ._design import Design
 from .protocol import BoundaryRows, Relabeling, RowSums, Sweep
@@ -38,9 +38,11 @@ WHOLE_ROWS = 2048
 """In a block of at most this many rows, taking out the active ones takes longer than it saves."""
 LEAST_PIVOT = 1e-3
 """Labeled rows with a smaller pivot, with columns of unit norm, are not condensed."""
-MOST_SKIPPED, ROWS_PER_WEIGHT = 4, 100
+MOST_SKIPPED, ROWS_PER_WEIGHT = 2, 100
 """A Gram matrix that may be rough is estimated by every fourth row, or more: it takes some hundred
 rows per weight."""
+OUTLYING = 100.0
+"""Sums of squares of the largest rows are more than this many times their median."""
 MOST_UNDECIDED = 64
 """If more rows than this changed their piece, rounding is not the reason."""
 
@@ -615,6 +617,22 @@ class MemoryRows:
         columns *= np.sqrt(self.targets.weight_at(index))
         return columns
 
+    def largest_rows(self, most: int) -> Array:
+        """Return up to `most` unlabeled rows whose sums of squares are far above the median."""
+        squares, ones = np.zeros(self.n_rows), np.ones(self.n_features)
+
+        def work(start: int, stop: int) -> float:
+            squares[start:stop] = self.table.row_squares(self.table.slice(start, stop), ones)
+            return 0.0
+
+        self.design.sum(work, self.n_rows)
+        squares = squares[self.unlabeled] * self.targets.weight_at(self.unlabeled)
+        middle = float(np.median(squares)) if len(squares) else 0.0
+        far = np.flatnonzero(squares > OUTLYING * middle)
+        if len(far) > most:
+            far = far[np.argsort(-squares[far], kind="stable")[:most]]
+        return np.sort(self.unlabeled[far])
+
     def curvature_product(self, V: Array, piece: Array, labeling: ConvexLabeling) -> Array:
         """Return Σ a x curve(piece, x'V)."""
         return self._product(V, lambda part, v: labeling.curve(piece[part], v))
@@ -626,7 +644,7 @@ class MemoryRows:
 
     def outside_grams(self, support: Array) -> Array:
         """Return, for each class, Σ a (1 + 1/s) x x' over the rows with the class outside S."""
-        size = support.sum(axis=1)
+        size = support_sizes(support)
         grams = []
         for k in range(support.shape[1]):
             index = np.flatnonzero(~support[:, k] & (size > 0))
@@ -645,17 +663,16 @@ class MemoryRows:
         stride = max(1, min(MOST_SKIPPED, self.n_rows // (ROWS_PER_WEIGHT * p)))
 
         def work(start: int, stop: int) -> Array:
-            block, inside = self.table.slice(start, stop), support[start:stop]
-            size = inside.sum(axis=1)
+            some = slice(start, stop, stride)
+            block, inside = self.table.slice(start, stop)[::stride], support[some]
+            size = support_sizes(inside)
             weight = np.where(size > 0, 1.0 + 1.0 / np.maximum(size, 1), 0.0)  # 0: labeled
-            weight *= self.targets.weight_at(slice(start, stop))
+            weight *= self.targets.weight_at(some) * ((stop - start) / len(size))
             values = np.logical_not(inside).astype(self.table.dtype)
             values *= weight.astype(self.table.dtype)[:, None]
-            some = values.sum(axis=1)[::stride]
-            some *= (stop - start) / len(some)
-            gram = self.design.block_gram(block[::stride], some)
+            gram = self.design.block_gram(block, values.sum(axis=1))
             total = values.sum(axis=0)
-            values *= z[start:stop]
+            values *= z[some]
             return np.concatenate((gram.ravel(), total, self.design.combine(block, values)))
 
         sums = self.design.sum(work, self.n_rows, n_classes)

@@ -104,22 +104,36 @@ def expand(x: Array) -> Array:
     return np.hstack((x, -x.sum(axis=1, keepdims=True)))
 
 
-def joint_curvature(objective: Objective, support: Array) -> JointCurvature | None:
-    """Return the joint curvature if it costs less than the products that it replaces."""
+def may_join(objective: Objective) -> bool:
+    """Return whether the matrix of all classes is small enough, whatever the supports are."""
     rows = objective.rows.in_memory
     if rows is None or not (rows.intercept and objective.direct) or rows.gram_columns < np.inf:
-        return None
-    if rows.table.n_values < SMALLEST:
-        return None
+        return False
     p, n_classes = rows.weights_shape
     order = p * (n_classes - 1)
-    budget = WORTH * rows.n_rows * p * n_classes
-    if order > LARGEST or n_classes > Patterns.MOST_CLASSES or order**3 / 3.0 > budget:
+    return (
+        rows.table.n_values >= SMALLEST
+        and order <= LARGEST
+        and n_classes <= Patterns.MOST_CLASSES
+        and order**3 / 3.0 <= _budget(rows)
+    )
+
+
+def _budget(rows: MemoryRows) -> float:
+    """Return how many operations the matrix may take."""
+    p, n_classes = rows.weights_shape
+    return WORTH * rows.n_rows * p * n_classes
+
+
+def joint_curvature(objective: Objective, support: Array) -> JointCurvature | None:
+    """Return the joint curvature if it costs less than the products that it replaces."""
+    if not may_join(objective):
         return None
+    rows = objective.memory_rows
     patterns = Patterns(rows, support, FEWEST_ROWS)
     n_blocks = sum(len(patterns.outside(k)) ** 2 for k in range(len(patterns.groups)))
     apart = patterns.n_outside - patterns.n_covered
-    if MOST_APART * apart > rows.n_rows or n_blocks * p**2 > budget:
+    if MOST_APART * apart > rows.n_rows or n_blocks * rows.n_weights**2 > _budget(rows):
         return None
     found = JointCurvature(objective, support, patterns)
     return None if found.failed else found

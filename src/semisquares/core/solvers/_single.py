@@ -6,14 +6,21 @@ there in double precision; it needs two passes over X in most fits. The curvatur
 again: in single precision, it makes steps correct to six digits, and the error of the weights is
 already down to about as many. If rounding in single precision has left too few digits, `newton`
 notices that steps do not lower the gradient, and sums the curvature in double precision.
+
+If the matrix of all classes (`_joint`) is too large, a product with the curvature takes nearly as
+long as a sweep, which also tells where the rows have moved. Then secants take the place of products
+(`_secants`): each step needs a single sweep.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import numpy as np
 
 from ..._utils.typing import Array
 from ..objective import Objective
+from ..rows import Sweep
+from ._joint import may_join
+from ._secants import SecantSteps
 from ._steps import ConjugateSteps, summing_to_one
 from .solution import StoppingTest
 
@@ -25,6 +32,11 @@ FEW_MOVED = 0.03
 """The last step in single precision comes after a pass in which at most this share of the classes
 outside supports changed."""
 MOST_STEPS = 8
+LEAST_GAIN = 4.0
+"""If a step by secants lowers the gap less than by this factor, products are better."""
+CLOSE = 1e-13
+"""A step by secants is the last one if it will leave less than this gap, relative to its scale:
+then too few rows change their piece to matter, and products are better than sweeps."""
 
 
 def in_single(objective: Objective) -> Objective | None:
@@ -36,7 +48,7 @@ def in_single(objective: Objective) -> Objective | None:
     if rows.table.n_values < SMALLEST or factor is None or not factor.rcond >= LEAST_RCOND:
         return None
     single = rows.in_single()
-    return None if single is None else replace(objective, rows=single)
+    return None if single is None else objective.with_rows(single)
 
 
 def single_steps(
@@ -50,7 +62,12 @@ def single_steps(
     """
     steps = ConjugateSteps(objective, test)
     sweep = objective.sweep(summing_to_one(w) if objective.rows.intercept else w)
-    n_passes = 1
+    n_passes = 1.0
+    if not may_join(objective):
+        sweep, more, step = _steps_by_secants(objective, sweep, steps)
+        n_passes += more
+        if step is not None:
+            return sweep.w + step, n_passes + steps.products, steps
     for _ in range(MOST_STEPS):
         w = sweep.w + steps(sweep)
         if not steps.solved:
@@ -63,3 +80,32 @@ def single_steps(
             break
         sweep = trial
     return sweep.w, n_passes + steps.products, steps
+
+
+def _steps_by_secants(
+    objective: Objective, sweep: Sweep, steps: ConjugateSteps
+) -> tuple[Sweep, int, Array | None]:
+    """Take steps by secants until the gap is small.
+
+    Returns the best sweep, the number of sweeps, and the last step from there; None if the gap no
+    longer falls fast. The gap is estimated by the preconditioner.
+    """
+    secants, gradient, precondition = (
+        SecantSteps(),
+        steps.gradient(sweep),
+        steps.preconditioner(sweep),
+    )
+    gap = float(np.vdot(gradient, precondition(gradient)))
+    for n_sweeps in range(1, MOST_STEPS + 1):
+        trial = objective.sweep(sweep.w + secants(gradient, precondition), sweep.piece)
+        found, precondition = steps.gradient(trial), steps.preconditioner(trial)
+        left = float(np.vdot(found, precondition(found)))
+        if not 0.0 <= LEAST_GAIN * left < gap:
+            return (trial if 0.0 <= left < gap else sweep), n_sweeps, None
+        secants.add(trial.w - sweep.w, found - gradient)
+        gain, gap = left / gap, left
+        sweep, gradient = trial, found
+        if gap * gain <= CLOSE * objective.scale:
+            steps.piece = sweep.piece
+            return sweep, n_sweeps, secants(gradient, precondition)
+    return sweep, MOST_STEPS, None

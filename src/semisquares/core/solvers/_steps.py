@@ -28,6 +28,7 @@ from ..objective import Objective
 from ..rows import Sweep
 from . import _by_class
 from ._joint import MOST_APART, JointCurvature, expand, joint_curvature, lift, reduce
+from ._large_rows import LargeRows, find_large, most_large
 from .solution import ActiveSet, StoppingTest
 
 MAX_TURNS = 16
@@ -166,6 +167,7 @@ class ConjugateSteps:
         self.solved = True
         self._first = 0.0
         self._precondition: Callable[[Array], Array] | None = None
+        self._large: LargeRows | None = None
 
     def refined(self, objective: Objective, test: StoppingTest | None) -> ConjugateSteps:
         """Return steps for the same rows in double precision, with the curvature of these."""
@@ -191,8 +193,6 @@ class ConjugateSteps:
         self._count_moved(sweep)
         if not is_first and self._join(sweep):
             return self._joint_step(sweep, gradient)
-        if self._precondition is None:
-            self._precondition = _preconditioner(self.curved, sweep)
 
         def product(V: Array) -> Array:
             labeling = objective.convex_labeling
@@ -202,12 +202,42 @@ class ConjugateSteps:
         step, products, self.solved = linalg.conjugate_gradient(
             product,
             -self._summing_to_zero(gradient),
-            precondition=self._precondition,
+            precondition=self.preconditioner(sweep),
             done=self._accept(self._enough(sweep, float(np.linalg.norm(gradient)))),
             max_iter=self._most_products,
         )
         self.products += products
         return self._summing_to_zero(step)
+
+    def gradient(self, sweep: Sweep) -> Array:
+        """Return half the gradient at a sweep, without its mean over the classes."""
+        return self._summing_to_zero(self.objective.gradient(sweep))
+
+    def preconditioner(self, sweep: Sweep) -> Callable[[Array], Array]:
+        """Return the preconditioner at the first sweep, with large rows as they are at this one."""
+        if self._precondition is None:
+            self._precondition = self._without_large_rows(sweep)
+        if self._large is not None:
+            return self._large.precondition(sweep.piece)
+        return self._precondition
+
+    def _without_large_rows(self, sweep: Sweep) -> Callable[[Array], Array]:
+        """Return a preconditioner from sums over all rows but the large ones, kept in `_large`."""
+        objective = self.curved
+        if not (objective.direct and objective.labeling.per_class):
+            return _preconditioner(objective, sweep)
+        index = find_large(objective)
+        if not len(index):
+            return _preconditioner(objective, sweep)
+        rows = objective.memory_rows
+        weight = np.ones(rows.n_rows) if rows.row_weight is None else rows.row_weight.copy()
+        weight[index] = 0.0
+        others = objective.with_rows(rows.reweighted(row_weight=weight))
+        found = _preconditioner(others, sweep)
+        self._large = LargeRows(rows, index, found)
+        if len(index) == most_large(rows):  # heavy tails: the matrix of all classes misses too many
+            self._may_join = False
+        return found
 
     def _count_moved(self, sweep: Sweep) -> None:
         """Compare the pieces with those of the last step."""
@@ -228,6 +258,8 @@ class ConjugateSteps:
 
     def _enough(self, sweep: Sweep, size: float) -> float:
         """Return the norm of the residual at which steps for a gradient of a size end."""
+        if self.is_borrowed:
+            return SINGLE_DIGITS * size
         if self.is_single:
             # what moves after the step limits how good it can be
             return size * max(SINGLE_DIGITS, 0.15 * min(1.0, self.moved))

@@ -22,6 +22,9 @@ SAMPLE_ROWS = 4096
 SAMPLE_PER_CLASS = 100
 """With more than 40 classes, supports settle only on larger samples."""
 SAMPLE_SHARE = 16
+FIRST_SHARE = 4
+"""With more than two classes, a sample of one of this many rows of a sample is worth its steps:
+most of them are far from the minimum, where a step is as good on fewer rows."""
 MOST_COPIED = 50_000_000
 """Larger tables, in values, are not copied to rescale their columns."""
 NOTICEABLE = 1e-16
@@ -29,8 +32,8 @@ NOTICEABLE = 1e-16
 CONDENSED = 4
 """The labeled rows of a sample are condensed if there are at least this many for each weight, and
 if at least one of this many rows is labeled."""
-ROUGH = 1e-4
-"""Relative gap to reach on a sample."""
+ROUGH, FIRST_ROUGH = 1e-4, 1e-2
+"""Relative gap to reach on a sample, and on a sample of it with more than two classes."""
 
 
 def minimise(
@@ -87,10 +90,7 @@ def in_even_columns(objective: Objective, found: Solution) -> Solution:
 
 def best_constant(objective: Objective) -> Solution:
     """Return the best constant decision value, the mean of the labels, as a solution."""
-    rows = objective.rows
-    w = np.zeros(rows.weights_shape)
-    if rows.intercept:
-        w[-1] = rows.labeled_moment[-1] / rows.labeled_total
+    w = objective.constant
     sweep = objective.sweep(w)
     value = objective.value(sweep)
     return Solution(w, value, Status.CONSTANT, "newton", 1, 1, State(sweep.z, sweep=sweep))
@@ -139,7 +139,12 @@ def start(
 
 
 def multilevel_start(
-    objective: Objective, w: Array, rng: np.random.Generator, test: StoppingTest | None
+    objective: Objective,
+    w: Array,
+    rng: np.random.Generator,
+    test: StoppingTest | None,
+    *,
+    is_sample: bool = False,
 ) -> tuple[Array, float]:
     """Solve on a sample of the unlabeled rows, which starts from a smaller sample in turn.
 
@@ -147,16 +152,26 @@ def multilevel_start(
     Returns the weights, and the number of passes (a pass over the sample counts by its share).
     """
     rows = objective.rows
-    share = min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled)
-    n_classes = rows.weights_shape[1] if objective.labeling.per_class else 2
-    size = max(SAMPLE_ROWS, 20 * rows.n_weights, SAMPLE_PER_CLASS * n_classes, share)
+    size = _sample_size(objective, is_sample)
     if rows.n_unlabeled < 4 * size:
         return w, 0.0
-    sample = _condensed(replace(objective, rows=rows.sample(size, rng)))
-    w, spent = multilevel_start(sample, w, rng, test)
-    rough = None if test is None else StoppingTest(test.bound, ROUGH * objective.scale)
+    sample = _condensed(objective.with_rows(rows.sample(size, rng)))
+    w, spent = multilevel_start(sample, w, rng, test, is_sample=True)
+    enough = FIRST_ROUGH if is_sample and objective.labeling.per_class else ROUGH
+    rough = None if test is None else StoppingTest(test.bound, enough * objective.scale)
     found = newton(sample, w, test=rough)
     return found.w, (found.n_passes + spent) * size / rows.n_rows
+
+
+def _sample_size(objective: Objective, is_sample: bool) -> int:
+    """Return how many unlabeled rows a sample has; `is_sample` tells if it is one of a sample."""
+    rows = objective.rows
+    share = min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled)
+    least = SAMPLE_ROWS
+    if objective.labeling.per_class:
+        least = max(SAMPLE_ROWS, SAMPLE_PER_CLASS * rows.weights_shape[1])
+        least = least // FIRST_SHARE if is_sample else least
+    return max(least, 20 * rows.n_weights, share)
 
 
 def _condensed(sample: Objective) -> Objective:
@@ -168,6 +183,6 @@ def _condensed(sample: Objective) -> Objective:
     few = rows.condensed()
     if few is None:
         return sample
-    other = replace(sample, rows=few)
+    other = sample.with_rows(few)
     vars(other)["scale"] = sample.scale  # which the constant is a part of
     return other

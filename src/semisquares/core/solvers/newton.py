@@ -33,6 +33,9 @@ SETTLED = 1e-20
 """After a full step that moved no row, a gap bounded by this share of the scale is rounding."""
 SMALL = 1e-11
 """Steps that would lower J by more, relative to its scale, are not rounding yet."""
+FAR = 1e12
+"""If J is more than this many times that of the best constant, the constant is a better start: a
+row that is far larger than all others makes the weights of a sample useless."""
 LEAST_FALL = 0.1
 """A step that leaves more of the gradient shows that a borrowed curvature has lost its digits."""
 
@@ -66,8 +69,11 @@ def newton(
         w = summing_to_one(w)
     scale = objective.scale
     sweep = objective.sweep(w, predicted)  # 2
-    value = objective.value(sweep)
     n_passes, n_iter, status = 1, 0, Status.MAX_ITER
+    if not objective.value(sweep) <= FAR * scale:
+        sweep = objective.sweep(objective.constant)
+        n_passes += 1
+    value = objective.value(sweep)
     smallest = np.inf
     settled = trusted = False
     while True:
