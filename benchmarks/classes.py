@@ -17,9 +17,9 @@ N, D = 50_000, 100
 
 
 def run(repeats: int) -> Iterator[Line]:
-    yield _one("10 classes, apart", many_classes(N, D, 10, 2_000), repeats, high=3.0)
-    yield _one("10 classes, overlapping", overlapping_classes(N, D, 10, 3_000), repeats, high=3.0)
-    yield _one("100 classes, apart", many_classes(N, D, 100, 5_000), repeats, high=10.0)
+    yield _one("10 classes, apart", many_classes(N, D, 10, 2_000), repeats, high=2.0)
+    yield _one("10 classes, overlapping", overlapping_classes(N, D, 10, 3_000), repeats, high=2.0)
+    yield _one("100 classes, apart", many_classes(N, D, 100, 5_000), repeats, high=4.0)
 
 
 def _one(name: str, data: tuple[Array, Array, Array], repeats: int, high: float) -> Line:
