@@ -21,7 +21,9 @@ SIZES = {"weighted": True, "unlabeled_weight": 0.5}
 def with_outliers(size=1e3, *, n_classes=K, n_outliers=3, **options):
     """Return a problem in which some unlabeled rows are too large, and their indices."""
     problem = make_problem(
-        0, n_labeled=40, n_unlabeled=200, n_features=P - 1, n_classes=n_classes, **options
+        0,
+        n_classes=n_classes,
+        **{"n_labeled": 40, "n_unlabeled": 200, "n_features": P - 1} | options,
     )
     index = np.flatnonzero(~problem.known)[7 : 7 + n_outliers]
     problem.X[index] *= size
@@ -46,6 +48,15 @@ def curvature_of(problem, index, support):
     return total
 
 
+def summing_to_zero(v):
+    return v - v.mean(axis=1, keepdims=True)
+
+
+@pytest.fixture(autouse=True)
+def small_tables(monkeypatch):
+    monkeypatch.setattr(_large_rows, "ROWS_PER_PAIR", 1)
+
+
 @pytest.mark.parametrize("options", [{}, SIZES], ids=["plain", "weighted"])
 def test_the_preconditioner_is_exact_for_large_rows(options):
     problem, index = with_outliers(100.0, **options)
@@ -54,29 +65,15 @@ def test_the_preconditioner_is_exact_for_large_rows(options):
     M = np.kron(half @ half.T, np.eye(K))
     support = some_supports(problem, rng)
     large = LargeRows(
-        problem.objective().rows, index, lambda r: np.linalg.solve(M, r.ravel()).reshape(P, K)
+        problem.objective().rows,
+        index,
+        lambda r: np.linalg.solve(M, summing_to_zero(r).ravel()).reshape(P, K),
     )
-    r = rng.normal(size=(P, K))
-    r -= r.mean(axis=1, keepdims=True)  # as gradients do with an intercept
+    r = rng.normal(size=(P, K))  # what it is in the mean over the classes does not matter
     zero = np.kron(np.eye(P), np.eye(K) - 1.0 / K)
     system = M + zero @ curvature_of(problem, index, support) @ zero
-    expected = np.linalg.solve(system, r.ravel()).reshape(P, K)
+    expected = np.linalg.solve(system, zero @ r.ravel()).reshape(P, K)
     np.testing.assert_allclose(large.precondition(support)(r), expected, rtol=1e-7, atol=1e-12)
-
-
-def test_without_an_intercept_steps_need_not_sum_to_0():
-    problem, index = with_outliers(100.0, intercept=False)
-    rng = np.random.default_rng(1)
-    support = some_supports(problem, rng)
-    large = LargeRows(problem.objective().rows, index, lambda r: 0.5 * r)
-    r = rng.normal(size=(P - 1, K))
-    total = 2.0 * np.eye((P - 1) * K)
-    for i in index:
-        inside = support[i].astype(float)
-        own = np.eye(K) - np.diag(inside) + np.outer(inside, inside) / max(1.0, inside.sum())
-        total += np.kron(np.outer(problem.X[i], problem.X[i]), own)
-    expected = np.linalg.solve(total, r.ravel()).reshape(r.shape)
-    np.testing.assert_allclose(large.precondition(support)(r), expected, rtol=1e-8, atol=1e-12)
 
 
 def test_a_preconditioner_stays_exact_for_rows_that_are_larger_by_many_digits():
@@ -84,14 +81,28 @@ def test_a_preconditioner_stays_exact_for_rows_that_are_larger_by_many_digits():
     problem, index = with_outliers(1e5)
     rng = np.random.default_rng(1)
     support = some_supports(problem, rng)
-    precondition = LargeRows(problem.objective().rows, index, lambda r: r).precondition(support)
+    large = LargeRows(problem.objective().rows, index, summing_to_zero)
     for r in rng.normal(size=(20, P, K)):
-        r -= r.mean(axis=1, keepdims=True)
-        v = precondition(r)
-        product, x = v.copy(), problem.design[index]
-        product += x.T @ SimplexLabels().curve(support[index], x @ v)
-        left = product - r  # the same for all classes: only sums over them are not 0
-        np.testing.assert_allclose(left - left.mean(axis=1, keepdims=True), 0.0, atol=1e-3)
+        v = large.precondition(support)(r)
+        x = problem.design[index]
+        left = v + x.T @ SimplexLabels().curve(support[index], x @ v) - r
+        np.testing.assert_allclose(summing_to_zero(left), 0.0, atol=1e-4)
+
+
+def test_large_rows_with_all_classes_in_their_supports_have_no_curvature():
+    problem, index = with_outliers()
+    large = LargeRows(problem.objective().rows, index, summing_to_zero)
+    support = np.ones((len(problem.X), K), dtype=bool)
+    r = np.random.default_rng(1).normal(size=(P, K))
+    np.testing.assert_array_equal(large.precondition(support)(r), summing_to_zero(r))
+
+
+def test_a_matrix_that_is_not_positive_leaves_the_other_rows(monkeypatch):
+    problem, index = with_outliers()
+    large = LargeRows(problem.objective().rows, index, lambda r: -summing_to_zero(r))
+    support = some_supports(problem, np.random.default_rng(0))
+    r = np.random.default_rng(1).normal(size=(P, K))
+    np.testing.assert_array_equal(large.precondition(support)(r), -summing_to_zero(r))
 
 
 TABLES = {
@@ -128,11 +139,22 @@ def test_labels_that_leave_weights_open_tell_of_no_large_row():
     assert not len(find_large(Objective(few, problem.objective().labeling, 0.0)))
 
 
-def test_only_the_largest_rows_are_large(monkeypatch):
+@pytest.mark.parametrize(("most", "tail", "found"), [(3, 9, 3), (2, 2, 2), (2, 3, 0)])
+def test_if_there_are_too_many_the_largest_are_large_or_none(most, tail, found, monkeypatch):
     problem, index = with_outliers()
-    problem.X[index[1]] *= 0.5
-    monkeypatch.setattr(_large_rows, "MOST", 2 * K + 1)
-    np.testing.assert_array_equal(find_large(problem.objective()), index[[0, 2]])
+    problem.X[index] *= np.array([[2.0], [1.0], [4.0]])
+    monkeypatch.setattr(_large_rows, "MOST_PAIRS", most * K + 1)
+    monkeypatch.setattr(_large_rows, "HEAVY_TAIL", tail)
+    expected = {0: index[:0], 2: index[[0, 2]], 3: index}[found]
+    np.testing.assert_array_equal(find_large(problem.objective()), expected)
+
+
+@pytest.mark.parametrize("limit", ["MOST_PAIRS", "MOST_VALUES", "ROWS_PER_PAIR"])
+def test_each_limit_is_one_of_pairs(limit, monkeypatch):
+    rows = with_outliers()[0].objective().rows
+    sizes = {"MOST_PAIRS": 2 * K, "MOST_VALUES": 2 * K * K * P, "ROWS_PER_PAIR": 240 // (2 * K)}
+    monkeypatch.setattr(_large_rows, limit, sizes[limit])
+    assert _large_rows.most_large(rows) == 2
 
 
 def test_a_small_weight_makes_a_row_small():
@@ -141,7 +163,16 @@ def test_a_small_weight_makes_a_row_small():
     np.testing.assert_array_equal(find_large(problem.objective()), index[1:])
 
 
-@pytest.mark.parametrize("options", [{}, {"intercept": False}, SIZES], ids=str)
+WAYS = {
+    "plain": {},
+    "weighted": SIZES,
+    "no intercept": {"intercept": False},
+    "all classes in every support": {"unlabeled_weight": 100.0},
+    "wide": {"n_features": 30},
+}
+
+
+@pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
 @pytest.mark.parametrize("n_classes", [3, 20])
 def test_outliers_change_the_way_not_the_end(n_classes, options, monkeypatch):
     problem, _ = with_outliers(300.0, n_classes=n_classes, **options)

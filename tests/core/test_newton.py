@@ -221,11 +221,25 @@ def test_more_classes_start_from_larger_samples(monkeypatch):
 def test_a_start_that_is_far_worse_than_a_constant_is_replaced(n_classes, intercept):
     objective = make_problem(3, n_classes=n_classes, intercept=intercept).objective()
     expected = newton(objective, fit_labeled(objective))
-    far = newton(objective, 1e8 * expected.w)
-    constant = newton(objective, objective.constant)
-    np.testing.assert_allclose(far.w, constant.w, rtol=1e-12, atol=1e-14)
-    assert far.n_passes == constant.n_passes + 1
-    np.testing.assert_allclose(far.w, expected.w, rtol=1e-8, atol=1e-10)
+    other = newton(objective, objective.constant)
+    far = newton(objective, 1e8 * expected.w, otherwise=objective.constant)
+    np.testing.assert_allclose(far.w, other.w, rtol=1e-12, atol=1e-14)
+    assert far.n_passes == other.n_passes + 1
+    near = newton(objective, expected.w, otherwise=objective.constant)
+    assert near.n_passes == newton(objective, expected.w).n_passes < far.n_passes
+
+
+def test_only_the_solution_on_a_sample_is_replaced_by_a_constant(monkeypatch):
+    module = import_module(minimise.__module__)
+    called = []
+    monkeypatch.setattr(module, "newton", lambda *a, **k: called.append(k) or newton(*a, **k))
+    problem = make_problem(3, n_classes=5, n_labeled=40, n_unlabeled=2400, n_features=2)
+    solve(problem, rng=np.random.default_rng(0))
+    assert [options["otherwise"] for options in called] == [None]
+    monkeypatch.setattr(module, "SAMPLE_ROWS", 64)
+    monkeypatch.setattr(module, "SAMPLE_PER_CLASS", 10)
+    solve(problem, rng=np.random.default_rng(0))
+    np.testing.assert_array_equal(called[-1]["otherwise"], problem.objective().constant)
 
 
 @pytest.mark.parametrize("name", ["plain", "weighted", "no intercept"])

@@ -1,5 +1,7 @@
 """Steps in single precision change where Newton starts, and nothing else."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -61,7 +63,12 @@ def way_of_steps(request, monkeypatch):
     """Let small tables, too, take steps in single precision, in one of the two ways."""
     monkeypatch.setattr(_single, "SMALLEST", 0)
     monkeypatch.setattr(_single, "may_join", lambda objective: request.param == "products")
-    return request.param
+    monkeypatch.setattr(import_module(minimise.__module__), "single_steps", close_steps)
+
+
+def close_steps(objective, w, test, *, is_close=True):
+    """Take steps as if w were the solution on a sample."""
+    return single_steps(objective, w, test, is_close=True)
 
 
 def solve(objective, *, rng=True):
@@ -102,7 +109,7 @@ def test_a_curvature_without_digits_is_summed_again(way):
 @pytest.mark.parametrize("fault", ["no step", "wrong step", "unsolved", "uphill"])
 def test_newton_gives_up_a_borrowed_curvature_that_is_of_no_use(fault, monkeypatch):
     objective = problem()
-    w, _, steps = single_steps(in_single(objective), fit_labeled(objective), None)
+    w, _, steps = close_steps(in_single(objective), fit_labeled(objective), None)
     right, n_borrowed = _single.ConjugateSteps.__call__, []
 
     def fail(steps, sweep):
@@ -141,7 +148,7 @@ def test_few_passes_are_left_to_double_precision(monkeypatch):
 
 def test_steps_in_single_precision_end_close_to_the_minimiser():
     objective = problem()
-    w, n_passes, steps = single_steps(in_single(objective), fit_labeled(objective), None)
+    w, n_passes, steps = close_steps(in_single(objective), fit_labeled(objective), None)
     expected = solve(objective, rng=False).w
     np.testing.assert_allclose(w, expected, atol=1e-7)
     assert 3 <= n_passes <= _single.MOST_STEPS + steps.products
@@ -158,7 +165,7 @@ def test_a_step_that_does_not_lower_J_is_the_last(monkeypatch):
     monkeypatch.setattr(
         _single.ConjugateSteps, "__call__", lambda steps, sweep: 0.0 * sweep.w + 9.0
     )
-    w, n_passes, _ = single_steps(in_single(objective), start, None)
+    w, n_passes, _ = close_steps(in_single(objective), start, None)
     np.testing.assert_allclose(w, start, atol=1e-12)
     assert n_passes == 2
 
@@ -175,9 +182,17 @@ def test_products_take_over_if_steps_by_secants_are_of_no_use(size, monkeypatch)
         return size * right(secants, gradient, precondition)
 
     monkeypatch.setattr(_single.SecantSteps, "__call__", fail)
-    w, _, steps = single_steps(in_single(objective), fit_labeled(objective), None)
+    w, _, steps = close_steps(in_single(objective), fit_labeled(objective), None)
     assert len(calls) == 1
     assert steps.products > 0
+    np.testing.assert_allclose(w, solve(objective, rng=False).w, atol=1e-7)
+
+
+def test_far_from_the_minimum_no_secants_are_used(monkeypatch):
+    objective = problem()
+    monkeypatch.setattr(_single, "may_join", lambda objective: False)
+    monkeypatch.delattr(_single.SecantSteps, "__call__")
+    w, _, _ = single_steps(in_single(objective), fit_labeled(objective), None)
     np.testing.assert_allclose(w, solve(objective, rng=False).w, atol=1e-7)
 
 
@@ -187,7 +202,7 @@ def test_steps_by_secants_take_one_sweep_each_and_no_product(monkeypatch):
     monkeypatch.setattr(_single, "may_join", lambda objective: False)
     sweeps = watch(monkeypatch, MemoryRows, "sweep")
     products = watch(monkeypatch, MemoryRows, "curvature_product")
-    w, n_passes, steps = single_steps(in_single(objective), start, None)
+    w, n_passes, steps = close_steps(in_single(objective), start, None)
     assert len(sweeps) == n_passes >= 2
     assert len(products) == steps.products == 0
     np.testing.assert_array_equal(steps.piece, objective.sweep(w).piece)
@@ -196,7 +211,7 @@ def test_steps_by_secants_take_one_sweep_each_and_no_product(monkeypatch):
 def test_numbers_beyond_single_precision_are_fitted_in_double():
     objective = problem(size=1e45)
     with pytest.raises(FloatingPointError):
-        single_steps(in_single(objective), fit_labeled(objective), None)
+        close_steps(in_single(objective), fit_labeled(objective), None)
     found, expected = solve(objective), solve(objective, rng=False)
     np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
 

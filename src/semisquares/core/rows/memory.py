@@ -39,8 +39,7 @@ WHOLE_ROWS = 2048
 LEAST_PIVOT = 1e-3
 """Labeled rows with a smaller pivot, with columns of unit norm, are not condensed."""
 MOST_SKIPPED, ROWS_PER_WEIGHT = 2, 100
-"""A Gram matrix that may be rough is estimated by every fourth row, or more: it takes some hundred
-rows per weight."""
+"""Rough sums are estimated by every other row if there are some hundred rows per weight."""
 OUTLYING = 100.0
 """Sums of squares of the largest rows are more than this many times their median."""
 MOST_UNDECIDED = 64
@@ -657,7 +656,7 @@ class MemoryRows:
     def outside_sums(self, z: Array, support: Array) -> tuple[Array, Array, Array]:
         """Return sums over the unlabeled rows and the classes outside S, with b = a (1 + 1/s).
 
-        The Gram matrix is estimated by some of the rows if there are many.
+        They are estimated by some of the rows if there are many.
         """
         p, n_classes = self.weights_shape
         stride = max(1, min(MOST_SKIPPED, self.n_rows // (ROWS_PER_WEIGHT * p)))

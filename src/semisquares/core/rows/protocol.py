@@ -213,9 +213,9 @@ class RowSums(Protocol):
     def outside_sums(self, z: PerRowValues, support: PerRowValues) -> tuple[Array, Array, Array]:
         """Return sums over the unlabeled rows and the classes outside S, with b = a (1 + 1/s).
 
-        They are Σ b x x' over all pairs of a row and a class, which may be estimated by some of the
-        rows; Σ b for each class; and Σ b x z for each class, where z is the decision value of that
-        class.
+        They are Σ b x x' over all pairs of a row and a class; Σ b for each class; and Σ b x z for
+        each class, where z is the decision value of that class. They may be estimated by some of
+        the rows.
         """
 
     def n_outside(self, support: PerRowValues) -> int:

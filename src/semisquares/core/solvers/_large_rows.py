@@ -22,35 +22,41 @@ from .. import _dense as dense
 from ..objective import Objective
 from ..rows import MemoryRows
 
-LARGE, HUGE = 30.0, 1e12
-"""Large rows have a leverage a x'L⁻¹x of more than LARGE; L is the curvature of the labeled rows.
-The formula loses its digits if one is more than HUGE."""
-MOST = 512
-"""The most pairs of a large row and a class: only the largest rows are treated as such."""
+LEAST_LEVERAGE, MOST_LEVERAGE = 30.0, 1e12
+"""Large rows have a leverage a x'L⁻¹x of more than the first; L is the curvature of the labeled
+rows. The formula loses its digits if one is above the second."""
+MOST_PAIRS, ROWS_PER_PAIR, MOST_VALUES = 512, 8, 1 << 24
+"""The most pairs of a large row and a class, the fewest rows of the table for each pair, and the
+most numbers that are held for all pairs."""
+HEAVY_TAIL = 8
+"""If there are more large rows than pairs allow, it helps to treat this many of them, or more."""
 
 
 class LargeRows:
-    """The largest unlabeled rows, and the solution of M for each of them in each class."""
+    """The largest unlabeled rows, and the solution of M for each of them in each class.
+
+    Steps sum to 0 over the classes, and so do the solutions of `solve`.
+    """
 
     def __init__(self, rows: MemoryRows, index: Array, solve: Callable[[Array], Array]) -> None:
         p, n_classes = rows.weights_shape
-        self.index, self._solve, self._sums_to_zero = index, solve, rows.intercept
-        self._x = rows.columns_of(index).astype(np.float64)  # √a (x, 1)
-        pairs = np.zeros((len(index), n_classes, p, n_classes))
+        self.index, self._solve = index, solve
+        self._x = rows.columns_of(index)  # √a (x, 1)
+        self._solutions = np.empty((len(index), n_classes, p, n_classes))
         for i, k in np.ndindex(len(index), n_classes):
-            pairs[i, k, :, k] = self._x[:, i]
-            if self._sums_to_zero:
-                pairs[i, k] -= self._x[:, i, None] / n_classes
-            pairs[i, k] = solve(pairs[i, k])
-        self._solutions = pairs.reshape(len(index) * n_classes, -1)
-        gram = np.einsum("pj,ikpl->jlik", self._x, pairs)
-        self._gram = gram.reshape(len(self._solutions), -1)
+            only = np.zeros((p, n_classes))
+            only[:, k] = self._x[:, i]
+            self._solutions[i, k] = solve(only)
+        self._gram = np.einsum("pj,ikpl->jlik", self._x, self._solutions)
 
     def precondition(self, support: Array) -> Callable[[Array], Array]:
         """Return the solve for the supports of the labels of all rows."""
-        F = _factors(support[self.index], self._sums_to_zero)
-        V = F.T @ self._solutions
-        core = F.T @ self._gram @ F
+        row, k = np.nonzero(~support[self.index])
+        if not len(row):
+            return self._solve
+        F = _factors(row, support[self.index].sum(axis=1))
+        V = F @ self._solutions[row, k].reshape(len(row), -1)
+        core = F @ self._gram[row[:, None], k[:, None], row, k] @ F
         core = 0.5 * (core + core.T)
         core[np.diag_indices_from(core)] += 1.0
         triangle, failed = dense.cholesky(np.asfortranarray(core))
@@ -59,49 +65,46 @@ class LargeRows:
 
         def solve(r: Array) -> Array:
             v = self._solve(r)
-            along = (self._x.T @ v).ravel() @ F
+            along = F @ (self._x.T @ v)[row, k]
             return v - (dense.solve_cholesky(triangle, along) @ V).reshape(v.shape)
 
         return solve
 
 
-def _factors(support: Array, sums_to_zero: bool) -> Array:
-    """Return F of each row, with F F' = P, as one matrix with a block for each row.
+def _factors(row: Array, sizes: Array) -> Array:
+    """Return F of all large rows as one symmetric matrix, on their classes outside the supports.
 
-    The curvature of a label is that of each class outside the support, and of the mean of the
-    others. For steps that sum to 0 over the classes, that mean is -1/s times the sum of those
-    outside (see `_joint`), so the classes outside are enough. Columns must be independent, or the
-    formula of Woodbury loses its digits.
+    For steps that sum to 0 over the classes, the curvature of a label is 1 + 11'/s on the classes
+    outside its support (see `_joint`); F is the root of it. `row` is the large row of each pair.
     """
-    m, n_classes = support.shape
-    columns = []
-    for i in range(m):
-        outside, size = np.flatnonzero(~support[i]), max(1, int(support[i].sum()))
-        own = np.zeros((m, n_classes, len(outside) + (not sums_to_zero)))
-        own[i, outside, np.arange(len(outside))] = 1.0
-        if sums_to_zero:  # the root of 1 + 11'/s
-            n = max(1, len(outside))
-            own[i, outside] += (np.sqrt(1.0 + n / size) - 1.0) / n
-        else:
-            own[i, :, -1] = support[i] / np.sqrt(size)
-        columns.append(own.reshape(m * n_classes, -1))
-    return np.hstack(columns)
+    n_outside = np.bincount(row, minlength=len(sizes))
+    shift = (np.sqrt(1.0 + n_outside / np.maximum(sizes, 1)) - 1.0) / np.maximum(n_outside, 1)
+    same = row[:, None] == row
+    return np.eye(len(row)) + np.where(same, shift[row], 0.0)
 
 
 def most_large(rows: MemoryRows) -> int:
     """Return how many rows may be treated as large."""
-    return MOST // rows.weights_shape[1]
+    p, n_classes = rows.weights_shape
+    n_pairs = min(MOST_PAIRS, rows.n_rows // ROWS_PER_PAIR, MOST_VALUES // (p * n_classes))
+    return n_pairs // n_classes
 
 
 def find_large(objective: Objective) -> Array:
-    """Return the indices of the large rows: none if no row is, or if one is huge."""
+    """Return the indices of the large rows: none if no row is, or if one is too large."""
     rows, factor = objective.rows.in_memory, objective.labeled_factor
     none = np.empty(0, dtype=np.intp)
     if rows is None or factor is None:
         return none
-    index = rows.largest_rows(most_large(rows))
+    most = most_large(rows)
+    index = rows.largest_rows(most + 1)
     X = rows.table.dense(rows.table.take(index)).astype(np.float64)
     leverages = factor.inverse_forms(X) * rows.targets.weight_at(index)
-    if not leverages.max(initial=0.0) <= HUGE:
+    if not leverages.max(initial=0.0) <= MOST_LEVERAGE:
         return none
-    return np.asarray(index[leverages > LARGE])
+    is_large = leverages > LEAST_LEVERAGE
+    if is_large.sum() > most:
+        if most < HEAVY_TAIL:
+            return none
+        is_large[leverages.argmin()] = False
+    return np.asarray(index[is_large])

@@ -52,22 +52,24 @@ def in_single(objective: Objective) -> Objective | None:
 
 
 def single_steps(
-    objective: Objective, w: Array, test: StoppingTest | None
+    objective: Objective, w: Array, test: StoppingTest | None, *, is_close: bool = False
 ) -> tuple[Array, float, ConjugateSteps | None]:
     """Take steps until few rows change their piece; `objective` is in single precision.
 
     Returns the weights after the last step, the number of passes, and the steps, which have the
     curvature; None if it has too few digits. Steps are not searched along: those that do not lower
-    J are the end.
+    J are the end. `is_close` tells that w is the solution on a sample: far from the minimum, too
+    many rows change their piece for secants.
     """
     steps = ConjugateSteps(objective, test)
     sweep = objective.sweep(summing_to_one(w) if objective.rows.intercept else w)
     n_passes = 1.0
-    if not may_join(objective):
+    if is_close and objective.rows.intercept and not may_join(objective):
         sweep, more, step = _steps_by_secants(objective, sweep, steps)
         n_passes += more
         if step is not None:
-            return sweep.w + step, n_passes + steps.products, steps
+            return sweep.w + step, n_passes, steps
+        steps = ConjugateSteps(objective, test)  # with a preconditioner at this sweep
     for _ in range(MOST_STEPS):
         w = sweep.w + steps(sweep)
         if not steps.solved:
@@ -90,11 +92,8 @@ def _steps_by_secants(
     Returns the best sweep, the number of sweeps, and the last step from there; None if the gap no
     longer falls fast. The gap is estimated by the preconditioner.
     """
-    secants, gradient, precondition = (
-        SecantSteps(),
-        steps.gradient(sweep),
-        steps.preconditioner(sweep),
-    )
+    secants = SecantSteps()
+    gradient, precondition = steps.gradient(sweep), steps.preconditioner(sweep)
     gap = float(np.vdot(gradient, precondition(gradient)))
     for n_sweeps in range(1, MOST_STEPS + 1):
         trial = objective.sweep(sweep.w + secants(gradient, precondition), sweep.piece)

@@ -222,9 +222,12 @@ class ConjugateSteps:
         return self._precondition
 
     def _without_large_rows(self, sweep: Sweep) -> Callable[[Array], Array]:
-        """Return a preconditioner from sums over all rows but the large ones, kept in `_large`."""
+        """Return a preconditioner from sums over all rows but the large ones, kept in `_large`.
+
+        These are set apart only from matrices of each class, whose solutions sum to 0.
+        """
         objective = self.curved
-        if not (objective.direct and objective.labeling.per_class):
+        if not _has_class_matrices(objective):
             return _preconditioner(objective, sweep)
         index = find_large(objective)
         if not len(index):
@@ -232,12 +235,13 @@ class ConjugateSteps:
         rows = objective.memory_rows
         weight = np.ones(rows.n_rows) if rows.row_weight is None else rows.row_weight.copy()
         weight[index] = 0.0
-        others = objective.with_rows(rows.reweighted(row_weight=weight))
-        found = _preconditioner(others, sweep)
-        self._large = LargeRows(rows, index, found)
+        by_class = _class_matrices(objective.with_rows(rows.reweighted(row_weight=weight)), sweep)
+        if by_class is None:
+            return _preconditioner(objective, sweep)
+        self._large = LargeRows(rows, index, by_class)
         if len(index) == most_large(rows):  # heavy tails: the matrix of all classes misses too many
             self._may_join = False
-        return found
+        return by_class
 
     def _count_moved(self, sweep: Sweep) -> None:
         """Compare the pieces with those of the last step."""
@@ -340,22 +344,31 @@ class ConjugateSteps:
 
 def _preconditioner(objective: Objective, sweep: Sweep) -> Callable[[Array], Array]:
     """Return a solve with an approximation of the curvature at a sweep."""
-    rows = objective.rows
     if not objective.direct:
         return jacobi(objective)
-    narrow = rows.n_weights**2 <= NARROW * rows.n_rows
-    if objective.labeling.per_class and rows.intercept and narrow:
-        n_labeled = rows.n_rows - rows.n_unlabeled
-        n_outside = rows.n_outside(sweep.piece) - n_labeled * rows.weights_shape[1]
-        # Gram matrices take half the operations of products with as many columns
-        if n_outside * rows.n_weights <= 4 * rows.n_rows * rows.weights_shape[1]:
-            grams = rows.outside_grams(sweep.piece)
-            features = np.arange(rows.n_features)
-            grams[:, features, features] += objective.alpha
-            by_class = _by_class.from_grams(grams)
-        else:
-            by_class = _by_class.from_secants(objective, sweep)
-        if by_class is not None:
-            return by_class
+    by_class = _class_matrices(objective, sweep) if _has_class_matrices(objective) else None
+    if by_class is not None:
+        return by_class
     full = full_curvature(objective).factor
     return jacobi(objective) if full is None else full.solve
+
+
+def _has_class_matrices(objective: Objective) -> bool:
+    """Return whether one matrix per class is worth its sums."""
+    rows = objective.rows
+    narrow = rows.n_weights**2 <= NARROW * rows.n_rows
+    return objective.direct and objective.labeling.per_class and rows.intercept and narrow
+
+
+def _class_matrices(objective: Objective, sweep: Sweep) -> Callable[[Array], Array] | None:
+    """Return a solve with one matrix per class; None if they are too badly conditioned."""
+    rows = objective.rows
+    n_labeled = rows.n_rows - rows.n_unlabeled
+    n_outside = rows.n_outside(sweep.piece) - n_labeled * rows.weights_shape[1]
+    # Gram matrices take half the operations of products with as many columns
+    if n_outside * rows.n_weights > 4 * rows.n_rows * rows.weights_shape[1]:
+        return _by_class.from_secants(objective, sweep)
+    grams = rows.outside_grams(sweep.piece)
+    features = np.arange(rows.n_features)
+    grams[:, features, features] += objective.alpha
+    return _by_class.from_grams(grams)

@@ -54,11 +54,20 @@ def minimise(
     if leaves_weights_open(objective):
         found = vanishing_ridge(objective, w, max_iter=max_iter, callback=callback)
         return in_even_columns(objective, found) if found.status is Status.ROUNDING else found
-    spent, single = 0.0, None
+    spent, single, otherwise = 0.0, None, None
     if rng is not None:
         w, spent, single = start(objective, w, rng, test)
+        # a huge row that is not in a sample makes its solution useless
+        otherwise = objective.constant if spent > 0.0 else None
     found = newton(
-        objective, w, max_iter=max_iter, test=test, callback=callback, active=active, single=single
+        objective,
+        w,
+        max_iter=max_iter,
+        test=test,
+        callback=callback,
+        active=active,
+        single=single,
+        otherwise=otherwise,
     )
     return replace(found, n_passes=found.n_passes + spent)
 
@@ -131,7 +140,7 @@ def start(
     if single is not None:
         try:
             w_sample, spent = multilevel_start(single, w, rng, test)
-            w_single, more, steps = single_steps(single, w_sample, test)
+            w_single, more, steps = single_steps(single, w_sample, test, is_close=spent > 0.0)
             return w_single, spent + more, steps
         except FloatingPointError:
             pass  # beyond the range of single precision

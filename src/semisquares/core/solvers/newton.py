@@ -34,8 +34,7 @@ SETTLED = 1e-20
 SMALL = 1e-11
 """Steps that would lower J by more, relative to its scale, are not rounding yet."""
 FAR = 1e12
-"""If J is more than this many times that of the best constant, the constant is a better start: a
-row that is far larger than all others makes the weights of a sample useless."""
+"""If J is more than this many times that of the best constant, other weights are a better start."""
 LEAST_FALL = 0.1
 """A step that leaves more of the gradient shows that a borrowed curvature has lost its digits."""
 
@@ -49,13 +48,15 @@ def newton(
     callback: Callback | None = None,
     active: ActiveSet | None = None,
     single: ConjugateSteps | None = None,
+    otherwise: Array | None = None,
 ) -> Solution:
     """Minimise a convex objective exactly, from the weights w.
 
     Ends when every row is on its predicted piece after a full step, or when the caller's stopping
     test is met; never because a step is small. `active` is the active set of a similar fit to the
     same rows: only the rows that differ are then summed. `single` are steps that were taken to w in
-    single precision; their curvature is used as long as it lowers the gradient.
+    single precision; their curvature is used as long as it lowers the gradient. `otherwise` are
+    weights to start from if J is far too large at w.
     """
     steps: DirectSteps | ConjugateSteps
     predicted: Any = None
@@ -70,8 +71,8 @@ def newton(
     scale = objective.scale
     sweep = objective.sweep(w, predicted)  # 2
     n_passes, n_iter, status = 1, 0, Status.MAX_ITER
-    if not objective.value(sweep) <= FAR * scale:
-        sweep = objective.sweep(objective.constant)
+    if otherwise is not None and not objective.value(sweep) <= FAR * scale:
+        sweep = objective.sweep(otherwise)
         n_passes += 1
     value = objective.value(sweep)
     smallest = np.inf
