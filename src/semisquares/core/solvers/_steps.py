@@ -262,7 +262,7 @@ class ConjugateSteps:
 
     def _enough(self, sweep: Sweep, size: float) -> float:
         """Return the norm of the residual at which steps for a gradient of a size end."""
-        if self.is_borrowed:
+        if self.is_borrowed and self.objective.rows.intercept:  # few products for each digit
             return SINGLE_DIGITS * size
         if self.is_single:
             # what moves after the step limits how good it can be
