@@ -216,6 +216,20 @@ def test_more_classes_start_from_larger_samples(monkeypatch):
     np.testing.assert_allclose(multilevel.w, solve(problem).w, rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("n_unlabeled", "sizes"),
+    [(2400, [500, 125]), (1000, [250, 62]), (800, [200]), (240, [60]), (236, [])],
+)
+def test_no_sample_has_more_than_a_quarter_of_the_rows(n_unlabeled, sizes, monkeypatch):
+    """Nor fewer than 20 for each weight, of which each class has three here."""
+    monkeypatch.setattr(import_module(minimise.__module__), "SAMPLE_ROWS", 64)
+    problem = make_problem(3, n_classes=5, n_labeled=40, n_unlabeled=n_unlabeled, n_features=2)
+    samples = watch(monkeypatch, MemoryRows, "sample")
+    found = solve(problem, rng=np.random.default_rng(0))
+    assert [size for _, size, _ in samples] == sizes
+    np.testing.assert_allclose(found.w, solve(problem).w, rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_a_start_that_is_far_worse_than_a_constant_is_replaced(n_classes, intercept):

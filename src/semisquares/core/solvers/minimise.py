@@ -21,7 +21,8 @@ from .solution import ActiveSet, Callback, Solution, State, Status, StoppingTest
 SAMPLE_ROWS = 4096
 SAMPLE_PER_CLASS = 100
 """With more than 40 classes, supports settle only on larger samples."""
-SAMPLE_SHARE = 16
+SAMPLE_SHARE, MOST_SHARE = 16, 4
+"""Large tables have samples of one of 16 rows; no sample has more than one of 4."""
 FIRST_SHARE = 4
 """With more than two classes, a sample of one of this many rows of a sample is worth its steps:
 most of them are far from the minimum, where a step is as good on fewer rows."""
@@ -162,7 +163,7 @@ def multilevel_start(
     """
     rows = objective.rows
     size = _sample_size(objective, is_sample)
-    if rows.n_unlabeled < 4 * size:
+    if size is None:
         return w, 0.0
     sample = _condensed(objective.with_rows(rows.sample(size, rng)))
     w, spent = multilevel_start(sample, w, rng, test, is_sample=True)
@@ -172,15 +173,21 @@ def multilevel_start(
     return found.w, (found.n_passes + spent) * size / rows.n_rows
 
 
-def _sample_size(objective: Objective, is_sample: bool) -> int:
-    """Return how many unlabeled rows a sample has; `is_sample` tells if it is one of a sample."""
-    rows = objective.rows
-    share = min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled)
-    least = SAMPLE_ROWS
-    if objective.labeling.per_class:
-        least = max(SAMPLE_ROWS, SAMPLE_PER_CLASS * rows.weights_shape[1])
-        least = least // FIRST_SHARE if is_sample else least
-    return max(least, 20 * rows.n_weights, share)
+def _sample_size(objective: Objective, is_sample: bool) -> int | None:
+    """Return how many unlabeled rows a sample has; None if they are too few for one.
+
+    `is_sample` tells if it is a sample of a sample.
+    """
+    rows, per_class = objective.rows, objective.labeling.per_class
+    least = max(SAMPLE_ROWS // FIRST_SHARE if per_class else SAMPLE_ROWS, 20 * rows.n_weights)
+    most = rows.n_unlabeled // MOST_SHARE
+    if most < least:
+        return None
+    size = max(least, min(rows.n_unlabeled // SAMPLE_SHARE, rows.most_sampled))
+    if per_class:
+        wanted = max(SAMPLE_ROWS, SAMPLE_PER_CLASS * rows.weights_shape[1])
+        size = max(size, wanted // FIRST_SHARE if is_sample else wanted)
+    return min(size, most)
 
 
 def _condensed(sample: Objective) -> Objective:
