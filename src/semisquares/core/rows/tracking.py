@@ -194,11 +194,6 @@ class TrackedLabels:
         """The hard labels of all rows."""
         return (self.piece > 0).astype(np.float64)
 
-    def start(self, labels: Array) -> None:
-        """Start from labels of 0 and 1, from which changes are counted."""
-        self.piece = np.where(labels > 0.5, 1, -1).astype(np.int8)
-        self.piece[self.rows.labeled] = -1
-
     def borders(self) -> tuple[float, float]:
         """Return the decision values up to which labels are 0, and above which they are 1."""
         if isinstance(self.labeling, DialLabels):

@@ -101,8 +101,6 @@ def tracked_descent(
         tracked.turn(objective.labeling)
     else:
         tracked, moment = TrackedLabels(rows, objective.labeling), rows.moment(start)
-        if ((start == 0.0) | (start == 1.0)).all():
-            tracked.start(start)
     for n_iter in range(1, max_iter + 1):
         w = factor.solve(moment)
         moment, changed = tracked.relabel(w)
