@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from semisquares.core.solvers import branch_and_bound, enumerate_hard
-from semisquares.core.solvers.branch_and_bound import Enumeration, enumerate_labelings
+from semisquares.core.solvers.branch_and_bound import Enumeration, _Search, enumerate_labelings
 from semisquares.core.solvers.enumerate import label_quadratic
 from support.problems import SETTINGS, SHORT, make_problem
 
@@ -310,6 +310,15 @@ def test_the_shift_keeps_the_matrix_positive_definite_and_raises_the_bound():
     soft = branch_and_bound._box_minimum(P, c, u, 1e-12)[1]
     shifted = branch_and_bound._box_minimum(P - np.diag(delta), c + delta / 2, u, 1e-12)[1]
     assert shifted > soft
+
+
+@pytest.mark.parametrize("sizes", [(1.0, 1e-9, 0.0), (1e-9, 1.0, 0.0), (1e-9, 1e-9, 1.0)])
+def test_no_sum_of_f_rounds_by_more_than_the_rounding(sizes):
+    P, c, k = (
+        size * one for size, one in zip(sizes, (np.ones((3, 3)), np.ones(3), 1.0), strict=True)
+    )
+    terms = np.abs(P).sum() + np.abs(c).sum() + k
+    assert 8.0 * np.finfo(float).eps * terms < _Search(P, c, k).rounding < 1e-12 * terms
 
 
 def test_the_example_of_the_docstring_runs():

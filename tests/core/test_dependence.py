@@ -96,6 +96,15 @@ def test_exact_arithmetic_has_a_limit(monkeypatch):
     assert len(kept(X)) == 3
 
 
+@pytest.mark.parametrize(("factors", "constant"), [((1,), 0), ((3,), 0), ((0,), 2**52)])
+def test_sums_of_integers_are_whole_as_long_as_float64_has_all_of_them(factors, constant):
+    largest = 2.0**52 / max(1, *factors)
+    assert not _dependence._are_whole([np.array([1.0, -np.ceil(largest)])], factors, constant)
+    smaller = [np.array([1.0, 1.0 - np.floor(largest)])]
+    assert _dependence._are_whole(smaller, factors, constant // 2)
+    assert not _dependence._are_whole([np.array([0.5])], factors, constant // 2)
+
+
 def test_columns_that_no_row_shows_are_all_kept():
     X = whole(30, 3)
     X[:, 1] = 0.0

@@ -1,5 +1,7 @@
 """The matrix of all classes is the curvature of simplex labels, for steps that sum to 0."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from semisquares.core.labelings import SimplexLabels
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, Patterns
 from semisquares.core.solvers import Status, _joint, _steps, newton
-from semisquares.core.solvers._joint import expand, joint_curvature, reduce
+from semisquares.core.solvers._joint import expand, joint_curvature, lift, reduce
 from semisquares.core.solvers._steps import ConjugateSteps
 from support.watching import watch
 
@@ -69,6 +71,32 @@ def test_the_factor_inverts_the_matrix():
     r = np.random.default_rng(3).standard_normal((D + 1, K - 1))
     image = joint.matrix @ joint.precondition(r).T.ravel()
     np.testing.assert_allclose(image, r.T.ravel(), rtol=1e-10)
+
+
+def test_a_gradient_in_all_classes_but_the_last_tells_that_in_all():
+    gradient = np.random.default_rng(4).standard_normal((D + 1, K))
+    gradient -= gradient.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(lift(reduce(gradient)), gradient, atol=1e-14)
+
+
+@pytest.mark.parametrize("together", [1, 2 * (D + 1) ** 2, 1 << 20])
+def test_every_pattern_has_its_gram_matrix(together, monkeypatch):
+    monkeypatch.setattr(import_module(Patterns.__module__), "TOGETHER", together)
+    objective = problem(weighted=True)
+    rows, support = objective.memory_rows, objective.sweep(weights(1)).piece
+    patterns = Patterns(rows, support, 1)
+    parts = list(patterns.grams())
+    outside, grams = (np.concatenate(found) for found in zip(*parts, strict=True))
+    assert len(parts) == -(-len(patterns.groups) // max(1, together // (D + 1) ** 2))
+    for group, classes, gram in zip(patterns.groups, outside, grams, strict=True):
+        np.testing.assert_array_equal(classes, ~support[group[0]])
+        np.testing.assert_allclose(gram.reshape(D + 1, D + 1), rows.unlabeled_gram(group))
+
+
+def test_a_residual_of_zeros_needs_no_step():
+    steps = ConjugateSteps(problem(), None)
+    assert steps._accept(0.0)(np.zeros((D + 1, K)))
+    assert not steps._accept(0.0)(np.full((D + 1, K), 1e-100))
 
 
 def test_patterns_cover_the_rows_with_a_class_outside_their_support():

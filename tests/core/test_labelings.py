@@ -100,6 +100,13 @@ def test_labels_of_many_runs_are_those_of_each_run():
         np.testing.assert_allclose(labeling.impute(z), each, atol=1e-15)
 
 
+def test_the_penalty_of_many_runs_is_that_of_each_run():
+    u = np.random.default_rng(4).dirichlet(np.ones(3), size=(30, 4))
+    for labeling in (SimplexLabels(), ArgmaxLabels(), SimplexDialLabels(0.4)):
+        each = np.stack([labeling.penalty(u[:, k]) for k in range(4)], axis=1)
+        np.testing.assert_allclose(labeling.penalty(u), each, atol=1e-15)
+
+
 # -- the derivative --------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from semisquares.core import _dense as dense
 from semisquares.core.linalg import (
     _complement,
     column_span,
@@ -278,6 +279,16 @@ def test_a_row_space_gives_the_solution_of_least_norm_from_any_weights(scale, in
     np.testing.assert_allclose(A.T @ (A @ found - t), 0.0, atol=1e-7 * scale)
 
 
+@INTERCEPT
+def test_the_step_of_a_row_space_for_several_targets_is_that_for_each(intercept):
+    A = columns(11, 40, 4, intercept)
+    A[:, 3] = A[:, 0] - A[:, 1]
+    space = row_space(A.T @ A, intercept)
+    w, gradient = np.random.default_rng(11).normal(size=(2, A.shape[1], 3))
+    each = [space.step(w[:, k], gradient[:, k]) for k in range(3)]
+    np.testing.assert_allclose(space.step(w, gradient), np.transpose(each), rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("shape", [(9, 4), (4, 4), (3, 5)])
 @pytest.mark.parametrize("rank", [1, 3, 4])
 def test_a_column_span_projects_on_the_columns(shape, rank):
@@ -408,6 +419,29 @@ def test_every_early_stop_of_conjugate_gradients_is_a_descent():
     values = [x @ H @ x - 2 * b @ x for x, _, _ in ends]
     assert [end[1:] for end in ends] == [(k, False) for k in range(9)]
     assert np.all(np.diff(values) < 0.0)
+
+
+def test_conjugate_gradients_end_at_a_flat_direction():
+    x, products, accepted = conjugate_gradient(
+        lambda V: 0.0 * V, np.ones(3), precondition=lambda r: r, done=lambda r: False, max_iter=9
+    )
+    np.testing.assert_array_equal(x, np.zeros(3))
+    assert (products, accepted) == (1, False)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(), (1,), (2,)])
+def test_a_large_triangle_solves_for_one_column_and_for_several(shape, dtype):
+    n = dense.TRSV_ROWS
+    rng = np.random.default_rng(0)
+    A = np.asfortranarray(np.diag(rng.uniform(1.0, 2.0, n)), dtype=dtype)
+    A[1:, 0] = A[0, 1:] = 0.5 / n
+    triangle, failed = dense.cholesky(A.copy(order="F"))
+    b = rng.normal(size=(n, *shape)).astype(dtype)
+    x = dense.solve_cholesky(triangle, b)
+    assert not failed
+    assert x.shape == b.shape
+    np.testing.assert_allclose(A @ x, b, atol=1e3 * n * np.finfo(dtype).eps)
 
 
 def test_a_matrix_whose_digits_the_intercept_took_is_not_factored():

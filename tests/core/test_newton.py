@@ -12,6 +12,7 @@ from sklearn.datasets import make_moons
 from sklearn.kernel_approximation import Nystroem
 
 from semisquares import SoftLabelClassifier
+from semisquares.core import curvature
 from semisquares.core.certificate import duality_gap, gradient_bound
 from semisquares.core.labelings import SoftLabels
 from semisquares.core.objective import Objective
@@ -164,7 +165,7 @@ def test_with_many_columns_a_factor_is_updated_by_the_rows_that_changed(monkeypa
     factored = watch(monkeypatch, import_module("semisquares.core.linalg"), "factor")
     updated = newton(objective, start)
     assert len(factored) < updated.n_iter
-    monkeypatch.setattr(import_module("semisquares.core.curvature"), "UPDATED_COLUMNS", np.inf)
+    monkeypatch.setattr(curvature, "UPDATED_COLUMNS", np.inf)
     factored.clear()
     anew = newton(objective, start)
     assert len(factored) == anew.n_iter
@@ -266,6 +267,17 @@ def test_tables_too_wide_for_gram_matrices_have_the_same_minimiser(name, n_class
     iterated = solve(problem)
     assert iterated.status is Status.EXACT
     np.testing.assert_allclose(iterated.w, direct.w, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_only_a_curvature_with_the_same_weight_of_unlabeled_rows_is_updated(factor, monkeypatch):
+    monkeypatch.setattr(curvature, "UPDATED_COLUMNS", 0)
+    objective = make_problem(3, n_features=8).objective()
+    piece = objective.sweep(fit_labeled(objective)).piece
+    other = objective.with_rows(objective.memory_rows.reweighted(unlabeled_weight=factor))
+    known = curvature.active_curvature(other, piece, other.rows.active_gram(piece))
+    found = curvature.updated_curvature(objective, piece, piece, known)
+    assert (found is not None) == (factor == 1.0)
 
 
 # -- where it starts and stops ---------------------------------------------------------------------

@@ -215,6 +215,13 @@ def test_the_inverse_of_a_triangle_is_worth_less_by_the_rounding_of_its_reflecti
     assert found.least == close((1.0 - off) ** 2)
 
 
+def test_as_many_rows_as_columns_have_an_inverse_and_fewer_have_none():
+    triangle, ridge = np.array([[2.0, 1.0], [0.0, 4.0]]), np.zeros(2)
+    found = _Inverse.of_triangle(triangle, ridge, np.arange(2), 2)
+    np.testing.assert_allclose(found.P @ found.P.T, np.linalg.inv(triangle.T @ triangle))
+    assert _Inverse.of_triangle(triangle[:1], ridge, np.arange(2), 2) is None
+
+
 def test_an_inverse_of_no_columns_is_exact_and_one_worth_too_little_is_not_made():
     none = np.arange(0)
     for found in (

@@ -504,6 +504,20 @@ def test_bytes_are_counted_for_every_block_and_lists_once():
     assert blocks._bytes_sent((1.0, vector), sums, 3) == 3 * (8 + 16 + 16) + 3 * 16
 
 
+def test_blocks_are_summed_in_one_layout_however_they_arrive():
+    X = np.random.default_rng(0).normal(size=(6, 8))
+    for block in (X[:, ::2], X[::2], X.T[::2].T, np.asfortranarray(X)[::2]):
+        assert blocks.aligned(block).flags.c_contiguous
+    assert blocks.aligned(np.asfortranarray(X)).flags.f_contiguous
+
+
+def test_values_that_are_not_finite_are_counted_for_each_column():
+    X = np.array([[np.nan, 0.0], [np.nan, np.inf], [np.nan, -np.inf]])
+    rows = make_problem(1).rows(DenseTable(X))
+    nans, infinite = blocks._not_finite(rows)[1]
+    assert (nans.tolist(), infinite.tolist()) == ([3, 0], [0, 2])
+
+
 def test_the_squares_of_the_columns_come_with_the_first_sweep(weights):
     problem = make_problem(1, **WEIGHTS[weights])
     rows, X = in_blocks(np.asarray, problem)

@@ -7,20 +7,22 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from semisquares.core.labelings import SimplexLabels, SoftLabels, hard, soft
+from semisquares.core.linalg import factor, updated_factor
 from semisquares.core.rows import (
     DenseTable,
     MemoryRows,
     SparseTable,
+    Targets,
     centre,
     memory,
     to_own_columns,
     to_shifted_columns,
 )
 from semisquares.core.rows.reduce import THREADED_VALUES, sum_blocks
-from semisquares.core.rows.threads import run
+from semisquares.core.rows.threads import run, single_threaded_blas
 from support.command_line import PATIENCE
 from support.problems import Problem, make_problem
 from support.watching import watch
@@ -122,6 +124,17 @@ def test_the_rounding_on_a_border_is_that_of_the_terms_of_a_decision_value(borde
     below, above = (np.array([100.0, border - 100.0 + move]) for move in (-far, far))
     before = rows.sweep(below, SoftLabels())
     assert rows.sweep(above, SoftLabels(), before.piece).changed == changed
+
+
+@pytest.mark.parametrize(("border", "from_piece"), [(0.0, 1), (1.0, -1)])
+def test_a_row_that_comes_from_beyond_the_other_border_has_changed(border, from_piece):
+    X = np.array([[0.0], [0.5], [1.0]])
+    rows = Problem(X, np.array([0, 1, -1])).rows(DenseTable(X))
+    w = np.array([border, 0.0])
+    piece = rows.sweep(w, SoftLabels()).piece
+    before = piece.copy()
+    before[2] = from_piece
+    assert rows.sweep(w, SoftLabels(), before).changed == 1
 
 
 @EVERY_TABLE
@@ -310,6 +323,46 @@ def test_rows_with_weights_of_their_own_are_not_extended():
         rows.extended(rows.table)
 
 
+@EVERY_WEIGHT
+@CLASSES
+def test_rows_outside_a_training_set_weigh_nothing(weights, n_classes):
+    rows = problem_and_rows("dense", weights, n_classes)[1]
+    inside = np.random.default_rng(0).uniform(size=rows.n_rows) < 0.7
+    fold = rows.training(inside)
+    close(fold.weights, rows.weights * inside)
+    close(
+        fold.labeled_gram,
+        rows.design.gram(rows.labeled, rows.labeled_weight * inside[rows.labeled]),
+    )
+
+
+@EVERY_WEIGHT
+def test_leverages_follow_the_factor(weights):
+    problem, rows = problem_and_rows("dense", weights)
+    alpha, more = 1.5, np.random.default_rng(0).normal(size=(rows.n_weights, 3))
+    before = factor(rows.full_gram, alpha, problem.intercept)
+    after = updated_factor(before, more, np.ones(3))
+    expected = rows.leverages(factor(rows.full_gram + more @ more.T, alpha, problem.intercept))
+    close(rows.updated_leverages(after, rows.leverages(before)), expected)
+
+
+def test_a_step_that_lowers_J_by_nothing_reaches_nowhere():
+    assert memory.boundary_reach(-1e-9, 5.0) == memory.boundary_reach(0.0, 5.0) == 0.0
+    assert memory.boundary_reach(5.0, 5.0) == memory.BOUNDARY_REACH
+
+
+@pytest.mark.parametrize("most", [1.0, 8.0])
+def test_a_tie_of_a_dual_point_costs_the_rounding_of_its_decision_value(most):
+    """A class beside the support with the same residual may be above it in exact arithmetic."""
+    none = np.empty(0)
+    targets = Targets(1, none.astype(int), np.empty((0, 3)), none)
+    z = np.array([[most, most - 1.0, most - 2.0]])  # the label is the first class
+    support = np.array([[True, False, False]])
+    cost = targets.dual_overshoot(z, support, np.zeros((1, 3)), 0.0, SimplexLabels(), False)
+    eps = np.finfo(float).eps
+    assert 2.0 * eps * most <= cost <= 1e3 * eps * most
+
+
 def test_reweighted_rows_forget_what_depended_on_the_weights():
     _, rows = problem_and_rows("dense", "weighted")
     sums = ("full_gram", "labeled_gram", "diagonal", "labeled_moment")
@@ -343,6 +396,20 @@ def test_an_error_in_a_thread_reaches_the_caller():
 
     with threadpool_limits(2, user_api="blas"), pytest.raises(LookupError):
         run(fail, range(4))
+
+
+def test_the_threads_of_blas_return_when_the_last_of_several_fits_leaves():
+    def threads():
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        with single_threaded_blas() as most:
+            assert most == max(before)
+            with single_threaded_blas():
+                assert threads() == {1}
+            assert threads() == {1}
+        assert threads() == before
 
 
 def test_the_number_of_threads_changes_no_bit():

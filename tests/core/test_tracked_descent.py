@@ -445,3 +445,30 @@ def test_a_descent_ends_without_a_pass_if_sums_are_precise(narrow, monkeypatch):
     found = tracked_descent(objective, start)
     assert not passes
     assert found.value == pytest.approx(block_descent(objective, start).value, rel=1e-12)
+
+
+def test_J_is_not_summed_without_a_pass_if_a_row_is_as_close_to_a_border_as_rounding():
+    rows = problem()[0].memory_rows
+    tracked = tracking.TrackedLabels(rows, HardLabels())
+    w = np.zeros(rows.n_weights)
+    w[D - 1] = 1.0  # of the largest column
+    tracked.relabel(w)
+    terms = 1.0 + (np.abs(rows.table.X) @ np.abs(w[:-1])).max()  # of the largest decision value
+    tracked._closest = np.finfo(float).eps * terms
+    assert tracked.loss() is None
+    tracked._closest = 1e6 * np.finfo(float).eps * terms
+    assert tracked.loss() is not None
+
+
+def test_no_batch_is_run_after_the_callback_stops_one():
+    objective, start = problem()
+    steps = []
+
+    def stop(step):
+        steps.append(step)
+        return len(steps) > 3
+
+    batches = [np.stack((start, 1.0 - start), axis=1) for _ in range(3)]
+    found = hard_descent(objective, iter(batches), max_iter=2, callback=stop)
+    assert len(steps) == 4
+    assert [end.status for end in found.end_points] == [Status.MAX_ITER] * 2 + [Status.CALLBACK] * 2
