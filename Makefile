@@ -95,7 +95,7 @@ test-generated: $(STAMP) ## fit PROBLEMS generated problems (20,000) and look fo
 	@cd tests && $(ONE_THREAD) ../$(BIN)/python -m support.check_generated $(PROBLEMS) --jobs 2
 
 # It goes on where it was stopped. tests/mutants.md lists the survivors.
-mutants: $(STAMP) ## change the core in 500 random places, and see whether its tests notice: an hour or more
+mutants: $(STAMP) ## change the core in 500 random places, and see whether its tests notice: up to an hour
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[mutants]'
 	@$(ONE_THREAD) $(BIN)/python tools/mutants.py
 

@@ -39,7 +39,7 @@ NOT_MEASURED: dict[str, dict[str, str]] = {
     "docs/scale.md": {
         "at most 64 MB": "how large a sample is taken",
         "and 64 MB": "how many rows near a border are gathered",
-        "beyond 64 MB of rows": "how many rows near a border are gathered",
+        "never more than 64 MB": "how many rows near a border are gathered",
         "at the moment (8 MB)": "how large a part of a block is cut for the cache",
         "50 MB": "how large the blocks are",
         "1.5 GB each": "what a worker is allowed",

@@ -63,7 +63,8 @@ standardised columns and our classifier's probabilities; other settings are thei
 *Smallest margin* takes the rows whose two most probable classes are closest. The constants of
 `suggest` were chosen on other splits.
 
-The stored curves are in `results/label_efficiency.json`.
+The stored curves are in `results/label_efficiency.json`. `python -m benchmarks.label_efficiency`
+measures what is missing there, and `python -m benchmarks.label_efficiency page` writes this page.
 """
 RESULT = """
 ## {title}

@@ -41,8 +41,9 @@ REGIME = """
 tables. *Against the ridge* is the difference in accuracy on the same splits, in points, with the
 half-width of its 95 % interval. *Rank* is the mean rank among the methods: 1 is the best, and a
 method without a model is last. *Better / equal / worse* counts the tables, of all {n_tables}, on
-which `{ours}` is clearly better than this method, neither better nor worse, or clearly worse. *CPU*
-is the median over tables of the median seconds of a fit, on a machine with other users.
+which `{ours}` is clearly better than this method, neither better nor worse, or clearly worse;
+*without a model* counts those on which this method or `{ours}` has none. *CPU* is the median over
+tables of the median seconds of a fit, on a machine with other users.
 
 ### Each table
 

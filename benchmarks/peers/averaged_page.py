@@ -47,7 +47,7 @@ way.
 
 {ridge}
 
-## To whom it loses, and where
+## Which methods beat it, and where
 
 {losses}
 """

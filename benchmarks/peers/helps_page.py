@@ -47,8 +47,8 @@ the axis is stretched around 0.
 
 It is meant for cases in which you do not know whether unlabeled rows help. We promise that, on
 average over the paper's tables, it is at most a tenth of a point less accurate than the tuned
-ridge. It may lose more on single tables; the list below names each table on which it is worse by
-more than a point, beyond two standard errors.
+ridge. It may lose more on single tables; the table names those of the paper's tables on which it
+is worse by more than a point even after two standard errors are added to the difference.
 
 {safe}
 

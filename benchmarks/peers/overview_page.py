@@ -18,8 +18,9 @@ TEXT = """
 # Evidence
 
 These pages compare `semisquares` with its alternatives, on the same rows, with the same labels and
-on the same machine. One command measures everything, and the pages are generated from stored
-tables.
+on the same machine. The numbers come from stored tables. The command at the end of this page
+measures those of the first three pages and of *Time and memory*; the others have commands of their
+own.
 
 - [Accuracy](accuracy.md): every method on every table, which methods are clearly better than
   others, and where and why semisquares loses.
@@ -54,11 +55,11 @@ have a model.
 
 Accuracy is measured on the test rows, whose labels no method has seen. Balanced accuracy is the
 mean over classes of the accuracy on their rows. Log loss uses natural logarithms, and probabilities
-are clipped to at least 1e-15. Before that, a class that a classifier has not seen has probability
-0, and if it returns no probabilities for a row, all classes get the same one. The calibration error
-is the expected calibration error, with 15 equal bins of the confidence in the predicted class.
-Methods without probabilities have no log loss and no calibration error. A few methods were measured
-before these scores were added, and do not have them either.
+are clipped to at least 1e-15. Before clipping, a class that a classifier has not seen gets
+probability 0, and a row for which it returns no probabilities gets equal ones for all classes. The
+calibration error is the expected calibration error, with 15 equal bins of the confidence in the
+predicted class. Methods without probabilities have no log loss and no calibration error. A few
+methods were measured before these scores were added, and do not have them either.
 
 Intervals are 95 % intervals, from the variation over splits. Splits of a table share rows: the
 intervals say how certain a result is for these tables, not for a new one. For what to expect on a
@@ -72,6 +73,10 @@ some tables. The present rule was then chosen on other splits.
 ## Methods
 
 {methods}
+
+*The tuned ridge* is `RidgeClassifierCV` on this page and on [Accuracy](accuracy.md), and
+`RidgeClassifierCV (fine grid)`, with more penalties, on [AveragedClassifier](averaged.md) and
+[Does it help?](helps.md), so their numbers differ slightly.
 
 The kernel width of the graph methods depends on the data, because with scikit-learn's default no
 row of a standardised table reaches another. Of five widths that were tried on three of these splits
@@ -103,7 +108,7 @@ downloads them from a model hub when it is first used.
 
     make bench-peers
 
-measures everything and writes the results and these pages to `build/peers`. To do it in parts, run
+measures them and writes the results and the pages to `build/peers`. To do it in parts, run
 `python -m benchmarks.peers accuracy`, `cost` (which needs a machine without other load) and
 `pages`. Each fit is stored as soon as it is done, and the same command continues a run that was
 stopped; it also reads the stored tables, so that only what is missing is measured. `--again METHOD`

@@ -77,7 +77,7 @@ def test_the_page_says_what_unlabeled_rows_are_worth_the_losses_as_well(good):
 
 def test_the_page_names_the_peers_that_it_loses_to_and_the_tables():
     page = pages.page("averaged", made({"USPS": {"spreading_knn": 0.95}}))
-    lost = page.partition("## To whom it loses, and where")[2]
+    lost = page.partition("## Which methods beat it, and where")[2]
     assert re.search(r"\| `LabelSpreading \(neighbours\)` \| USPS \+\d+\.\d \| USPS", lost)
     assert "`SVC`" not in lost
 

@@ -44,7 +44,7 @@ _NAME, _GAP = 19, 2
 @click.option(
     "-o", "--out", type=FILE, metavar="FILE",
     help="HTML report to write, or - for standard output. Default: the table's name with "
-    ".report.html.",
+    ".report.html, in the current folder.",
 )  # fmt: skip
 @click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option(

@@ -47,7 +47,7 @@ _NOT_WRITTEN = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 @click.option(
     "-o", "--out", type=FILE, metavar="FILE",
     help="Table to write: a copy of TABLE with the labels. Default: the table's name with "
-    ".labeled before its ending.",
+    ".labeled before its ending, in the current folder.",
 )  # fmt: skip
 @click.option(
     "--class", "classes", multiple=True, metavar="NAME",
