@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy
 import scipy
 import sklearn
+from threadpoolctl import threadpool_info
 
 from . import (
     averaged,
@@ -68,6 +69,7 @@ def main() -> None:
         "numpy": numpy.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
+        "blas": _blas(),
     }
     print(f"Ratios of median times, {options.repeats} turns each, one run; {versions}\n")
     lines, costs = [], {}
@@ -86,6 +88,13 @@ def main() -> None:
         run |= {"lines": [asdict(line) for line in lines], **costs}
         text = json.dumps(run, indent=1, ensure_ascii=False)
         options.json.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _blas() -> str:
+    """Name the BLAS of NumPy and the kernels that it chose, on which many of the ratios depend."""
+    found = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    names = (f"{one['internal_api']} {one['version']} {one.get('architecture')}" for one in found)
+    return ", ".join(sorted(set(names)))
 
 
 if __name__ == "__main__":
