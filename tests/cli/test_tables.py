@@ -52,7 +52,7 @@ def patients(n_rows=80, n_labeled=30, seed=0):
     frame.loc[rng.random(n_rows) < 0.1, "pulse"] = np.nan
     truth = np.where(sick, "ill", "well")
     frame["state"] = np.where(np.arange(n_rows) < n_labeled, truth, None)
-    frame["seen"] = rng.permutation(frame["seen"])
+    frame["seen"] = rng.permutation(frame["seen"].to_numpy(copy=True))
     return frame, truth
 
 

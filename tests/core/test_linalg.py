@@ -13,6 +13,7 @@ from semisquares.core.linalg import (
     dependent_columns,
     factor,
     forms_of_ridges,
+    has_full_rank,
     least_norm_step,
     ridge_factors,
     row_space,
@@ -299,6 +300,25 @@ def test_a_column_span_projects_on_the_columns(shape, rank):
     assert span.shape[1] == min(rank, *shape)
     np.testing.assert_allclose(span.T @ span, np.eye(span.shape[1]), atol=1e-14)
     np.testing.assert_allclose(span @ span.T, A @ np.linalg.pinv(A, rcond=1e-11), atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize(("condition", "is_full"), [(1.0, True), (1e5, True), (1e9, False)])
+@pytest.mark.parametrize("d", [2, 30])
+def test_a_triangle_far_from_singular_has_full_rank_beyond_doubt(d, condition, is_full, size):
+    rng = np.random.default_rng(d)
+    left, right = (np.linalg.qr(rng.normal(size=(d, d)))[0] for _ in range(2))
+    matrix = left * np.geomspace(1.0, 1.0 / condition, d) @ right
+    assert has_full_rank(size * np.linalg.qr(matrix)[1]) == is_full
+
+
+@pytest.mark.parametrize(
+    "triangle",
+    [np.zeros((0, 0)), np.zeros((2, 2)), np.diag([1.0, 0.0]), np.ones((1, 2)), np.diag([np.nan])],
+    ids=["no columns", "zeros", "a zero", "more columns than rows", "NaN"],
+)
+def test_no_other_triangle_has(triangle):
+    assert not has_full_rank(triangle)
 
 
 def test_columns_of_zeros_span_nothing():

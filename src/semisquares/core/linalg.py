@@ -410,7 +410,13 @@ def column_span(matrix: Array, tol: float) -> Array:
 def has_full_rank(triangle: Array) -> bool:
     """Return whether an R factor has full rank beyond doubt, without an SVD."""
     n, d = triangle.shape
-    return n == d > 0 and float(lapack.dtrcon(triangle, norm="1")[0]) > FULL_RANK
+    sizes = np.abs(triangle)
+    size = sizes.max(initial=0.0)
+    if n != d or not 0.0 < size < np.inf:
+        return False
+    sizes /= size
+    largest = sizes.sum(axis=0).max() * sizes.sum(axis=1).max()  # at least the norm of R'R
+    return float(lapack.dpocon(triangle / size, largest, uplo="U")[0]) > FULL_RANK**2
 
 
 def _svd(matrix: Array) -> tuple[Array, Array, Array]:
