@@ -76,8 +76,8 @@ class CompassEncoder(Encoder):
             degrees = graph.input(name, "double")
             missing = graph.add("IsNaN", degrees)
             radians = graph.add("Mul", degrees, graph.constant(np.pi / 180.0))
-            for operator in ("Cos", "Sin"):
-                turned = graph.add(operator, radians)
+            for turn in (np.pi / 2.0, 0.0):  # onnxruntime 1.20 has no cosine of doubles
+                turned = graph.add("Sin", graph.add("Add", radians, graph.constant(turn)))
                 blocks.append(graph.add("Where", missing, graph.constant(0.0), turned))
             flags.append(graph.cast(missing, "double"))
         return blocks + flags
