@@ -11,6 +11,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from semisquares.cli.inspect import _features
+from semisquares.representations._summary import hash_rows
 from semisquares.tables import (
     TableEncoder,
     TableError,
@@ -110,6 +111,22 @@ def test_features_are_the_leading_components_of_all_rows():
     np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(found.std(axis=0), deviations, rtol=1e-10)
     assert n == text.N_COMPONENTS
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_features_do_not_depend_on_the_last_bits_of_a_decomposition(seed, monkeypatch):
+    """Another processor computes these differently; rows are drawn by the hash of all bits."""
+    expected, _ = text_features(frame())
+    decompose, rng = text._right_singular_vectors, np.random.default_rng(seed)
+
+    def on_another_processor(*args):
+        vectors = decompose(*args)
+        return vectors + 1e-15 * rng.standard_normal(vectors.shape) * (vectors != 0.0)
+
+    monkeypatch.setattr(text, "_right_singular_vectors", on_another_processor)
+    found, _ = text_features(frame())
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(hash_rows(found), hash_rows(expected))
 
 
 def test_together_the_features_of_a_text_vary_like_one_number():
