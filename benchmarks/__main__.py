@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _blas() -> str:
-    """Name the BLAS of NumPy and the kernels that it chose, on which many of the ratios depend."""
+    """Name each BLAS and the kernels that it has chosen: many of the ratios depend on them."""
     found = [one for one in threadpool_info() if one["user_api"] == "blas"]
     names = (f"{one['internal_api']} {one['version']} {one.get('architecture')}" for one in found)
     return ", ".join(sorted(set(names)))

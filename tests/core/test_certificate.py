@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from semisquares.core.objective import Objective
 from semisquares.core.rows import MemoryRows, SparseTable
 from semisquares.core.solvers import Status, fit_labeled, minimise, newton
 from support.problems import SETTINGS, SHORT, make_problem
+from support.watching import watch
 
 KINDS = [(name, n_classes) for name in (SETTINGS | SHORT) for n_classes in (2, 3)]
 SPANNED = [(name, n_classes) for name in SETTINGS for n_classes in (2, 3)]
@@ -330,3 +332,14 @@ def test_labels_are_stable_where_refitting_and_imputing_changes_none():
     ]
     assert told == imputed[~problem.known].all(axis=0).tolist()
     assert 0 < sum(told) < len(told)
+
+
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e12])
+def test_the_norm_of_X_has_a_margin_for_the_rounding_of_its_squares(size, monkeypatch):
+    problem = make_problem(1)
+    objective = replace(problem, X=size * problem.X).objective()
+    points = watch(monkeypatch, certificate, "_DualPoint")
+    duality_gap(objective, np.zeros(objective.rows.weights_shape))
+    X = objective.memory_rows.table.X
+    exact = math.sqrt(math.fsum((np.sqrt(problem.weight)[:, None] * X).ravel() ** 2))
+    assert exact * (1.0 + 1e-9) < points[0][2] < exact * (1.0 + 1e-7)

@@ -73,7 +73,7 @@ def test_the_factor_inverts_the_matrix():
     np.testing.assert_allclose(image, r.T.ravel(), rtol=1e-10)
 
 
-def test_a_gradient_in_all_classes_but_the_last_tells_that_in_all():
+def test_lift_undoes_reduce_for_gradients_that_sum_to_zero_over_the_classes():
     gradient = np.random.default_rng(4).standard_normal((D + 1, K))
     gradient -= gradient.mean(axis=1, keepdims=True)
     np.testing.assert_allclose(lift(reduce(gradient)), gradient, atol=1e-14)

@@ -317,7 +317,7 @@ def test_a_triangle_far_from_singular_has_full_rank_beyond_doubt(d, condition, i
     [np.zeros((0, 0)), np.zeros((2, 2)), np.diag([1.0, 0.0]), np.ones((1, 2)), np.diag([np.nan])],
     ids=["no columns", "zeros", "a zero", "more columns than rows", "NaN"],
 )
-def test_no_other_triangle_has(triangle):
+def test_other_triangles_do_not_have_it(triangle):
     assert not has_full_rank(triangle)
 
 

@@ -222,7 +222,7 @@ def test_more_classes_start_from_larger_samples(monkeypatch):
     [(2400, [500, 125]), (1000, [250, 62]), (800, [200]), (240, [60]), (236, [])],
 )
 def test_no_sample_has_more_than_a_quarter_of_the_rows(n_unlabeled, sizes, monkeypatch):
-    """Nor fewer than 20 for each weight, of which each class has three here."""
+    """A sample has at least 20 rows for each of the three weights of a class."""
     monkeypatch.setattr(import_module(minimise.__module__), "SAMPLE_ROWS", 64)
     problem = make_problem(3, n_classes=5, n_labeled=40, n_unlabeled=n_unlabeled, n_features=2)
     samples = watch(monkeypatch, MemoryRows, "sample")

@@ -24,7 +24,7 @@ from semisquares.tables._chunked import prepare_chunks
 from semisquares.tables._encoding import fit_encoding
 from semisquares.tables._explaining import Explanation, probability_changes
 from semisquares.tables._predicting import PredictionCounts, predict_rows
-from semisquares.tables.columns.text import UNIT
+from semisquares.tables.columns.text import ROUNDING_UNIT
 from semisquares.tables.io import split
 from semisquares.tables.models._calibration import DecisionCalibration
 from semisquares.tables.models.files import dumps, loads
@@ -103,7 +103,7 @@ def test_a_typical_date_or_text_has_the_means_of_its_features():
     words = np.random.default_rng(0).choice(["red", "shoe", "of", "wool", "felt"], (len(frame), 6))
     frame["remark"] = [" ".join(row) for row in words]
     encoding, X = fit_encoding(frame, kinds={"remark": "text"})
-    for column, rounding in (("joined", 1e-12), ("remark", UNIT / 2.0)):
+    for column, rounding in (("joined", 1e-12), ("remark", ROUNDING_UNIT / 2.0)):
         values = [k for k in encoding.places[column] if encoding.features[k].role != "missing"]
         means = X[:, values].mean(axis=0)
         np.testing.assert_allclose(encoding.typical[values], means, atol=rounding)

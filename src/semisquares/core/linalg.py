@@ -408,7 +408,10 @@ def column_span(matrix: Array, tol: float) -> Array:
 
 
 def has_full_rank(triangle: Array) -> bool:
-    """Return whether an R factor has full rank beyond doubt, without an SVD."""
+    """Return whether an R factor has full rank beyond doubt, without an SVD.
+
+    R is a Cholesky factor of R'R, whose condition number is that of R squared.
+    """
     n, d = triangle.shape
     sizes = np.abs(triangle)
     size = sizes.max(initial=0.0)

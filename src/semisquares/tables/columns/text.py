@@ -24,9 +24,9 @@ N_BUCKETS = 1 << 12
 """N-grams are hashed to this many numbers; a power of two."""
 N_COMPONENTS = 10
 """The most features of a column; a model file holds 8 bytes for each of them and bucket, 0.3 MB."""
-UNIT = 2.0**-24
-"""Features are rounded to multiples of this: a decomposition has other last bits on each processor,
-and rows that are drawn by their content must not depend on these."""
+ROUNDING_UNIT = 2.0**-24
+"""Features are rounded to multiples of this. The last bits of a decomposition depend on the
+processor, and rows that are drawn by a hash of their content must not depend on them."""
 N_SAMPLE = 1 << 13
 """Different texts from which the decomposition is learned; of more, those with small hashes."""
 LENGTHS = (3, 4)
@@ -271,7 +271,7 @@ class TextEncoder(Encoder):
         for batch in _batches(texts):
             weighted = weigh(count_ngrams(texts[batch]), self.idf[place])
             found[batch] = weighted @ directions - self.means[features]
-        return np.round(found / UNIT) * UNIT
+        return np.round(found / ROUNDING_UNIT) * ROUNDING_UNIT
 
     def typical(self, statistics: Mapping[str, TextCounts], n_rows: int) -> Array:
         """Return the mean of each component, which is 0."""
