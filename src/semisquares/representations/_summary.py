@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,8 @@ DROPPED = 20
 """Lowest bits of a number that do not affect the order of rows."""
 BLOCK_BYTES = 1 << 20
 """Rows are read in blocks of about this size, which fit into a processor's cache."""
+LARGEST_HASH = np.uint64(2**64 - 1)
+"""A bound that excludes no row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,12 @@ class Summary:
     n_sample: int
     """The largest number of rows that the sample may hold."""
 
+    @property
+    def bound(self) -> np.uint64:
+        """The largest hash that a further row may have to enter the sample."""
+        is_full = 0 < self.n_sample == len(self.hashes)
+        return self.hashes[-1] if is_full else LARGEST_HASH
+
 
 def summarize(
     X: Any, sample_weight: Array | None = None, *, n_sample: int = SAMPLE_ROWS
@@ -80,7 +87,11 @@ def summarize(
     >>> found.mean.tolist(), found.two_valued.tolist(), len(found.sample)
     ([0.6666666666666666, 6.0], [True, False], 3)
     """
-    return reduce(merge, _blocks(X, sample_weight, n_sample))
+    blocks = _blocks(X, sample_weight)
+    found = summarize_block(*next(blocks), n_sample)
+    for block, weight in blocks:
+        found = merge(found, summarize_block(block, weight, n_sample, found.bound))
+    return found
 
 
 def merge(first: Summary, second: Summary) -> Summary:
@@ -136,54 +147,51 @@ def hash_rows(X: Any, seed: int = 0) -> Array:
     >>> (hashes[0] == hashes).tolist(), (hashes[0] >> 32 == hashes >> 32).tolist()
     ([True, False, True, False], [True, False, True, True])
     """
+    return _hashes_up_to(LARGEST_HASH, X, seed)[1]
+
+
+def _hashes_up_to(bound: np.uint64, X: Any, seed: int = 0) -> tuple[Array, Array]:
+    """Return the rows whose hash has no larger high half than `bound`, and their hashes.
+
+    The low half of the others is not computed.
+    """
     factors = np.random.default_rng([seed, 20160]).integers(2**63, size=X.shape[1], dtype=np.uint64)
     factors = 2 * factors + np.uint64(1)
-    if isinstance(X, DeviceMatrix) and hasattr(X.values, "view"):
-        low, high = map(_mixed, _device_sums(X, factors))
-    else:  # the standard itself has no function that returns the bits of a number
-        low, high = map(_mixed, _host_sums(on_host(X), factors))
-    return (high >> np.uint64(32) << np.uint64(32)) | (low >> np.uint64(32))
+    # the standard itself has no function that returns the bits of a number
+    on_device = isinstance(X, DeviceMatrix) and hasattr(X.values, "view")
+    X, sums = (X, _device_sums) if on_device else (on_host(X), _host_sums)
+    high = _mixed(sums(X, factors, rounded=True)) >> np.uint64(32)
+    index = np.flatnonzero(high <= bound >> np.uint64(32))
+    some = X if len(index) == len(high) else X[index]
+    low = _mixed(sums(some, factors, rounded=False)) >> np.uint64(32)
+    return index, (high[index] << np.uint64(32)) | low
 
 
-def _host_sums(X: Any, factors: Array) -> tuple[Array, Array]:
-    """Return Σ factor · bits of each row, and the same for numbers rounded to nine digits."""
+def _host_sums(X: Any, factors: Array, *, rounded: bool) -> Array:
+    """Return Σ factor · bits of each row, of its numbers or of these rounded to nine digits."""
     values = X.data if sparse.issparse(X) else X
     bits = np.add(values, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0
-    exact = _sums(X, _folded(bits), factors)
-    # numbers of 52 binary digits, rounded to 32
-    bits += np.uint64(1 << (DROPPED - 1))
-    bits &= np.uint64(2**64 - 2**DROPPED)
-    return exact, _sums(X, _folded(bits), factors)
-
-
-def _device_sums(X: DeviceMatrix, factors: Array) -> tuple[Array, Array]:
-    """Return the same sums of rows on a device, where signed integers overflow to the same bits."""
-    device = X.device
-    there = device.put(factors.view(np.int64))
-
-    def sums(bits: Any) -> Array:
-        folded = bits ^ ((bits >> 40) & (2**24 - 1))  # the shift repeats the sign
-        return device.get(device.xp.sum(folded * there, axis=1)).view(np.uint64)
-
-    bits = (device.floats(X.values) + 0.0).view(device.xp.int64)
-    return sums(bits), sums((bits + (1 << (DROPPED - 1))) & -(2**DROPPED))
-
-
-def _folded(bits: Array) -> Array:
-    """Fold high bits onto the low ones, which are 0 in floats of whole numbers.
-
-    Products modulo 2⁶⁴ would lose the high bits.
-    """
-    return bits ^ (bits >> np.uint64(40))
-
-
-def _sums(X: Any, bits: Array, factors: Array) -> Array:
-    """Return Σ factor · bits of each row, modulo 2⁶⁴."""
+    if rounded:  # numbers of 52 binary digits, to 32
+        bits += np.uint64(1 << (DROPPED - 1))
+        bits &= np.uint64(2**64 - 2**DROPPED)
+    # products modulo 2⁶⁴ would lose the high bits: the low ones are 0 in floats of whole numbers
+    bits ^= bits >> np.uint64(40)
     if not sparse.issparse(X):
         return bits @ factors
-    products = bits * factors[X.indices]
-    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(products, dtype=np.uint64)))
+    bits *= factors[X.indices]
+    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(bits, dtype=np.uint64)))
     return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+
+
+def _device_sums(X: DeviceMatrix, factors: Array, *, rounded: bool) -> Array:
+    """Return the same sums of rows on a device, where signed integers overflow to the same bits."""
+    device = X.device
+    bits = (device.floats(X.values) + 0.0).view(device.xp.int64)
+    if rounded:
+        bits = (bits + (1 << (DROPPED - 1))) & -(2**DROPPED)
+    bits = bits ^ ((bits >> 40) & (2**24 - 1))  # the shift repeats the sign
+    sums = device.xp.sum(bits * device.put(factors.view(np.int64)), axis=1)
+    return np.asarray(device.get(sums)).view(np.uint64)
 
 
 def _mixed(keys: Array) -> Array:
@@ -193,7 +201,8 @@ def _mixed(keys: Array) -> Array:
     return keys ^ (keys >> np.uint64(31))
 
 
-def _blocks(X: Any, sample_weight: Array | None, n_sample: int) -> Iterator[Summary]:
+def _blocks(X: Any, sample_weight: Array | None) -> Iterator[tuple[Any, Array | None]]:
+    """Yield the rows block by block, with their weights; a single empty block if there are none."""
     n_rows, n_columns = X.shape
     if sparse.issparse(X):
         row_bytes = 12 * (1 + X.nnz // max(1, n_rows))
@@ -204,27 +213,30 @@ def _blocks(X: Any, sample_weight: Array | None, n_sample: int) -> Iterator[Summ
     step = max(32, block_bytes // max(1, row_bytes), 4 * min(n_columns, COVARIANCE_COLUMNS))
     for start in range(0, max(1, n_rows), step):
         rows = slice(start, start + step)
-        weight = None if sample_weight is None else sample_weight[rows]
-        yield summarize_block(X[rows], weight, n_sample)
+        yield X[rows], None if sample_weight is None else sample_weight[rows]
 
 
-def summarize_block(block: Any, weight: Array | None, n_sample: int) -> Summary:
-    """Summarize rows that are few enough to copy."""
+def summarize_block(
+    block: Any, weight: Array | None, n_sample: int, bound: np.uint64 = LARGEST_HASH
+) -> Summary:
+    """Summarize rows that are few enough to copy; rows with a hash above `bound` may be left out
+    of the sample."""
     if weight is not None and not weight.all():
         block, weight = block[weight > 0.0], weight[weight > 0.0]
     if not block.shape[0]:
         return _nothing(block, n_sample)
-    hashes, first, counts = _distinct(hash_rows(block), weight)
-    kept = slice(0, n_sample)
+    index, hashes = _hashes_up_to(bound, block)
+    hashes, first, counts = _distinct(hashes, None if weight is None else weight[index])
+    first, hashes, counts = index[first[:n_sample]], hashes[:n_sample], counts[:n_sample]
     if sparse.issparse(block):
         moments = _sparse_moments(block, weight)
     elif isinstance(block, DeviceMatrix):
         moments = _device_moments(block, weight)
     else:
         moments = _dense_moments(np.asarray(block, dtype=np.float64), weight)
-    sample = on_host(block[first[kept]])
+    sample = on_host(block[first])
     sample = sample.astype(np.float64) if sample.dtype != np.float64 else sample
-    return Summary(*moments, sample, hashes[kept], counts[kept], n_sample)
+    return Summary(*moments, sample, hashes, counts, n_sample)
 
 
 def _distinct(hashes: Array, weight: Array | None) -> tuple[Array, Array, Array]:
