@@ -86,14 +86,15 @@ def test_summaries_of_blocks_merge_into_that_of_all_rows(form, monkeypatch):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_copies_of_a_sampled_row_count_in_whichever_block_they_are(form, monkeypatch):
-    rng = np.random.default_rng(4)
+@pytest.mark.parametrize("n_sample", [20, 60, 100], ids=["few", "most", "all"])
+def test_copies_of_a_sampled_row_count_in_whichever_block_they_are(form, n_sample, monkeypatch):
+    rng = np.random.default_rng(5)
     rows = rng.standard_normal((90, 3))[rng.integers(90, size=2000)]
     weight = rng.integers(0, 3, size=len(rows)).astype(float)
     monkeypatch.setattr(summary, "BLOCK_BYTES", 1)
-    found = summarize(form(rows), weight, n_sample=89)  # more rows than a block has
+    found = summarize(form(rows), weight, n_sample=n_sample)
     distinct, position = np.unique(rows, axis=0, return_inverse=True)
-    order = np.argsort(hash_rows(distinct))[:89]
+    order = np.argsort(hash_rows(distinct))[:n_sample]
     sample = found.sample if form is np.asarray else found.sample.toarray()
     np.testing.assert_array_equal(sample, distinct[order])
     np.testing.assert_array_equal(found.sample_weight, np.bincount(position, weight)[order])
