@@ -150,7 +150,9 @@ def test_steps_in_single_precision_end_close_to_the_minimiser():
     objective = problem()
     w, n_passes, steps = close_steps(in_single(objective), fit_labeled(objective), None)
     expected = solve(objective, rng=False).w
-    np.testing.assert_allclose(w, expected, atol=1e-7)
+    np.testing.assert_allclose(w, expected, atol=1e-4)
+    pieces = [objective.sweep(weights).piece for weights in (w, expected)]
+    assert np.count_nonzero((pieces[0] != pieces[1]).any(axis=1)) < N // 100
     assert 3 <= n_passes <= _single.MOST_STEPS + steps.products
     again = newton(objective, w, single=steps)
     np.testing.assert_allclose(again.w, expected, atol=1e-9)
@@ -165,9 +167,27 @@ def test_a_step_that_does_not_lower_J_is_the_last(monkeypatch):
     monkeypatch.setattr(
         _single.ConjugateSteps, "__call__", lambda steps, sweep: 0.0 * sweep.w + 9.0
     )
-    w, n_passes, _ = close_steps(in_single(objective), start, None)
+    w, n_passes, _ = single_steps(in_single(objective), start, None)
     np.testing.assert_allclose(w, start, atol=1e-12)
     assert n_passes == 2
+
+
+def test_the_first_step_before_a_joint_one_takes_no_product(monkeypatch):
+    objective, products = problem(), []
+    monkeypatch.setattr(_single, "may_join", lambda objective: True)
+    start = solve(objective).w + np.random.default_rng(1).normal(scale=1e-3, size=(D + 1, K))
+    right, moved = _single.ConjugateSteps.__call__, []
+
+    def recorded(steps, sweep):
+        products.append(steps.products)
+        step = right(steps, sweep)
+        moved.append(steps.moved)
+        return step
+
+    monkeypatch.setattr(_single.ConjugateSteps, "__call__", recorded)
+    close_steps(in_single(objective), start, None)
+    assert products[0] == 0
+    assert moved[0] < 1.0  # it knows the pieces before it
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-3, -1.0, 50.0], ids=["none", "short", "wrong", "long"])

@@ -7,9 +7,11 @@ again: in single precision, it makes steps correct to six digits, and the error 
 already down to about as many. If rounding in single precision has left too few digits, `newton`
 notices that steps do not lower the gradient, and sums the curvature in double precision.
 
-If the matrix of all classes (`_joint`) is too large, a product with the curvature takes nearly as
-long as a sweep, which also tells where the rows have moved. Then secants take the place of products
-(`_secants`): each step needs a single sweep.
+The first step is in the direction of the preconditioner. A product with the curvature would hardly
+improve it, because many rows change their piece. From there, steps are solved for with the matrix
+of all classes (`_joint`). If that matrix is too large, a product takes nearly as long as a sweep,
+which also tells where the rows have moved. Then secants take the place of products (`_secants`):
+each step needs a single sweep.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ SMALLEST = 1 << 20
 """In smaller tables, in values of X, the copy does not pay."""
 LEAST_RCOND = 1e-4
 """Single precision loses too many digits if the labeled rows are worse conditioned."""
-FEW_MOVED = 0.03
+FEW_MOVED = 0.05
 """The last step in single precision comes after a pass in which at most this share of the classes
 outside supports changed."""
 MOST_STEPS = 8
@@ -64,12 +66,15 @@ def single_steps(
     steps = ConjugateSteps(objective, test)
     sweep = objective.sweep(summing_to_one(w) if objective.rows.intercept else w)
     n_passes = 1.0
-    if is_close and objective.rows.intercept and not may_join(objective):
-        sweep, more, step = _steps_by_secants(objective, sweep, steps)
+    if is_close and objective.rows.intercept:
+        joins = may_join(objective)
+        most = 1 if joins else MOST_STEPS
+        sweep, more, step = _steps_by_secants(objective, sweep, steps, most)
         n_passes += more
         if step is not None:
             return sweep.w + step, n_passes, steps
-        steps = ConjugateSteps(objective, test)  # with a preconditioner at this sweep
+        if not joins:
+            steps = ConjugateSteps(objective, test)  # with a preconditioner at this sweep
     for _ in range(MOST_STEPS):
         w = sweep.w + steps(sweep)
         if not steps.solved:
@@ -85,17 +90,18 @@ def single_steps(
 
 
 def _steps_by_secants(
-    objective: Objective, sweep: Sweep, steps: ConjugateSteps
+    objective: Objective, sweep: Sweep, steps: ConjugateSteps, most: int
 ) -> tuple[Sweep, int, Array | None]:
     """Take steps by secants until the gap is small.
 
     Returns the best sweep, the number of sweeps, and the last step from there; None if the gap no
-    longer falls fast. The gap is estimated by the preconditioner.
+    longer falls fast, or is not small after the `most` steps. The gap is estimated by the
+    preconditioner.
     """
     secants = SecantSteps()
     gradient, precondition = steps.gradient(sweep), steps.preconditioner(sweep)
     gap = float(np.vdot(gradient, precondition(gradient)))
-    for n_sweeps in range(1, MOST_STEPS + 1):
+    for n_sweeps in range(1, most + 1):
         trial = objective.sweep(sweep.w + secants(gradient, precondition), sweep.piece)
         found, precondition = steps.gradient(trial), steps.preconditioner(trial)
         left = float(np.vdot(found, precondition(found)))
@@ -103,8 +109,8 @@ def _steps_by_secants(
             return (trial if 0.0 <= left < gap else sweep), n_sweeps, None
         secants.add(trial.w - sweep.w, found - gradient)
         gain, gap = left / gap, left
-        sweep, gradient = trial, found
+        steps.piece, sweep, gradient = sweep.piece, trial, found
         if gap * gain <= CLOSE * objective.scale:
             steps.piece = sweep.piece
             return sweep, n_sweeps, secants(gradient, precondition)
-    return sweep, MOST_STEPS, None
+    return sweep, most, None
