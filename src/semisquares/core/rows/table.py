@@ -142,8 +142,10 @@ class DenseTable:
         for first in range(0, len(index), step):
             part = slice(first, first + step)
             rows = self.take(index[part])
-            rows -= centre
-            np.multiply(rows, inverse, out=matrix[part], casting="same_kind")
+            if centre.any():
+                rows -= centre
+            rows *= inverse
+            matrix[part] = rows
         return matrix, centre
 
     def gram(self, matrix: Array, weight: Array | None) -> Array:
