@@ -69,7 +69,7 @@ def test_no_search_where_a_followed_step_ends_at_the_minimiser(follow, monkeypat
     problem = make_problem(117, n_labeled=6, n_unlabeled=20, unlabeled_weight=1e3)
     monkeypatch.setattr(memory, "BOUNDARY_REACH", 1e6)
     sweeps = watch(monkeypatch, MemoryRows, "sweep")
-    searches = watch(monkeypatch, newton_module, "_exact_search")
+    searches = watch(monkeypatch, newton_module, "exact_search")
     found = solve(problem)
     assert found.status is Status.EXACT
     assert all(second.changed for _, _, second in searches)

@@ -119,7 +119,7 @@ def test_every_step_is_one_sweep(n_classes, monkeypatch):
     problem = make_problem(2, n_classes=n_classes, n_unlabeled=200)
     sweeps = watch(monkeypatch, MemoryRows, "sweep")
     products = watch(monkeypatch, MemoryRows, "curvature_product")
-    searches = watch(monkeypatch, newton_module, "_exact_search")
+    searches = watch(monkeypatch, newton_module, "exact_search")
     found = solve(problem)
     assert len(sweeps) == 1 + found.n_iter + len(searches)
     assert found.n_passes == len(sweeps) + len(products)
@@ -295,14 +295,14 @@ def test_from_far_away_J_falls_with_every_step_to_the_same_minimiser(n_classes, 
     assert found.value == pytest.approx(problem.J(problem.solution), rel=1e-12)
 
 
-def test_where_a_full_step_overshoots_an_exact_search_finds_the_best_point_on_it(monkeypatch):
-    found, values, search = [], [], newton_module._exact_search
+def test_where_a_full_step_overshoots_anexact_search_finds_the_best_point_on_it(monkeypatch):
+    found, values, search = [], [], newton_module.exact_search
 
     def recorded(objective, first, second):
         found.append((objective, first, second, search(objective, first, second)))
         return found[-1][-1]
 
-    monkeypatch.setattr(newton_module, "_exact_search", recorded)
+    monkeypatch.setattr(newton_module, "exact_search", recorded)
     for seed in range(40):
         problem = make_problem(seed, n_labeled=3, n_unlabeled=30, n_features=6, alpha=1e-3)
         w = np.random.default_rng(seed).normal(size=7)
@@ -420,7 +420,7 @@ def test_the_search_on_a_segment_finds_its_lowest_point(first, second, n_classes
     problem = make_problem(4, n_classes=n_classes)
     objective, away = problem.objective(), np.ones(problem.solution.shape)
     ends = [objective.sweep(problem.solution + t * away) for t in (first, second)]
-    t = newton_module._exact_search(objective, *ends)
+    t = newton_module.exact_search(objective, *ends)
     grid = np.linspace(0.0, 1.0, 1001)
     values = [problem.J(ends[0].w + s * (ends[1].w - ends[0].w)) for s in grid]
     assert t == pytest.approx(grid[np.argmin(values)], abs=2e-3)

@@ -11,7 +11,7 @@ from semisquares.core.curvature import fit_labeled
 from semisquares.core.labelings import SimplexLabels, SoftLabels
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, SparseTable
-from semisquares.core.solvers import Status, StoppingTest, _single, minimise, newton
+from semisquares.core.solvers import Status, StoppingTest, _joint, _single, minimise, newton
 from semisquares.core.solvers._single import in_single, single_steps
 from support.watching import watch
 
@@ -58,11 +58,14 @@ def problem(
     return Objective(rows, SoftLabels() if n_classes == 2 else SimplexLabels(), alpha)
 
 
-@pytest.fixture(autouse=True, params=["products", "secants"])
+@pytest.fixture(autouse=True, params=["joint", "products", "secants"])
 def way_of_steps(request, monkeypatch):
-    """Let small tables, too, take steps in single precision, in one of the two ways."""
+    """Let small tables, too, take steps in single precision, in one of the ways."""
     monkeypatch.setattr(_single, "SMALLEST", 0)
-    monkeypatch.setattr(_single, "may_join", lambda objective: request.param == "products")
+    if request.param == "joint":
+        monkeypatch.setattr(_joint, "SMALLEST", 0)
+    else:
+        monkeypatch.setattr(_single, "may_join", lambda objective: request.param == "products")
     monkeypatch.setattr(import_module(minimise.__module__), "single_steps", close_steps)
 
 
@@ -159,35 +162,119 @@ def test_steps_in_single_precision_end_close_to_the_minimiser():
     assert again.status is Status.EXACT
 
 
-def test_a_step_that_does_not_lower_J_is_the_last(monkeypatch):
-    """In single precision nothing searches along a step."""
+@pytest.mark.parametrize("is_close", [False, True], ids=["far", "close"])
+def test_a_step_that_can_not_lower_J_is_the_last(is_close, monkeypatch):
     objective = problem()
-    start = fit_labeled(objective)
+    start = solve(objective).w
+    step = 9.0 * np.arange(K)
     monkeypatch.setattr(_single, "may_join", lambda objective: True)
+    monkeypatch.setattr(_single, "_step_of_preconditioner", lambda *_: None)
     monkeypatch.setattr(
-        _single.ConjugateSteps, "__call__", lambda steps, sweep: 0.0 * sweep.w + 9.0
+        _single.ConjugateSteps, "__call__", lambda steps, sweep: 0.0 * sweep.w + step
     )
+    w, n_passes, _ = single_steps(in_single(objective), start, None, is_close=is_close)
+    np.testing.assert_allclose(w, start, atol=1e-4)
+    assert n_passes == 3 + is_close  # at the start, after the step, and where the search ends
+
+
+def test_a_step_that_is_too_long_is_searched_along(monkeypatch):
+    objective = problem()
+    start = solve(objective).w + np.random.default_rng(1).normal(scale=1e-2, size=(D + 1, K))
+    right, factors = _single.ConjugateSteps.__call__, [30.0]
+
+    def lengthened(steps, sweep):
+        return (factors.pop() if factors else 1.0) * right(steps, sweep)
+
+    searches = watch(monkeypatch, _single, "exact_search")
+    monkeypatch.setattr(_single.ConjugateSteps, "__call__", lengthened)
+    w, _, _ = single_steps(in_single(objective), start, None)
+    assert len(searches) == 1
+    np.testing.assert_allclose(w, solve(objective, rng=False).w, atol=1e-4)
+
+
+def test_a_rise_of_J_by_rounding_is_not_searched(monkeypatch):
+    objective = problem()
+    start = solve(objective).w
+    monkeypatch.setattr(_single.ConjugateSteps, "__call__", lambda steps, sweep: 0.0 * sweep.w)
+    searches = watch(monkeypatch, _single, "exact_search")
     w, n_passes, _ = single_steps(in_single(objective), start, None)
     np.testing.assert_allclose(w, start, atol=1e-12)
     assert n_passes == 2
+    assert not searches
+
+
+def test_after_a_search_the_next_step_is_looked_at(monkeypatch):
+    """A short step moves few rows, however far the minimum is."""
+    objective = problem()
+    start = solve(objective).w + np.random.default_rng(1).normal(scale=1e-2, size=(D + 1, K))
+    right, search, factors = _single.ConjugateSteps.__call__, _single.exact_search, [30.0]
+
+    def lengthened(steps, sweep):
+        return (factors.pop() if factors else 1.0) * right(steps, sweep)
+
+    def searched(*args, **options):
+        monkeypatch.setattr(_single, "FEW_MOVED", np.inf)
+        return search(*args, **options)
+
+    monkeypatch.setattr(_single, "FEW_MOVED", -1.0)
+    monkeypatch.setattr(_single, "exact_search", searched)
+    monkeypatch.setattr(_single.ConjugateSteps, "__call__", lengthened)
+    sweeps = watch(monkeypatch, MemoryRows, "sweep")
+    single_steps(in_single(objective), start, None)
+    assert len(sweeps) == 4  # at the start, two for the search, and after the next step
 
 
 def test_the_first_step_before_a_joint_one_takes_no_product(monkeypatch):
-    objective, products = problem(), []
-    monkeypatch.setattr(_single, "may_join", lambda objective: True)
+    objective, before = problem(), []
     start = solve(objective).w + np.random.default_rng(1).normal(scale=1e-3, size=(D + 1, K))
-    right, moved = _single.ConjugateSteps.__call__, []
+    monkeypatch.setattr(_single, "may_join", lambda objective: True)
+    sweeps = watch(monkeypatch, MemoryRows, "sweep")
+    products = watch(monkeypatch, MemoryRows, "curvature_product")
+    right = _single.ConjugateSteps.__call__
 
     def recorded(steps, sweep):
-        products.append(steps.products)
-        step = right(steps, sweep)
-        moved.append(steps.moved)
-        return step
+        known = steps.piece is not None and bool((steps.piece != sweep.piece).any())
+        before.append((len(sweeps), len(products), known))
+        return right(steps, sweep)
 
     monkeypatch.setattr(_single.ConjugateSteps, "__call__", recorded)
     close_steps(in_single(objective), start, None)
-    assert products[0] == 0
-    assert moved[0] < 1.0  # it knows the pieces before it
+    assert before[0] == (2, 0, True)  # it knows which rows have moved
+
+
+@pytest.mark.parametrize("size", [1e-3, -1.0, 50.0], ids=["short", "wrong", "long"])
+def test_a_first_step_of_no_use_is_taken_back(size, monkeypatch):
+    objective, start, before = problem(), fit_labeled(problem()), []
+    monkeypatch.setattr(_single, "may_join", lambda objective: True)
+    right, step = _single.ConjugateSteps.preconditioner, _single.ConjugateSteps.__call__
+
+    def spoilt(steps, sweep):
+        solve = right(steps, sweep)
+        return lambda r: (1.0 if before else size) * solve(r)
+
+    def recorded(steps, sweep):
+        before.append((sweep.w, steps.piece))
+        return step(steps, sweep)
+
+    monkeypatch.setattr(_single.ConjugateSteps, "preconditioner", spoilt)
+    monkeypatch.setattr(_single.ConjugateSteps, "__call__", recorded)
+    w, _, steps = close_steps(in_single(objective), start, None)
+    np.testing.assert_allclose(before[0][0], start, atol=1e-12)
+    assert before[0][1] is None
+    assert steps.products > 0
+    np.testing.assert_allclose(w, solve(objective, rng=False).w, atol=1e-4)
+
+
+def test_a_first_step_that_moves_too_many_rows_is_taken_back(monkeypatch):
+    objective = problem()
+    start = solve(objective).w + np.random.default_rng(1).normal(scale=1e-3, size=(D + 1, K))
+    steps = _single.ConjugateSteps(in_single(objective), None)
+    sweep = in_single(objective).sweep(start)
+    assert _single._step_of_preconditioner(steps.objective, sweep, steps) is not None
+    monkeypatch.setattr(_single, "MANY_MOVED", 0.0)
+    again = _single.ConjugateSteps(in_single(objective), None)
+    assert _single._step_of_preconditioner(steps.objective, sweep, again) is None
+    assert again.piece is None
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-3, -1.0, 50.0], ids=["none", "short", "wrong", "long"])

@@ -7,11 +7,11 @@ again: in single precision, it makes steps correct to six digits, and the error 
 already down to about as many. If rounding in single precision has left too few digits, `newton`
 notices that steps do not lower the gradient, and sums the curvature in double precision.
 
-The first step is in the direction of the preconditioner. A product with the curvature would hardly
-improve it, because many rows change their piece. From there, steps are solved for with the matrix
-of all classes (`_joint`). If that matrix is too large, a product takes nearly as long as a sweep,
-which also tells where the rows have moved. Then secants take the place of products (`_secants`):
-each step needs a single sweep.
+If w is the solution on a sample, the first step is the solution of the preconditioner for the
+gradient. A product with the curvature would hardly improve it, because many rows change their
+piece. From there, steps are solved for with the matrix of all classes (`_joint`). If that matrix is
+too large, a product takes nearly as long as a sweep, which also tells where the rows have moved.
+Then secants take the place of products (`_secants`): each step needs a single sweep.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from ..._utils.typing import Array
 from ..objective import Objective
 from ..rows import Sweep
 from ._joint import may_join
+from ._search import exact_search
 from ._secants import SecantSteps
-from ._steps import ConjugateSteps, summing_to_one
+from ._steps import SINGLE_DIGITS, ConjugateSteps, summing_to_one
 from .solution import StoppingTest
 
 SMALLEST = 1 << 20
@@ -33,6 +34,12 @@ LEAST_RCOND = 1e-4
 FEW_MOVED = 0.05
 """The last step in single precision comes after a pass in which at most this share of the classes
 outside supports changed."""
+LEAST_FALL, MOST_FALL, MANY_MOVED = 0.9, 1.5, 0.5
+"""A first step without products is taken back unless it lowers J by between these shares of what
+the preconditioner expects, and changes at most the last share of the classes outside supports. It
+is too long if columns are skewed or have heavy tails."""
+ROUGHLY = 0.05
+"""Relative error of a search along a step."""
 MOST_STEPS = 8
 LEAST_GAIN = 4.0
 """If a step by secants lowers the gap less than by this factor, products are better."""
@@ -59,49 +66,74 @@ def single_steps(
     """Take steps until few rows change their piece; `objective` is in single precision.
 
     Returns the weights after the last step, the number of passes, and the steps, which have the
-    curvature; None if it has too few digits. Steps are not searched along: those that do not lower
-    J are the end. `is_close` tells that w is the solution on a sample: far from the minimum, too
-    many rows change their piece for secants.
+    curvature; None if it has too few digits. `is_close` tells that w is the solution on a sample:
+    far from the minimum, too many rows change their piece for secants.
     """
     steps = ConjugateSteps(objective, test)
     sweep = objective.sweep(summing_to_one(w) if objective.rows.intercept else w)
     n_passes = 1.0
-    if is_close and objective.rows.intercept:
-        joins = may_join(objective)
-        most = 1 if joins else MOST_STEPS
-        sweep, more, step = _steps_by_secants(objective, sweep, steps, most)
+    if is_close and objective.rows.intercept and may_join(objective):
+        sweep = _step_of_preconditioner(objective, sweep, steps) or sweep
+        n_passes += 1
+    elif is_close and objective.rows.intercept:
+        sweep, more, step = _steps_by_secants(objective, sweep, steps)
         n_passes += more
         if step is not None:
             return sweep.w + step, n_passes, steps
-        if not joins:
-            steps = ConjugateSteps(objective, test)  # with a preconditioner at this sweep
+        steps = ConjugateSteps(objective, test)  # with a preconditioner at this sweep
+    full = True
     for _ in range(MOST_STEPS):
         w = sweep.w + steps(sweep)
         if not steps.solved:
             return sweep.w, n_passes + steps.products, None
-        if steps.moved <= FEW_MOVED:
+        if full and steps.moved <= FEW_MOVED:
             return w, n_passes + steps.products, steps
         trial = objective.sweep(w, sweep.piece)
         n_passes += 1
-        if not objective.value(trial) < objective.value(sweep):
+        rise = objective.value(trial) - objective.value(sweep)
+        full = rise < 0.0
+        if 0.0 <= rise <= SINGLE_DIGITS * objective.scale:  # only rounding is left
             break
+        if not full:
+            t = exact_search(objective, sweep, trial, rtol=ROUGHLY)
+            trial = objective.sweep(sweep.w + t * (w - sweep.w), sweep.piece)
+            n_passes += 1
+            if not objective.value(trial) < objective.value(sweep):
+                break
         sweep = trial
     return sweep.w, n_passes + steps.products, steps
 
 
+def _step_of_preconditioner(
+    objective: Objective, sweep: Sweep, steps: ConjugateSteps
+) -> Sweep | None:
+    """Take a step without a product; None if it is not as the preconditioner expects."""
+    gradient = steps.gradient(sweep)
+    step = -steps.preconditioner(sweep)(gradient)
+    trial = objective.sweep(sweep.w + step, sweep.piece)
+    expected = -float(np.vdot(gradient, step))
+    fall = objective.value(sweep) - objective.value(trial)
+    if not LEAST_FALL * expected <= fall <= MOST_FALL * expected:
+        return None
+    moved = float(np.count_nonzero(trial.piece != sweep.piece))
+    if moved > MANY_MOVED * objective.rows.n_outside(trial.piece):
+        return None
+    steps.piece = sweep.piece
+    return trial
+
+
 def _steps_by_secants(
-    objective: Objective, sweep: Sweep, steps: ConjugateSteps, most: int
+    objective: Objective, sweep: Sweep, steps: ConjugateSteps
 ) -> tuple[Sweep, int, Array | None]:
     """Take steps by secants until the gap is small.
 
     Returns the best sweep, the number of sweeps, and the last step from there; None if the gap no
-    longer falls fast, or is not small after the `most` steps. The gap is estimated by the
-    preconditioner.
+    longer falls fast. The gap is estimated by the preconditioner.
     """
     secants = SecantSteps()
     gradient, precondition = steps.gradient(sweep), steps.preconditioner(sweep)
     gap = float(np.vdot(gradient, precondition(gradient)))
-    for n_sweeps in range(1, most + 1):
+    for n_sweeps in range(1, MOST_STEPS + 1):
         trial = objective.sweep(sweep.w + secants(gradient, precondition), sweep.piece)
         found, precondition = steps.gradient(trial), steps.preconditioner(trial)
         left = float(np.vdot(found, precondition(found)))
@@ -109,8 +141,8 @@ def _steps_by_secants(
             return (trial if 0.0 <= left < gap else sweep), n_sweeps, None
         secants.add(trial.w - sweep.w, found - gradient)
         gain, gap = left / gap, left
-        steps.piece, sweep, gradient = sweep.piece, trial, found
+        sweep, gradient = trial, found
         if gap * gain <= CLOSE * objective.scale:
             steps.piece = sweep.piece
             return sweep, n_sweeps, secants(gradient, precondition)
-    return sweep, most, None
+    return sweep, MOST_STEPS, None

@@ -9,8 +9,7 @@ The same numbers mark the steps in the code.
    their piece change the curvature;
 3. step to the minimiser of the current quadratic, and in large tables on until no boundary row
    changes its piece (`steps`);
-4. if J falls too little, search exactly along the step: the slope is piecewise linear and rises,
-   and needs no pass because decision values are linear along the step;
+4. if J falls too little, search exactly along the step (`_search`);
 5. if after a full step every row is on its predicted piece, w is the exact minimiser.
 """
 
@@ -19,11 +18,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..._utils.typing import Array
 from ..objective import Objective
-from ..rows import Sweep
+from ._search import exact_search
 from ._steps import ConjugateSteps, DirectSteps, summing_to_one
 from .solution import ActiveSet, Callback, Solution, State, Status, Step, StoppingTest
 
@@ -108,7 +106,7 @@ def newton(
             or (trial_value - value <= 1e-12 * scale and decrease <= SMALL * scale)
         )
         if not full:  # 4
-            t = _exact_search(objective, sweep, trial)
+            t = exact_search(objective, sweep, trial)
             trial = objective.sweep(sweep.w + t * direction, predicted)
             trial_value = objective.value(trial)
             n_passes += 1
@@ -133,24 +131,4 @@ def newton(
     state = State(sweep.z, sweep=sweep, active=steps.active)
     return Solution(
         sweep.w, value, status, "newton", max(1, n_iter), n_passes + steps.products, state
-    )
-
-
-def _exact_search(objective: Objective, first: Sweep, second: Sweep) -> float:
-    """Return the minimiser of J on the segment between two sweeps (4)."""
-    if objective.slope(first, second, 0.0) >= 0.0:  # only rounding is left
-        return 0.0
-    if objective.slope(first, second, 1.0) <= 0.0:
-        return 1.0
-    # t may be tiny, so its relative error counts; nine digits suffice for J to fall
-    return float(
-        brentq(
-            lambda t: objective.slope(first, second, t),
-            0.0,
-            1.0,
-            xtol=1e-20,
-            rtol=1e-9,
-            maxiter=200,
-            disp=False,
-        )
     )
