@@ -100,6 +100,27 @@ def test_copies_of_a_sampled_row_count_in_whichever_block_they_are(form, n_sampl
     np.testing.assert_array_equal(found.sample_weight, np.bincount(position, weight)[order])
 
 
+def test_full_hashes_are_computed_of_few_rows_once_the_sample_is_full(monkeypatch):
+    rows, right, counts = (
+        np.random.default_rng(6).standard_normal((4000, 2)),
+        summary._host_sums,
+        [],
+    )
+
+    def counted(X, factors, *, rounded):
+        counts.append((len(X), rounded))
+        return right(X, factors, rounded=rounded)
+
+    monkeypatch.setattr(summary, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(summary, "_host_sums", counted)
+    summarize(rows, n_sample=10)
+    of_a_block = counts[0][0]
+    in_full = [n for n, rounded in counts if not rounded]
+    assert in_full[0] == of_a_block
+    assert len(in_full) > 3
+    assert sum(in_full[1:]) < 0.2 * (len(rows) - of_a_block)
+
+
 def test_two_values_of_one_block_and_two_of_another_may_be_three():
     first, second = (summarize(np.array([[0.0], [b]])) for b in (1.0, 2.0))
     assert not merge(first, second).two_valued[0]

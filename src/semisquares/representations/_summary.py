@@ -62,7 +62,7 @@ class Summary:
 
     @property
     def bound(self) -> np.uint64:
-        """The largest hash that a further row may have to enter the sample."""
+        """No further row with a larger hash can enter the sample."""
         is_full = 0 < self.n_sample == len(self.hashes)
         return self.hashes[-1] if is_full else LARGEST_HASH
 
@@ -151,9 +151,9 @@ def hash_rows(X: Any, seed: int = 0) -> Array:
 
 
 def _hashes_up_to(bound: np.uint64, X: Any, seed: int = 0) -> tuple[Array, Array]:
-    """Return the rows whose hash has no larger high half than `bound`, and their hashes.
+    """Return the indices of rows whose hash has at most the high half of `bound`, and their hashes.
 
-    The low half of the others is not computed.
+    The low half of other hashes is not computed.
     """
     factors = np.random.default_rng([seed, 20160]).integers(2**63, size=X.shape[1], dtype=np.uint64)
     factors = 2 * factors + np.uint64(1)
@@ -171,7 +171,7 @@ def _host_sums(X: Any, factors: Array, *, rounded: bool) -> Array:
     """Return Σ factor · bits of each row, of its numbers or of these rounded to nine digits."""
     values = X.data if sparse.issparse(X) else X
     bits = np.add(values, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0
-    if rounded:  # numbers of 52 binary digits, to 32
+    if rounded:  # to 32 of the 52 binary digits
         bits += np.uint64(1 << (DROPPED - 1))
         bits &= np.uint64(2**64 - 2**DROPPED)
     # products modulo 2⁶⁴ would lose the high bits: the low ones are 0 in floats of whole numbers
