@@ -82,7 +82,7 @@ def _all_labels(on: Measured, rows: int) -> Iterator[Line]:
     for goal, seconds in zip(goals, taken, strict=True):
         ratio_of = f"SGD to {goal:g} of the loss / least squares"
         yield Line(what, ratio_of, seconds / least, remark=shown)
-        shown = f"inf would be: not in {MOST_EPOCHS} epochs"
+        shown = f"inf means: not reached in {MOST_EPOCHS} epochs"
     for name, module, fit in (
         ("dask-ml LogisticRegression", "dask_ml", _dask_ml),
         ("Spark LinearRegression", "pyspark", _spark),

@@ -16,9 +16,9 @@ TEXT = """
 # AveragedClassifier
 
 `AveragedClassifier` averages simple classifiers, weighted by their out-of-sample log loss; those of
-least squares use representations that are learned from all rows, labeled or not. This page compares
-it with other methods, and with itself without the unlabeled rows; see [how it was
-measured](index.md). The first table lists what we promise.
+least squares and the self-training ridges use representations learned from all rows, labeled or
+not. This page compares it with other methods, and with itself without the unlabeled rows; see [how
+it was measured](index.md). The first table lists what we promise.
 
 {promises}
 

@@ -68,8 +68,8 @@ def operating_point(command: Command) -> Command:
         ),
         click.option(
             "--threshold", metavar="[CLASS=]P",
-            help="With two classes, answer CLASS if its probability is at least P. Default: the "
-            "class with fewer labels.",
+            help="With two classes, answer CLASS if its probability is at least P; without "
+            "CLASS, the one with fewer labels.",
         ),
         click.option(
             "--costs", metavar="CLASS=COST,… | FILE",

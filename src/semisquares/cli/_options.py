@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,8 @@ def columns(command: Command) -> Command:
         command, "columns", Columns,
         click.option(
             "--target", required=True, metavar="COLUMN",
-            help="Column with the labels; rows with an empty cell here are unlabeled.",
+            help="Column with the labels; rows whose cell here is empty, NA, NaN or null are "
+            "unlabeled.",
         ),
         click.option(
             "--group", metavar="COLUMN",
@@ -189,11 +191,16 @@ def splits(command: Command) -> Command:
 
 
 def seed(command: Command) -> Command:
-    """Add --seed."""
+    """Add --seed, for splits and samples."""
+    return seed_of("splits and samples; the same seed gives the same numbers")(command)
+
+
+def seed_of(what: str) -> Decorator:
+    """Return a decorator that adds --seed, which says for what it is."""
     return click.option(
         "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, metavar="S",
-        help="Random seed of splits and samples; the same seed gives the same numbers.",
-    )(command)  # fmt: skip
+        help=f"Random seed of {what}.",
+    )  # fmt: skip
 
 
 def jobs(command: Command) -> Command:

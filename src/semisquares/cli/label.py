@@ -75,7 +75,7 @@ _NOT_WRITTEN = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
     "written into the table first.",
 )  # fmt: skip
 @options.reading
-@options.seed
+@options.seed_of("the rows that are drawn at random")
 @options.output
 def label(
     table: str,

@@ -43,7 +43,7 @@ _PLAIN = {"✓": "yes:", "✗": "no:", "–": "open:"}
     default="authors",
     show_default=True,
     help="authors: the settings of the published figures; paper: those of the paper's text; quick: "
-    "one minute, on the eight data sets that need no download.",
+    "one minute, on the eight data sets that come with semisquares or scikit-learn.",
 )
 @click.option(
     "--out",
@@ -76,6 +76,8 @@ def reproduce(
     seed: int,
 ) -> None:
     """Re-run the paper's figures, all of them if none is named.
+
+    FIGURE is one of fig1 to fig6, ridge, fractions and rivals.
 
     Results are stored as they are computed: a run that was stopped or killed is continued by the
     same command.

@@ -60,8 +60,8 @@ def review(
     the probabilities of both, the probability that the label is wrong, and the nearest labeled rows
     with their labels.
 
-    At the end, it prints the command that shows these rows on a page, to confirm or correct each
-    label.
+    At the end, it prints the `semisquares label` command that shows these rows on a page, to
+    confirm or correct each label.
     """
     with checked_paths(reads=[table], writes={"-o": out}):
         from ..tables._reviewing import doubtful_cells, review_table

@@ -48,7 +48,7 @@ _SHOWN = 4
     "on standard output.",
 )  # fmt: skip
 @options.reading
-@options.seed
+@options.seed_of("the draws from which the gain is estimated; the suggestions do not depend on it")
 @options.output
 def suggest(
     table: str,
