@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import spearmanr
 
 from semisquares.core.labelings import HardLabels, SoftLabels
 from semisquares.paper.figures import FIGURES
@@ -18,6 +19,7 @@ from semisquares.paper.figures.fig5_local_optima import (
     draw_resample,
     number_distinct,
     principal_axes,
+    rank_correlation,
     run,
     solve,
 )
@@ -102,6 +104,17 @@ def test_exact_solutions_from_any_start_are_one_even_where_labels_are_fewer_than
 def test_distinct_points_are_numbered_in_order():
     points = np.array([[0.0, 1.0], [0.5, 0.5], [1e-8, 1.0], [0.5, 0.5 + 1e-3]])
     assert_array_equal(number_distinct(points, 1e-6), [0, 1, 0, 2])
+
+
+def test_rounding_of_J_does_not_decide_ranks():
+    rng = np.random.default_rng(0)
+    J, accuracy = rng.integers(1, 5, size=50).astype(float), rng.integers(3, size=50) / 3.0
+    expected = spearmanr(J, accuracy).statistic
+    rounded = J * (1.0 + 1e-14 * rng.standard_normal(50))
+    assert abs(spearmanr(rounded, accuracy).statistic - expected) > 1e-3
+    value = number_distinct(rounded[:, None], 1e-6)
+    assert_allclose(rank_correlation(rounded, value, accuracy), expected, atol=1e-12)
+    assert np.isnan(rank_correlation(1.0 + 1e-14 * rounded, np.zeros(50), accuracy))
 
 
 @pytest.fixture(scope="module")

@@ -214,7 +214,7 @@ class LocalOptima(Figure):
         "accuracy_min": "the lowest",
         "accuracy_max": "the highest",
         "accuracy_lowest_J": "accuracy of the random start with the lowest J",
-        "rank_correlation": "Spearman's, of J with the accuracy, over the random starts",
+        "rank_correlation": "Spearman's, of J (to 1e-6) with the accuracy, over the random starts",
         "accuracy_supervised_start": "accuracy of the descent from the supervised weights",
         "accuracy_supervised": "accuracy of the supervised weights",
         "J_lowest": "the lowest J from a random start",
@@ -285,7 +285,7 @@ def _summary(name: str, number: int, method: str, cell: Arrays) -> dict[str, Any
         "accuracy_min": accuracy.min(),
         "accuracy_max": accuracy.max(),
         "accuracy_lowest_J": accuracy[J.argmin()],
-        "rank_correlation": _rank_correlation(J, accuracy),
+        "rank_correlation": rank_correlation(J, random["value"], accuracy),
         "accuracy_supervised_start": own["accuracy"][0],
         "accuracy_supervised": float(cell["supervised"][0]),
         "J_lowest": J.min(),
@@ -520,7 +520,13 @@ def _total(frame: pd.DataFrame, method: str, names: Sequence[str]) -> int:
     return int(own.loc[own["resample"] == 1, "distinct_accuracies"].sum())
 
 
-def _rank_correlation(J: Array, accuracy: Array) -> float:
+def rank_correlation(J: Array, value: Array, accuracy: Array) -> float:
+    """Return Spearman's correlation; runs with the same number in `value` have the same rank.
+
+    They differ by rounding, which would give them another order on every processor.
+    """
+    _, first, place = np.unique(value, return_index=True, return_inverse=True)
+    J = J[first][place]
     if len(np.unique(accuracy)) == 1 or len(np.unique(J)) == 1:
         return np.nan
     return float(np.corrcoef(rankdata(J), rankdata(accuracy))[0, 1])
