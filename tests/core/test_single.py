@@ -163,7 +163,7 @@ def test_steps_in_single_precision_end_close_to_the_minimiser():
 
 
 @pytest.mark.parametrize("is_close", [False, True], ids=["far", "close"])
-def test_a_step_that_can_not_lower_J_is_the_last(is_close, monkeypatch):
+def test_a_step_that_cannot_lower_J_is_the_last(is_close, monkeypatch):
     objective = problem()
     start = solve(objective).w
     step = 9.0 * np.arange(K)

@@ -85,11 +85,11 @@ def table(request):
 
 @pytest.mark.parametrize("most", [1, 8, 20, 30, 10**6])
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("slim", [1, 2], ids=["X on the left", "X on the right"])
-def test_products_in_parts_are_those_of_whole_blocks(slim, table, most, order, monkeypatch):
+@pytest.mark.parametrize("least", [1, 2], ids=["X on the left", "X on the right"])
+def test_products_in_parts_are_those_of_whole_blocks(least, table, most, order, monkeypatch):
     monkeypatch.setattr(tables, "is_fast_with_small_products", lambda: True)
     monkeypatch.setattr(tables, "SMALL_PRODUCT", most)
-    monkeypatch.setattr(tables, "SLIM", slim)
+    monkeypatch.setattr(tables, "LEFT_COLUMNS_PER_CLASS", least)
     monkeypatch.setattr(tables, "FEWEST_PART_ROWS", 1)
     rng = np.random.default_rng(1)
     W, V = (np.asarray(rng.normal(size=(n, 2)), order=order) for n in (3, 10))

@@ -196,7 +196,7 @@ def seed(command: Command) -> Command:
 
 
 def seed_of(what: str) -> Decorator:
-    """Return a decorator that adds --seed, which says for what it is."""
+    """Return a decorator that adds --seed; `what` is what the seed is for."""
     return click.option(
         "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, metavar="S",
         help=f"Random seed of {what}.",

@@ -18,12 +18,12 @@ BLOCK_BYTES = 1 << 23
 """About the size of a block: it stays in the cache while several sums are taken over it."""
 COPIED_VALUES = 1 << 26
 """A table of more values is not copied to single precision as a whole."""
-WIDE = 64
-"""With at least this many columns, BLAS takes less time for sums over rows if X is on the left,
-unless small products are fast: 0.7 of it with the kernels of Haswell, 0.3 with those of Nehalem."""
-SLIM = 2
-"""Small products leave values in another order if X has at least this many columns for each class;
-with fewer, to bring them into order takes as long."""
+LEFT_COLUMNS = 64
+"""With at least this many columns, BLAS sums over rows faster if X is on the left, unless small
+products are fast."""
+LEFT_COLUMNS_PER_CLASS = 2
+"""With at least this many columns for each class, small products are faster if X is on the left,
+although the decision values must then be copied into another order."""
 SMALL_PRODUCT, FEWEST_PART_ROWS = 1_000_000, 64
 """Operations of a product that are few enough for BLAS to use X as it is, and the fewest rows of
 products in parts: with fewer, products of whole blocks are faster."""
@@ -171,8 +171,7 @@ class DenseTable:
         if out is None:
             out = np.empty((len(matrix), len(by_class)), dtype=self.dtype, order="F")
         step, whole = self._parts(matrix, len(by_class))
-        if whole and SLIM * len(by_class) <= self.n_columns:
-            # small products with X on the left take half the time, even with a copy to `out`
+        if whole and LEFT_COLUMNS_PER_CLASS * len(by_class) <= self.n_columns:
             products = in_parts(matrix[:whole], step) @ by_class.T
             out[:whole] = products.reshape(whole, len(by_class))
         elif whole:
@@ -191,8 +190,8 @@ class DenseTable:
             total += parts.sum(axis=0, dtype=np.float64)
         if whole < len(matrix):
             V, rest = V[whole:], matrix[whole:]
-            on_the_left = self.n_columns >= WIDE and not is_fast_with_small_products()
-            total += (rest.T @ V).T if on_the_left else V.T @ rest
+            is_left = self.n_columns >= LEFT_COLUMNS and not is_fast_with_small_products()
+            total += (rest.T @ V).T if is_left else V.T @ rest
         return total.T
 
     def _parts(self, matrix: Array, n_classes: int) -> tuple[int, int]:

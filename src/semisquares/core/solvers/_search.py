@@ -15,7 +15,7 @@ from ..rows import Sweep
 def exact_search(objective: Objective, first: Sweep, second: Sweep, *, rtol: float = 1e-9) -> float:
     """Return the minimiser of J on the segment from one sweep (0) to another (1).
 
-    It may be tiny, so its relative error counts.
+    The minimiser may be tiny, so `rtol` bounds its relative error.
     """
     if objective.slope(first, second, 0.0) >= 0.0:  # only rounding is left
         return 0.0

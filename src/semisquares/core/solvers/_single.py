@@ -39,7 +39,7 @@ LEAST_FALL, MOST_FALL, MANY_MOVED = 0.9, 1.5, 0.5
 the preconditioner expects, and changes at most the last share of the classes outside supports. It
 is too long if columns are skewed or have heavy tails."""
 ROUGHLY = 0.05
-"""Relative error of a search along a step."""
+"""The relative error of a search along a step; the next steps correct it."""
 MOST_STEPS = 8
 LEAST_GAIN = 4.0
 """If a step by secants lowers the gap less than by this factor, products are better."""
@@ -107,7 +107,7 @@ def single_steps(
 def _step_of_preconditioner(
     objective: Objective, sweep: Sweep, steps: ConjugateSteps
 ) -> Sweep | None:
-    """Take a step without a product; None if it is not as the preconditioner expects."""
+    """Take a step without a product; None if J does not fall as the preconditioner expects."""
     gradient = steps.gradient(sweep)
     step = -steps.preconditioner(sweep)(gradient)
     trial = objective.sweep(sweep.w + step, sweep.piece)

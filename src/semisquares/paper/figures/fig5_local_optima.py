@@ -523,7 +523,7 @@ def _total(frame: pd.DataFrame, method: str, names: Sequence[str]) -> int:
 def rank_correlation(J: Array, value: Array, accuracy: Array) -> float:
     """Return Spearman's correlation; runs with the same number in `value` have the same rank.
 
-    They differ by rounding, which would give them another order on every processor.
+    Their J differ by rounding, which would order them differently on every processor.
     """
     _, first, place = np.unique(value, return_index=True, return_inverse=True)
     J = J[first][place]
