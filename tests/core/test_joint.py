@@ -184,7 +184,7 @@ def test_a_matrix_that_costs_more_than_products_is_not_formed(fewest, monkeypatc
     support[:, 0] |= ~support.any(axis=1)
     support[objective.memory_rows.labeled] = False
     patterns = Patterns(objective.memory_rows, support, fewest)
-    n_blocks = sum(len(patterns.outside(k)) ** 2 for k in range(len(patterns.groups)))
+    n_blocks = sum(int(outside.sum()) ** 2 for outside in patterns.outside)
     p, order = D + 1, (D + 1) * (K - 1)
     assert (n_blocks * p**2 > order**3 / 3.0) is (fewest == 1)
     needed = max(n_blocks * p**2, order**3 / 3.0)

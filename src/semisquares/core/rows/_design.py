@@ -145,7 +145,7 @@ class Design:
         features = self.table.gram(block, weight)
         if not self.intercept:
             return features
-        gram = np.empty((self.n_weights, self.n_weights))
+        gram = np.empty((self.n_weights, self.n_weights), dtype=features.dtype)
         gram[:d, :d] = features
         dtype = self.table.dtype
         ones = (

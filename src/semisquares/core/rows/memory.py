@@ -603,7 +603,9 @@ class MemoryRows:
 
     def unlabeled_gram(self, index: Array) -> Array:
         """Return Σ a x x' over some unlabeled rows."""
-        return self.unlabeled_weight * self._unlabeled_gram(index)
+        gram = self._unlabeled_gram(index)
+        gram *= self.unlabeled_weight
+        return gram
 
     def _unlabeled_gram(self, index: Array) -> Array:
         weight = None if self.row_weight is None else self.row_weight[index]

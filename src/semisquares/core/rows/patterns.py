@@ -38,14 +38,17 @@ class Patterns:
         cuts = np.flatnonzero(np.diff(code[order], prepend=np.nan, append=np.nan))
         counts = np.diff(cuts)
         is_kept = counts >= fewest
-        rare = outside[order[~np.repeat(is_kept, counts)]]
-        if len(rare):
-            is_kept[~is_kept] = self._sizes(rare, counts[~is_kept]) >= fewest
+        self._rare = outside[order[~np.repeat(is_kept, counts)]]
+        if len(self._rare):
+            is_kept[~is_kept] = self._sizes(self._rare, counts[~is_kept]) >= fewest
+            self._rare = outside[order[~np.repeat(is_kept, counts)]]
         self.groups = [outside[order[cuts[k] : cuts[k + 1]]] for k in np.flatnonzero(is_kept)]
         """The rows of each pattern."""
+        self.outside = ~support[[group[0] for group in self.groups]]
+        """The classes outside the support of each pattern, as a mask."""
         self.n_outside = len(outside)
         """Rows with a class outside the support of their label."""
-        self.n_covered = sum(len(group) for group in self.groups)
+        self.n_covered = self.n_outside - len(self._rare)
 
     def _sizes(self, index: Array, counts: Array) -> Array:
         """Return the sums of ‖x‖² over groups of rows, relative to the mean over all rows."""
@@ -60,15 +63,9 @@ class Patterns:
 
     def reference(self) -> Array:
         """Return the supports of the rows in patterns; all classes for the other unlabeled rows."""
-        support = np.ones(self.support.shape, dtype=bool, order="F")
-        for group in self.groups:
-            support[group] = self.support[group[0]]
-        support[self.rows.labeled] = False
+        support = self.support.copy(order="F")
+        support[self._rare] = True
         return support
-
-    def outside(self, k: int) -> Array:
-        """Return the classes outside the support of a pattern."""
-        return np.flatnonzero(~self.support[self.groups[k][0]])
 
     def grams(self) -> Iterator[tuple[Array, Array]]:
         """Yield, for some patterns at a time, the classes outside each (1 or 0), and Σ a x x'."""
@@ -76,8 +73,7 @@ class Patterns:
         step = max(1, TOGETHER // p**2)
         for start in range(0, len(self.groups), step):
             groups = self.groups[start : start + step]
-            outside = np.array([~self.support[group[0]] for group in groups], dtype=np.float64)
             grams = np.empty((len(groups), p * p), dtype=rows.table.dtype)
             for gram, group in zip(grams, groups, strict=True):
                 gram[:] = rows.unlabeled_gram(group).ravel()
-            yield outside, grams
+            yield self.outside[start : start + step].astype(np.float64), grams

@@ -131,7 +131,7 @@ def joint_curvature(objective: Objective, support: Array) -> JointCurvature | No
         return None
     rows = objective.memory_rows
     patterns = Patterns(rows, support, FEWEST_ROWS)
-    n_blocks = sum(len(patterns.outside(k)) ** 2 for k in range(len(patterns.groups)))
+    n_blocks = float((patterns.outside.sum(axis=1) ** 2).sum())
     apart = patterns.n_outside - patterns.n_covered
     if MOST_APART * apart > rows.n_rows or n_blocks * rows.n_weights**2 > _budget(rows):
         return None
