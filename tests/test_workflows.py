@@ -83,3 +83,9 @@ def test_a_release_is_built_for_tags_and_checks_that_the_tag_is_the_version():
 def test_the_makefile_finds_the_commands_of_an_environment_on_windows():
     assert "SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)" in MAKEFILE
     assert not re.search(r"\.venv[a-z-]*/bin", MAKEFILE)
+
+
+def test_lint_runs_with_the_oldest_and_the_newest_python():
+    """Their types of NumPy differ, and `make test` must pass with both."""
+    pythons = supported_pythons()
+    assert JOBS["checks.lint"]["strategy"]["matrix"]["python"] == [pythons[0], pythons[-1]]

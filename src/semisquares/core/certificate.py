@@ -267,7 +267,8 @@ class _DualPoint(_Rounding):
             size += 2.0 * self.simplex
         ridge = 8.0 * UNIT * (self.objective.alpha * np.abs(self.w) + np.abs(self.h))
         rows = np.linalg.norm(ridge, axis=1)
-        features, last = rows[: self.n_features], rows[self.n_features :]
+        features: Any = rows[: self.n_features]
+        last = rows[self.n_features :]
         if not np.ndim(self.norms):
             features = np.linalg.norm(features)
         return SLACK * np.append(self.norms * size + features, self.total * size + last)

@@ -200,7 +200,7 @@ def _is_certain(one: _Judgement, codes: Array, share: float, n_columns: int) -> 
         return False
     n_right = share * one.n_right
     lowest = float(betaincinv(n_right, n - n_right + 1.0, DOUBT))  # Clopper & Pearson, 1934
-    return lowest >= ACCURATE and lowest > counts.max() / len(codes)
+    return lowest >= ACCURATE and lowest > float(counts.max()) / len(codes)
 
 
 def _levels(X: Array) -> Array:
