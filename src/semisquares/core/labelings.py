@@ -224,10 +224,11 @@ def support_sizes(support: Array) -> Array:
     return np.add.reduce(support.view(np.int8), axis=1, dtype=narrow)
 
 
-def soft_labels(z: Array, piece: Array | None = None) -> Array:
+def soft_labels(z: Array, piece: Array | None = None, out: Array | None = None) -> Array:
     """Return the soft labels for decision values z, one column per class.
 
-    With more than two classes, pieces that are known from a sweep save time.
+    With more than two classes, pieces that are known from a sweep save time, and so does writing
+    the labels to `out`, which may be z itself.
 
     >>> soft_labels(np.array([-0.3, 0.25, 1.2]))
     array([[1.  , 0.  ],
@@ -235,7 +236,7 @@ def soft_labels(z: Array, piece: Array | None = None) -> Array:
            [0.  , 1.  ]])
     """
     if z.ndim == 2:
-        u = np.empty_like(z)
+        u = np.empty_like(z) if out is None else out
         step = max(1, CACHED_VALUES // z.shape[1])
         for start in range(0, len(z), step):  # temporary arrays stay in the cache
             part = slice(start, start + step)
@@ -253,8 +254,7 @@ def soft_labels(z: Array, piece: Array | None = None) -> Array:
 def _label_supports(z: Array, support: Array, out: Array) -> None:
     """Write soft labels with known supports; rows without a support get no label."""
     size = support_sizes(support)
-    np.multiply(z, support, out=out)
-    t = (out.sum(axis=1) - 1.0) / np.maximum(size, 1)
+    t = (np.multiply(z, support).sum(axis=1) - 1.0) / np.maximum(size, 1)
     if not np.abs(t[size > 0]).max(initial=0.0) <= LARGE:
         out[:] = project_simplex(z, support)
         return

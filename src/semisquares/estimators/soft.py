@@ -227,8 +227,9 @@ class SoftLabelClassifier(SemiSupervised):
                 self._set_lazy_labels(problem, _impute)
             else:
                 sweep = solution.state.sweep
-                pieces = None if sweep is None else sweep.piece
-                self._set_labels(problem, soft_labels(solution.state.z, pieces))
+                pieces, z = None if sweep is None else sweep.piece, solution.state.z
+                # these decision values are of no further use: the labels take their place
+                self._set_labels(problem, soft_labels(z, pieces, out=z))
             set_path(self, progress.path)
         self._warn(problem, dependent)
         return self

@@ -92,7 +92,8 @@ class Design:
         sums = np.empty(self.n_weights * n_classes + len(more))
         sums[: features.size] = features
         if self.intercept:
-            sums[features.size : self.n_weights * n_classes] = r.sum(axis=0)
+            # BLAS adds columns several times as fast as NumPy
+            sums[features.size : self.n_weights * n_classes] = np.ones(len(r), r.dtype) @ r
         if more:
             sums[-len(more) :] = more
         return sums
