@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -242,13 +243,14 @@ def test_a_start_at_the_optimum_is_kept():
     np.testing.assert_array_equal(again.labels, best.labels)
 
 
-def test_no_single_flip_improves_an_offered_labeling():
-    P, c, k = problem(0, 60, KINDS[2])
+@pytest.mark.parametrize("n_unlabeled", [2, 3, 60])
+def test_no_single_flip_improves_an_offered_labeling(n_unlabeled):
+    P, c, k = problem(0, n_unlabeled, KINDS[2])
     search = branch_and_bound._Search(P, c, k)
-    for u in np.random.default_rng(0).random((10, 60)):
+    for u in np.random.default_rng(0).random((10, n_unlabeled)):
         search.value = np.inf
         search.offer(u)
-        flips = np.abs(search.labels - np.eye(60))
+        flips = np.abs(search.labels - np.eye(n_unlabeled))
         assert min(f(P, c, k, q) for q in flips) >= search.value - 1e-12
 
 
@@ -353,3 +355,12 @@ def test_the_weights_fit_the_labels_found_even_if_another_step_would_change_them
     monkeypatch.setattr(enumerate_module, "enumerate_labelings", lambda *_, **__: cut)
     found = enumerate_hard(given.objective("hard"), labels, max_nodes=1)
     np.testing.assert_allclose(found.w, fitted_to(given, labels)[0], atol=1e-10)
+
+
+def test_the_labels_of_columns_of_many_sizes_have_the_same_quadratic():
+    """With all columns times 1e9 or 1e-9, and no ridge, the same labels fit equally well."""
+    given = make_problem(1, n_features=2, n_labeled=8, alpha=0.0)
+    far = replace(given, X=given.X * [1e9, 1e-9])
+    quadratics = [label_quadratic(one.objective("hard")) for one in (far, given)]
+    for found, expected in zip(*quadratics, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)

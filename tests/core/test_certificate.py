@@ -229,6 +229,15 @@ def test_a_ridge_too_small_to_be_squared_adds_itself_to_the_gap_without_it(monke
     assert found.value == pytest.approx(problem.J(w), rel=1e-12)
 
 
+def test_a_ridge_too_small_to_be_squared_proves_nothing_about_copied_columns():
+    """So they are left out, as without a ridge."""
+    problem = make_problem(1, alpha=0.0)
+    problem = replace(problem, X=np.column_stack((problem.X, problem.X[:, 0])))
+    found = minimise(problem.objective(), fit_labeled(problem.objective()))
+    tiny = replace(problem, alpha=1e-140).objective()
+    assert duality_gap(tiny, found.w).relative < 1e-9
+
+
 def test_wide_tables_have_the_proof_by_a_ridge_of_any_size(monkeypatch):
     monkeypatch.setattr(certificate, "WIDE", 0)
     problem = make_problem(1, n_labeled=6, n_unlabeled=9, n_features=20, alpha=0.5)

@@ -126,6 +126,21 @@ def test_a_rare_pattern_is_kept_if_its_rows_are_large():
     assert not Patterns(rows, support, 16).groups
 
 
+def test_the_rows_of_a_rare_pattern_are_as_large_as_all_of_them_together():
+    objective = problem()
+    rows = objective.memory_rows
+    support = np.ones((N, K), dtype=bool)
+    support[rows.labeled] = False
+    index = np.array_split(rows.unlabeled[:6], (1, 3))  # patterns of one, two and three rows
+    size = np.sqrt(D) * np.array([1.0, 3.0, 1.0])
+    for k, group in enumerate(index):
+        support[group, k] = False
+        rows.table.X[group] *= (size[k] / np.linalg.norm(rows.table.X[group], axis=1))[:, None]
+    rows.table.squares_sum = float(N * D)  # rows of mean size count 1
+    found = {group.size: group.tolist() for group in Patterns(rows, support, 16).groups}
+    assert found == {2: index[1].tolist()}
+
+
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 100.0])
 def test_newton_finds_the_same_minimum_with_and_without_the_matrix(alpha, monkeypatch):
     objective = problem(alpha=alpha)

@@ -314,8 +314,15 @@ def test_a_triangle_far_from_singular_has_full_rank_beyond_doubt(d, condition, i
 
 @pytest.mark.parametrize(
     "triangle",
-    [np.zeros((0, 0)), np.zeros((2, 2)), np.diag([1.0, 0.0]), np.ones((1, 2)), np.diag([np.nan])],
-    ids=["no columns", "zeros", "a zero", "more columns than rows", "NaN"],
+    [
+        np.zeros((0, 0)),
+        np.zeros((2, 2)),
+        np.diag([1.0, 0.0]),
+        np.ones((1, 2)),
+        np.diag([np.nan]),
+        np.diag([np.inf]),
+    ],
+    ids=["no columns", "zeros", "a zero", "more columns than rows", "NaN", "infinity"],
 )
 def test_other_triangles_do_not_have_it(triangle):
     assert not has_full_rank(triangle)

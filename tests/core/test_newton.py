@@ -340,6 +340,14 @@ def test_a_stopping_test_ends_it_with_a_certified_gap():
     assert full.value < early.value <= full.value + 0.1 * objective.scale
 
 
+def test_only_a_step_that_moved_no_row_shows_that_the_minimum_is_exact():
+    objective = make_problem(2).objective()
+    exact = minimise(objective, fit_labeled(objective))
+    assert exact.status is Status.EXACT
+    test = StoppingTest(gradient_bound(objective), 1e-6 * objective.scale)
+    assert newton(objective, exact.w, test=test).status is Status.GAP
+
+
 def test_a_callback_ends_it():
     found = solve(make_problem(5, n_unlabeled=300), callback=lambda step: step.iteration == 2)
     assert (found.status, found.n_iter) == (Status.CALLBACK, 2)
@@ -434,3 +442,14 @@ def test_steps_with_a_vanishing_ridge_report_J_without_it_and_count_on(name):
     assert [step.iteration for step in steps] == list(range(1, found.n_iter + 1))
     for step in steps:
         assert step.value == pytest.approx(problem.J(step.w), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_column_of_zeros_is_left_alone_by_the_diagonal_preconditioner(n_classes):
+    problem = make_problem(0, n_classes=n_classes, alpha=0.0)
+    X = problem.X.copy()
+    X[:, 0] = 0.0
+    objective = replace(problem, X=X).objective()
+    r = np.random.default_rng(0).standard_normal(objective.rows.weights_shape)
+    diagonal = np.append(1.0, objective.rows.diagonal[1:])
+    np.testing.assert_allclose(curvature.jacobi(objective)(r), (r.T / diagonal).T)

@@ -222,6 +222,19 @@ def test_as_many_rows_as_columns_have_an_inverse_and_fewer_have_none():
     assert _Inverse.of_triangle(triangle[:1], ridge, np.arange(2), 2) is None
 
 
+def test_a_ridge_makes_up_for_missing_rows():
+    triangle, ridge = np.array([[2.0, 1.0]]), np.array([0.5, 0.25])
+    found = _Inverse.of_triangle(triangle, ridge, np.arange(2), 1)
+    curvature = triangle.T @ triangle + np.diag(ridge)
+    np.testing.assert_allclose(found.P @ found.P.T, np.linalg.inv(curvature))
+
+
+def test_the_rounding_of_reflections_grows_with_the_number_of_columns():
+    found = _Inverse.of_triangle(np.eye(6), np.zeros(6), np.arange(6), 10)
+    off = gamma(6 + 2) * 6.0 + gamma(16 * (2 * 10 + 2 * 6 + 16) * 6) * np.sqrt(6.0)
+    assert found.least == close((1.0 - off) ** 2)
+
+
 def test_an_inverse_of_no_columns_is_exact_and_one_worth_too_little_is_not_made():
     none = np.arange(0)
     for found in (

@@ -511,6 +511,32 @@ def test_blocks_are_summed_in_one_layout_however_they_arrive():
     assert blocks.aligned(np.asfortranarray(X)).flags.f_contiguous
 
 
+def test_a_shifted_block_stores_the_zeros_of_the_shifted_columns_only():
+    X = np.array([[0.0, 1.0, 0.0], [7.0, 0.0, 2.0]])
+    shift = np.array([5.0, 0.0, 0.0])
+    settings = BlockSettings(3, 1.0, True, shift, lambda X: X)
+    table = blocks._table_of(sparse.csr_array(X), settings)
+    np.testing.assert_array_equal(table.dense(table.take(np.arange(2))), X - shift)
+    assert table.n_values == 4
+
+
+def test_a_block_sends_no_row_of_its_sample_twice():
+    problem = make_problem(1, n_unlabeled=40)
+    rows = problem.rows(DenseTable(problem.X))
+    for most, expected in ((30, 30), (100, 40)):
+        ((X, _),) = blocks._sample(rows, most, seed=3)[1][0]
+        assert len(np.unique(X, axis=0)) == len(X) == expected
+        assert {*map(tuple, X)} <= {*map(tuple, problem.X[~problem.known])}
+
+
+def test_the_slope_between_two_sweeps_over_blocks_reads_no_block():
+    rows, _ = in_blocks(np.asarray, make_problem(1))
+    first, second = (rows.sweep(some_weights(rows, seed), soft(2)) for seed in (0, 1))
+    made = len(rows.passes)
+    rows.slope(first.z, second.z, 0.3, soft(2))
+    assert len(rows.passes) == made
+
+
 def test_values_that_are_not_finite_are_counted_for_each_column():
     X = np.array([[np.nan, 0.0], [np.nan, np.inf], [np.nan, -np.inf]])
     rows = make_problem(1).rows(DenseTable(X))

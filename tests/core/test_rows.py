@@ -21,7 +21,8 @@ from semisquares.core.rows import (
     to_own_columns,
     to_shifted_columns,
 )
-from semisquares.core.rows.reduce import THREADED_VALUES, sum_blocks
+from semisquares.core.rows import threads as threads_module
+from semisquares.core.rows.reduce import FAN, THREADED_VALUES, reduce_tree, sum_blocks
 from semisquares.core.rows.threads import run, single_threaded_blas
 from support.command_line import PATIENCE
 from support.problems import Problem, make_problem
@@ -268,12 +269,14 @@ def test_condensed_rows_have_the_same_objective_up_to_a_constant(n_classes, sett
     close(*products)
 
 
-def test_labeled_rows_that_hardly_determine_a_weight_are_not_condensed():
+def test_only_dense_labeled_rows_that_determine_all_weights_well_are_condensed():
     problem = make_problem(0, n_labeled=30)
     X = problem.X.copy()
     X[:, 1] = X[:, 0] + 1e-4 * X[:, 1]
     assert problem.rows(DenseTable(X)).condensed() is None
     assert problem.rows(SparseTable(sparse.csr_array(X))).condensed() is None
+    assert problem.rows(DenseTable(problem.X)).condensed() is not None
+    assert problem.rows(SparseTable(sparse.csr_array(problem.X))).condensed() is None
 
 
 @pytest.mark.parametrize("stride", [1, 2])
@@ -398,6 +401,43 @@ def test_an_error_in_a_thread_reaches_the_caller():
         run(fail, range(4))
 
 
+def test_after_ctrl_c_while_waiting_no_thread_is_left(monkeypatch):
+    release = threading.Event()
+
+    class Interrupted(threading.Thread):
+        """A helper whose first `join` receives Ctrl-C; it works until the second one."""
+
+        made, joined = [], 0
+
+        def __init__(self, **settings):
+            super().__init__(**settings)
+            self.made.append(self)
+
+        def join(self, timeout=None):
+            self.joined += 1
+            if self.joined == 1:
+                raise KeyboardInterrupt
+            release.set()
+            super().join(PATIENCE)
+
+    monkeypatch.setattr(threads_module, "Thread", Interrupted)
+    started = threading.Event()
+
+    def work(_):
+        if isinstance(threading.current_thread(), Interrupted):
+            started.set()
+            return release.wait(PATIENCE)
+        return started.wait(PATIENCE)
+
+    with threadpool_limits(2, user_api="blas"), pytest.raises(KeyboardInterrupt):
+        run(work, range(2))
+    (helper,) = Interrupted.made
+    left = helper.is_alive()
+    release.set()
+    threading.Thread.join(helper, PATIENCE)
+    assert not left
+
+
 def test_the_threads_of_blas_return_when_the_last_of_several_fits_leaves():
     def threads():
         return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
@@ -458,3 +498,38 @@ def test_the_diagonal_of_a_known_gram_matrix_needs_no_pass(monkeypatch):
     assert len(other.full_gram) == 4
     np.testing.assert_allclose(other.diagonal, expected)
     assert len(passes) == 1
+
+
+@pytest.mark.parametrize("n_items", [1, FAN, FAN + 1, FAN**2 + 3, 2 * FAN**2])
+def test_a_tree_combines_every_item_once_and_in_order(n_items):
+    def joined(*parts):
+        assert len(parts) <= FAN
+        return [item for part in parts for item in part]
+
+    found = reduce_tree([[item] for item in range(n_items)], joined, joined)
+    assert found == list(range(n_items))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_labeled_spread_is_around_the_mean_of_the_labeled_rows(intercept):
+    problem = make_problem(0, intercept=intercept, weighted=True)
+    X, weight = problem.X[problem.known] + 3.0, problem.weight[problem.known]
+    middle = np.average(X, axis=0, weights=weight) if intercept else 0.0
+    rows = problem.rows(DenseTable(problem.X + 3.0))
+    np.testing.assert_allclose(rows.labeled_spread, weight @ ((X - middle) ** 2).sum(axis=1))
+
+
+@CLASSES
+@pytest.mark.parametrize("size", [0.5, 1.0, 2.0])
+def test_labeled_rows_may_weigh_more_or_less_than_the_others(size, n_classes):
+    problem = make_problem(0, n_classes=n_classes)
+    weight = np.where(problem.known, size, 1.0)
+    problem = replace(problem, sample_weight=weight)
+    rows = replace(problem, sample_weight=None).rows(DenseTable(problem.X))
+    rows = rows.reweighted(labeled_weight=weight[problem.known])
+    w = random_weights(rows)
+    sweep = rows.sweep(w, soft(n_classes))
+    expected = problem.rows(DenseTable(problem.X)).sweep(w, soft(n_classes))
+    close(sweep.loss, expected.loss)
+    close(sweep.gradient, expected.gradient)
+    np.testing.assert_allclose(sweep.loss, replace(problem, alpha=0.0).J(w), rtol=1e-12)

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from semisquares.core.certificate import gradient_bound
 from semisquares.core.curvature import fit_labeled, full_curvature
 from semisquares.core.labelings import DialLabels, HardLabels, SimplexDialLabels, SoftLabels, soft
 from semisquares.core.objective import Objective
 from semisquares.core.rows import DenseTable, MemoryRows, SparseTable, TrackedLabels, tracking
 from semisquares.core.solvers import (
     Start,
+    StoppingTest,
     batch_size,
     block_descent,
     hard_descent,
@@ -472,3 +474,78 @@ def test_no_batch_is_run_after_the_callback_stops_one():
     found = hard_descent(objective, iter(batches), max_iter=2, callback=stop)
     assert len(steps) == 4
     assert [end.status for end in found.end_points] == [Status.MAX_ITER] * 2 + [Status.CALLBACK] * 2
+
+
+def test_a_copy_far_from_its_centre_is_estimated_less_precisely():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, D)).astype(np.float32)
+    v = 100.0 * rng.standard_normal(D + 1)
+    for far in (0.0, 1e4):
+        offset = np.full(D, far)
+        estimate, error = tracking._Copy(X + offset.astype(np.float32), offset).at(v)
+        digits = (D + 1 + 8) * 2.0**-24
+        size = (1.0 + float(np.linalg.norm(offset))) * float(np.linalg.norm(v))
+        assert error == pytest.approx(digits * (1.0 + size))
+        exact = (X + offset.astype(np.float32)).astype(float) @ v[:-1] + v[-1] - offset @ v[:-1]
+        norms = np.sqrt(1.0 + ((X + offset.astype(np.float32) - offset) ** 2).sum(axis=1))
+        assert (np.abs(estimate(slice(None)) - exact) <= error * norms).all()
+
+
+def test_the_scale_of_large_tables_is_that_of_some_of_their_rows():
+    rng = np.random.default_rng(0)
+    X = 50.0 + rng.standard_normal((3 * tracking.SPREAD_ROWS, 2)) * [2.0, 0.5]
+    rows = MemoryRows(DenseTable(X), np.arange(2), np.array([0.0, 1.0]), labeled_weight=np.ones(2))
+    centre, scale = tracking._centre_and_scale(rows)
+    np.testing.assert_allclose(centre, 50.0, atol=0.2)
+    np.testing.assert_allclose(scale, [2.0, 0.5], rtol=0.1)
+
+
+def some_starts(n=4):
+    return np.random.default_rng(7).integers(2, size=(N, n)).astype(float)
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_iter": 3}, {"tol": 0.02}])
+def test_descents_that_run_together_end_as_they_do_alone(limits):
+    """Each with its own status and number of steps, and the longest is that of the solution."""
+    objective, _ = problem()
+    together = hard_descent(objective, [some_starts()], **limits)
+    alone = [block_descent(objective, start, **limits) for start in some_starts().T]
+    free = objective.memory_rows.unlabeled
+    for end, expected in zip(together.end_points, alone, strict=True):
+        assert (end.status, end.n_iter) == (expected.status, expected.n_iter)
+        assert end.value == pytest.approx(expected.value, rel=1e-10)
+        np.testing.assert_array_equal(end.labels[free], expected.state.labels[free])
+    n_iter = max(end.n_iter for end in alone)
+    assert (together.n_iter, together.n_passes) == (n_iter, n_iter + 1)
+
+
+def test_a_callback_ends_all_descents_of_a_batch():
+    objective, _ = problem()
+    found = hard_descent(objective, [some_starts()], callback=lambda step: True)
+    assert [(end.status, end.n_iter) for end in found.end_points] == [(Status.CALLBACK, 1)] * 4
+
+
+def test_a_soft_descent_ends_at_the_first_step_that_meets_its_test():
+    objective = replace(problem()[0], labeling=SoftLabels())
+    start = np.full(N, 0.5)
+    gaps = []
+
+    def bound(gradient):
+        gaps.append(gradient_bound(objective)(gradient))
+        return gaps[-1]
+
+    test = StoppingTest(bound, 1e-3 * objective.scale)
+    found = block_descent(objective, start, test=test)
+    assert found.status is Status.GAP
+    assert found.n_iter == len(gaps) > 1
+    assert gaps[-1] <= test.target < min(gaps[:-1])
+
+
+def test_a_soft_descent_ends_if_many_steps_changed_its_weights_by_rounding_only(monkeypatch):
+    descent = import_module("semisquares.core.solvers.block_descent")
+    monkeypatch.setattr(descent, "ROUNDING_STEPS", 2)
+    monkeypatch.setattr(descent, "_differ_by_rounding", lambda earlier, w: earlier is not None)
+    objective = replace(problem()[0], labeling=SoftLabels())
+    never = StoppingTest(gradient_bound(objective), -1.0)
+    found = block_descent(objective, np.full(N, 0.5), test=never)
+    assert (found.status, found.n_iter) == (Status.ROUNDING, 4)
