@@ -243,14 +243,13 @@ def test_a_start_at_the_optimum_is_kept():
     np.testing.assert_array_equal(again.labels, best.labels)
 
 
-@pytest.mark.parametrize("n_unlabeled", [2, 3, 60])
-def test_no_single_flip_improves_an_offered_labeling(n_unlabeled):
-    P, c, k = problem(0, n_unlabeled, KINDS[2])
+def test_no_single_flip_improves_an_offered_labeling():
+    P, c, k = problem(0, 60, KINDS[2])
     search = branch_and_bound._Search(P, c, k)
-    for u in np.random.default_rng(0).random((10, n_unlabeled)):
+    for u in np.random.default_rng(0).random((10, 60)):
         search.value = np.inf
         search.offer(u)
-        flips = np.abs(search.labels - np.eye(n_unlabeled))
+        flips = np.abs(search.labels - np.eye(60))
         assert min(f(P, c, k, q) for q in flips) >= search.value - 1e-12
 
 
@@ -358,7 +357,7 @@ def test_the_weights_fit_the_labels_found_even_if_another_step_would_change_them
 
 
 def test_the_labels_of_columns_of_many_sizes_have_the_same_quadratic():
-    """With all columns times 1e9 or 1e-9, and no ridge, the same labels fit equally well."""
+    """Without a ridge, the sizes of the columns do not matter."""
     given = make_problem(1, n_features=2, n_labeled=8, alpha=0.0)
     far = replace(given, X=given.X * [1e9, 1e-9])
     quadratics = [label_quadratic(one.objective("hard")) for one in (far, given)]

@@ -41,7 +41,7 @@ class Patterns:
         self._rare = outside[order[~np.repeat(is_kept, counts)]]
         if len(self._rare):
             is_kept[~is_kept] = self._sizes(self._rare, counts[~is_kept]) >= fewest
-            self._rare = outside[order[~np.repeat(is_kept, counts)]]
+            self._rare = outside[order[~np.repeat(is_kept, counts)]]  # the rows in no pattern
         self.groups = [outside[order[cuts[k] : cuts[k + 1]]] for k in np.flatnonzero(is_kept)]
         """The rows of each pattern."""
         self.outside = ~support[[group[0] for group in self.groups]]
